@@ -1,8 +1,9 @@
 //! The write barrier.
 
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use perilune_runtime::header::GcHeader;
 use perilune_runtime::layout::header;
+use perilune_runtime::table::WATCHED;
 use perilune_runtime::value::Tag;
 
 use super::Emitter;
@@ -16,29 +17,68 @@ impl Emitter<'_> {
         if self.body.fault == Some(Fault::NoBarrier) {
             return;
         }
-        let on = self.block();
-        match tag {
-            Known::Tag(t) if !t.is_collectable() => {
-                self.jump(on);
-                self.switch_to(on);
-                return;
-            }
-            Known::Tag(_) => {}
-            Known::Value(t) => {
-                let check = self.block();
-                let c = self.b.ins().band_imm_u(t, Tag::COLLECTABLE as i64);
-                self.branch(c, check, on);
-                self.switch_to(check);
-            }
+        if matches!(tag, Known::Tag(t) if !t.is_collectable()) {
+            return;
         }
-        let cold = self.cold_block();
         let flags = self.flags(owner);
-        let unlogged = self.is_unlogged(flags);
-        self.branch(unlogged, cold, on);
+        let due = self.due_flags(flags, tag, 0);
+        let (cold, on) = (self.cold_block(), self.block());
+        self.branch(due, cold, on);
         self.switch_to(cold);
         self.preserving(self.body.calls.preserving_barrier as usize, &[owner, bits]);
         self.jump(on);
         self.switch_to(on);
+    }
+
+    /// Emits what comes before a store to a field of `owner`: branches to `other` if the table is a
+    /// metatable or a class, and does what [`Emitter::barrier`] does for the value. One test of the
+    /// table's flags serves both.
+    pub(crate) fn before_field_store(
+        &mut self,
+        owner: Value,
+        (bits, tag): (Value, Known),
+        other: Block,
+    ) {
+        let flags = self.flags(owner);
+        let due = self.due_flags(flags, tag, WATCHED);
+        let (cold, on) = (self.cold_block(), self.block());
+        self.branch(due, cold, on);
+        self.switch_to(cold);
+        let watched = self.b.ins().band_imm_u(flags, i64::from(WATCHED));
+        let barrier = self.cold_block();
+        self.branch(watched, other, barrier);
+        self.switch_to(barrier);
+        self.preserving(self.body.calls.preserving_barrier as usize, &[owner, bits]);
+        self.jump(on);
+        self.switch_to(on);
+    }
+
+    /// Branches to `other` if the table is a metatable or a class, or a store of any value needs
+    /// the barrier.
+    pub(crate) fn guard_plain_store(&mut self, table: Value, other: Block) {
+        let flags = self.flags(table);
+        let due = self.b.ins().band_imm_u(flags, i64::from(WATCHED | GcHeader::UNLOGGED));
+        self.guard_not(due, other);
+    }
+
+    /// Returns which of `flags` matter for a store of a value with this tag: `also`, and that the
+    /// owner is unlogged if the value is collectable.
+    fn due_flags(&mut self, flags: Value, tag: Known, also: u8) -> Value {
+        const _: () = assert!(Tag::COLLECTABLE >> 6 == GcHeader::UNLOGGED);
+        let mask = match tag {
+            _ if self.body.fault == Some(Fault::NoBarrier) => i64::from(also),
+            Known::Tag(t) if t.is_collectable() => i64::from(also | GcHeader::UNLOGGED),
+            Known::Tag(_) => i64::from(also),
+            Known::Value(t) => {
+                let mask = self.b.ins().ushr_imm_u(t, 6);
+                let mask = match also {
+                    0 => mask,
+                    _ => self.b.ins().bor_imm_u(mask, i64::from(also)),
+                };
+                return self.b.ins().band(flags, mask);
+            }
+        };
+        self.b.ins().band_imm_u(flags, mask)
     }
 
     /// Loads the flags of an object.

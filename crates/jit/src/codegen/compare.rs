@@ -47,11 +47,15 @@ impl Emitter<'_> {
         let unequal = self.case(c);
         self.jump(yes);
 
-        // different tags: equal only if both are numbers
+        // different tags: equal only if both are numbers; few other pairs of tags differ as theirs
         self.switch_to(differ);
-        let na = self.is_number(a);
-        let nb = self.is_number(b);
-        let both = self.b.ins().band(na, nb);
+        let difference = self.b.ins().bxor(a, b);
+        let of_numbers = i64::from(Tag::INTEGER.0 ^ Tag::FLOAT.0);
+        let c = self.b.ins().icmp_imm_u(IntCC::Equal, difference, of_numbers);
+        let perhaps = self.cold_block();
+        self.branch(c, perhaps, differ_from_all);
+        self.switch_to(perhaps);
+        let both = self.is_number(a);
         self.branch(both, mixed, differ_from_all);
 
         // short strings differ when their objects do

@@ -112,8 +112,8 @@ impl Emitter<'_> {
         self.switch_to(write);
     }
 
-    /// Writes a field that the table has in slot `slot`. `has_other_tag`: it may have another tag
-    /// than the value.
+    /// Writes a field that the table has in slot `slot`, without a barrier. `has_other_tag`: it may
+    /// have another tag than the value.
     pub(crate) fn store_field(&mut self, table: Value, slot: u32, v: Stored, has_other_tag: bool) {
         let fields = self.load64(Region::Objects, table, table::FIELDS);
         let at = slot as usize * value::SIZE;
@@ -121,7 +121,6 @@ impl Emitter<'_> {
         if has_other_tag {
             self.store8(Region::Fields, v.tag, fields, at + value::TAG);
         }
-        self.barrier(table, (v.bits, v.known));
     }
 
     /// Ends the block: goes to `lacks` if the table has no metamethod for this event, as far as its

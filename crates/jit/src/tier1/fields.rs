@@ -263,6 +263,7 @@ impl Translator<'_> {
                             let next = self.emit.shape_case(shape, id);
                             self.emit.guard_stores_field(object, slot, by_cache);
                             self.emit.store_field(object, slot, value, true);
+                            self.emit.barrier(object, (bits, tag));
                             self.emit.verify_field(pc, object, i.b(), (bits, t));
                             next
                         }

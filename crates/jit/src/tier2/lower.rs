@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{F64, I8, I64};
+use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{self, InstBuilder};
 use perilune_runtime::frame::Frame as Layout;
 use perilune_runtime::meta::Event;
@@ -32,6 +32,8 @@ enum Low {
     /// A Lua value.
     Lua(Payload, Known),
     Condition(ir::Value),
+    /// Whether values are equal: the branch at the end of the block compares them.
+    Equal(Value, Value, State),
 }
 
 /// Emits the code of a function.
@@ -188,7 +190,7 @@ impl<'a> Lower<'_, 'a> {
         let low = self.current.get(&v).copied().unwrap_or_else(|| self.low(v));
         match low {
             Low::Lua(payload, tag) => (payload, tag),
-            Low::Condition(_) => unreachable!("a condition is no Lua value"),
+            Low::Condition(_) | Low::Equal(..) => unreachable!("a condition is no Lua value"),
         }
     }
 
@@ -454,7 +456,7 @@ impl<'a> Lower<'_, 'a> {
                 let c = self.emit().is_integer(bits, float, tag, n);
                 self.set(inst, Low::Condition(c));
             }
-            Op::Equal(x, y, state) => self.equal(inst, x, y, state),
+            Op::Equal(x, y, state) => self.set(inst, Low::Equal(x, y, state)),
             Op::HasTag(v, tag) => {
                 let t = self.tag(v);
                 let t = self.emit().tag_value(t);
@@ -484,14 +486,17 @@ impl<'a> Lower<'_, 'a> {
                 let other = self.exit(state);
                 let value = self.stored(v);
                 let table = self.bits(table);
+                let stored = (value.bits, value.known);
                 if checks.watched {
-                    let flags = self.emit().flags(table);
-                    self.emit().guard_not_watched(flags, other);
+                    self.emit().before_field_store(table, stored, other);
                 }
                 if checks.absent {
                     self.emit().guard_stores_field(table, slot, other);
                 }
                 self.emit().store_field(table, slot, value, checks.tag);
+                if !checks.watched {
+                    self.emit().barrier(table, stored);
+                }
                 let key = self.instr(inst).b();
                 self.emit().verify_field(inst.pc, table, key, (value.bits, value.tag));
             }
@@ -722,37 +727,31 @@ impl<'a> Lower<'_, 'a> {
         }
     }
 
-    fn equal(&mut self, inst: &Inst, x: Value, y: Value, state: State) {
+    /// Ends the block: goes to `yes` if two values are equal, and else to `no`.
+    fn branch_if_equal(
+        &mut self,
+        (x, y): (Value, Value),
+        state: State,
+        (yes, no): (ir::Block, ir::Block),
+    ) {
         let slow = self.exit(state);
         let tags = [self.tag(x), self.tag(y)].map(|tag| self.emit().tag_value(tag));
         let bits = [x, y].map(|v| self.bits(v));
-        let (yes, no) = (self.emit().block(), self.emit().block());
-        let (done, result) = self.emit().block_of(&[I8]);
         let (x, y) = ((bits[0], tags[0]), (bits[1], tags[1]));
         let mixed = self.emit().cold_block();
         self.emit().equal_values(x, y, (yes, no), mixed, slow);
         self.emit().switch_to(mixed);
         let equal = self.emit().equal_numbers(x, y);
         self.emit().branch(equal, yes, no);
-        for (block, truth) in [(yes, 1), (no, 0)] {
-            self.emit().switch_to(block);
-            let truth = self.emit().ins().iconst(I8, truth);
-            self.emit().jump_with_all(done, &[truth]);
-        }
-        self.emit().switch_to(done);
-        self.set(inst, Low::Condition(result[0]));
     }
 
     fn add_field(&mut self, inst: &Inst, table: Value, v: Value, gain: Gain, state: State) {
         let other = self.exit(state);
         let (bits, tag) = (self.bits(v), self.tag(v));
         let table = self.bits(table);
-        let flags = self.emit().flags(table);
-        self.emit().guard_not_watched(flags, other);
+        self.emit().guard_plain_store(table, other);
         let record = self.emit().record(gain.cache, gain.entry, other);
         self.emit().guard_record_id(record, gain.shape, other);
-        let unlogged = self.emit().is_unlogged(flags);
-        self.emit().guard_not(unlogged, other);
         if !gain.plain {
             self.emit().guard_lacks(table, Event::NewIndex, other);
         }
@@ -828,11 +827,12 @@ impl<'a> Lower<'_, 'a> {
                 self.emit().jump_with_all(to, &args);
             }
             End::Branch(condition, yes, no) => {
-                let Low::Condition(condition) = self.low(*condition) else {
-                    unreachable!("a branch is on a condition")
-                };
                 let (yes, no) = (self.block(yes.block), self.block(no.block));
-                self.emit().branch(condition, yes, no);
+                match self.low(*condition) {
+                    Low::Lua(..) => unreachable!("a branch is on a condition"),
+                    Low::Condition(condition) => self.emit().branch(condition, yes, no),
+                    Low::Equal(x, y, state) => self.branch_if_equal((x, y), state, (yes, no)),
+                }
             }
             End::Return(v) => {
                 let (bits, tag) = (self.bits(*v), self.tag(*v));

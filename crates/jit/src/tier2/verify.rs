@@ -104,6 +104,11 @@ impl Verifier<'_> {
             for (at, inst) in data.insts.iter().enumerate() {
                 inst.op.args().try_for_each(|v| defined(v, at + 1))?;
                 state(inst.op.state(), at + 1)?;
+                if let Op::Equal(..) = inst.op
+                    && (at + 1 != data.insts.len() || data.end.arg() != inst.result)
+                {
+                    return Err(format!("{block}: {:?} is not what its end branches on", inst.op));
+                }
                 self.check_types(&inst.op).map_err(|e| format!("{block}: {:?}: {e}", inst.op))?;
             }
             data.end.arg().map_or(Ok(()), |v| defined(v, end))?;
