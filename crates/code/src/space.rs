@@ -237,8 +237,8 @@ impl CodeSpace {
     }
 
     /// Takes room for code. When there is none, retires the coldest modules and waits a while until
-    /// they are freed. A state that waits for this does so offline ([`Mutator::blocking`]), or its
-    /// frames pin what is to be freed.
+    /// they are freed, and retires others if that does not help. A state that waits for this does
+    /// so offline ([`Mutator::blocking`]), or its frames pin what is to be freed.
     ///
     /// # Errors
     /// If that does not help, or there is no executable memory at all.
@@ -255,17 +255,24 @@ impl CodeSpace {
         }
         self.stats.count(Counter::Pressed);
         let end = Instant::now() + self.options.patience;
+        let mut pinned = 0;
         loop {
             // What is on its way counts.
-            self.evict((2 * size).saturating_sub(self.retired_bytes()));
+            let wanted = (2 * size + pinned).saturating_sub(self.retired_bytes());
+            let evicted = self.evict(wanted);
             self.advance_now();
             if let Ok(reservation) = region.reserve(size) {
                 return Ok(reservation);
             }
-            if Instant::now() >= end {
+            if Instant::now() < end {
+                fork::outside(|| std::thread::sleep(Duration::from_micros(500)));
+            } else if evicted == 0 && wanted != 0 {
                 return Err(Refusal::Exhausted);
+            } else {
+                // What is retired now belongs to frames that run for long, or what was freed lies
+                // where it is of no use: more has to go.
+                pinned = self.retired_bytes();
             }
-            fork::outside(|| std::thread::sleep(Duration::from_micros(500)));
         }
     }
 
