@@ -24,6 +24,14 @@
 --| 4800	true
 --| false
 --| 5100	true
+--| 5700	6000
+--| 6300	6000
+--| 200	300
+--| 300	400
+--| 400	500
+--| 500	600
+--| 600	700
+--| 700	800
 
 local function class()
   local C = {}
@@ -115,3 +123,28 @@ print((pcall(call, w, 3)))
 kept = make(17)
 W.get = kept
 print(call(w, 300), kept ~= nil)
+
+-- objects of several shapes at one call: the method is in a further entry of the inline cache
+local M = class()
+M.get = make(18)
+local function get(o) return o:get(1) end
+local function first(o, n)
+  local sum = 0
+  for _ = 1, n do sum = sum + o.x + get(o) end
+  return sum
+end
+local function second(o, n)
+  local sum = 0
+  for _ = 1, n do sum = sum + o.y + get(o) end
+  return sum
+end
+local m1, m2 = setmetatable({x = 1}, M), setmetatable({y = 2}, M)
+print(first(m1, 300), second(m2, 300))
+M.get = make(19)
+print(second(m2, 300), first(m1, 300))
+
+-- a field that is a Lua function and something else in turn
+for k = 1, 6 do
+  M.get = k % 2 == 0 and make(k) or setmetatable({}, {__call = function() return k end})
+  print(first(m1, 100), second(m2, 100))
+end

@@ -255,10 +255,10 @@ impl CodeSpace {
         }
         self.stats.count(Counter::Pressed);
         let end = Instant::now() + self.options.patience;
-        let mut pinned = 0;
+        let mut stuck = 0;
         loop {
             // What is on its way counts.
-            let wanted = (2 * size + pinned).saturating_sub(self.retired_bytes());
+            let wanted = (2 * size + stuck).saturating_sub(self.retired_bytes());
             let evicted = self.evict(wanted);
             self.advance_now();
             if let Ok(reservation) = region.reserve(size) {
@@ -269,9 +269,9 @@ impl CodeSpace {
             } else if evicted == 0 && wanted != 0 {
                 return Err(Refusal::Exhausted);
             } else {
-                // What is retired now belongs to frames that run for long, or what was freed lies
-                // where it is of no use: more has to go.
-                pinned = self.retired_bytes();
+                // Frames may pin what is retired for long, and what was freed may be scattered. So
+                // more has to go.
+                stuck = self.retired_bytes();
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The write barrier.
+//! The write barrier, and the other checks of an object's flags before a store.
 
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use perilune_runtime::header::GcHeader;
@@ -25,9 +25,7 @@ impl Emitter<'_> {
         let (cold, on) = (self.cold_block(), self.block());
         self.branch(due, cold, on);
         self.switch_to(cold);
-        self.preserving(self.body.calls.preserving_barrier as usize, &[owner, bits]);
-        self.jump(on);
-        self.switch_to(on);
+        self.call_barrier(owner, bits, on);
     }
 
     /// Emits what comes before a store to a field of `owner`: branches to `other` if the table is a
@@ -40,6 +38,11 @@ impl Emitter<'_> {
         other: Block,
     ) {
         let flags = self.flags(owner);
+        if matches!(tag, Known::Tag(t) if !t.is_collectable())
+            || self.body.fault == Some(Fault::NoBarrier)
+        {
+            return self.guard_not_watched(flags, other);
+        }
         let due = self.due_flags(flags, tag, WATCHED);
         let (cold, on) = (self.cold_block(), self.block());
         self.branch(due, cold, on);
@@ -48,6 +51,11 @@ impl Emitter<'_> {
         let barrier = self.cold_block();
         self.branch(watched, other, barrier);
         self.switch_to(barrier);
+        self.call_barrier(owner, bits, on);
+    }
+
+    /// Ends the block: calls the barrier and continues in `on`.
+    fn call_barrier(&mut self, owner: Value, bits: Value, on: Block) {
         self.preserving(self.body.calls.preserving_barrier as usize, &[owner, bits]);
         self.jump(on);
         self.switch_to(on);
@@ -65,20 +73,14 @@ impl Emitter<'_> {
     /// owner is unlogged if the value is collectable.
     fn due_flags(&mut self, flags: Value, tag: Known, also: u8) -> Value {
         const _: () = assert!(Tag::COLLECTABLE >> 6 == GcHeader::UNLOGGED);
-        let mask = match tag {
-            _ if self.body.fault == Some(Fault::NoBarrier) => i64::from(also),
-            Known::Tag(t) if t.is_collectable() => i64::from(also | GcHeader::UNLOGGED),
-            Known::Tag(_) => i64::from(also),
+        match tag {
+            Known::Tag(t) => self.b.ins().band_imm_u(flags, i64::from(also | t.0 >> 6)),
             Known::Value(t) => {
-                let mask = self.b.ins().ushr_imm_u(t, 6);
-                let mask = match also {
-                    0 => mask,
-                    _ => self.b.ins().bor_imm_u(mask, i64::from(also)),
-                };
-                return self.b.ins().band(flags, mask);
+                let unlogged = self.b.ins().ushr_imm_u(t, 6);
+                let mask = self.b.ins().bor_imm_u(unlogged, i64::from(also));
+                self.b.ins().band(flags, mask)
             }
-        };
-        self.b.ins().band_imm_u(flags, mask)
+        }
     }
 
     /// Loads the flags of an object.

@@ -47,7 +47,8 @@ impl Emitter<'_> {
         let unequal = self.case(c);
         self.jump(yes);
 
-        // different tags: equal only if both are numbers; few other pairs of tags differ as theirs
+        // different tags: equal only if both are numbers, whose tags have an XOR that few other
+        // pairs have
         self.switch_to(differ);
         let difference = self.b.ins().bxor(a, b);
         let of_numbers = i64::from(Tag::INTEGER.0 ^ Tag::FLOAT.0);

@@ -27,6 +27,11 @@ impl FieldSnapshot {
                 FieldPath::Own { shape, absent, .. },
                 FieldPath::Own { shape: wanted, absent: as_well, .. },
             ) => shape == wanted && (absent.is_some() || as_well.is_none()),
+            // what finds any field finds a method, too
+            (
+                FieldPath::Chain { shape, entry, dictionary, method: false },
+                FieldPath::Chain { shape: wanted, entry: place, dictionary: kind, .. },
+            ) => (shape, entry, dictionary) == (wanted, place, kind),
             _ => p == path,
         })
     }

@@ -192,6 +192,25 @@ mod tests {
     }
 
     #[test]
+    fn a_field_that_is_not_always_a_method_is_settled_by_one_compile() {
+        let p = proto("local t = ... return t.x");
+        let seen = |method| {
+            let mut now = empty(&p);
+            let path = FieldPath::Chain { shape: 1, entry: 0, dictionary: false, method };
+            now.fields[0].paths = vec![path];
+            now
+        };
+        let (methods, mut others) = (seen(true), seen(false));
+        assert!(!methods.covers(&others, &p));
+        others.merge(&methods, &p);
+        assert_eq!(others.fields[0].paths.len(), 1);
+        assert!(others.covers(&methods, &p) && others.covers(&seen(false), &p));
+        let mut again = seen(true);
+        again.merge(&others, &p);
+        assert_eq!(again.fields, others.fields);
+    }
+
+    #[test]
     fn general_code_covers_everything_but_integers_among_floats() {
         let p = proto("local a, b, t = ... return a + b, t[a], a < b");
         let mut general = empty(&p);

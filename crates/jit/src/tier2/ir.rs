@@ -158,7 +158,8 @@ pub(crate) enum Op {
     IsString(Value, Value),
     /// Whether a value is a number equal to an integer.
     IsInteger(Value, i64),
-    /// Whether two values of any type are equal. Exits if a metamethod may have a say.
+    /// Whether two values of any type are equal. Exits if a metamethod may have a say. The block
+    /// ends with a branch on it, which does the comparing.
     Equal(Value, Value, State),
     /// Whether a value has this tag.
     HasTag(Value, Tag),
@@ -179,7 +180,8 @@ pub(crate) enum Op {
     /// the store may concern more than the table.
     AddField(Value, Value, Gain, State),
     /// Loads the field that the chain of metatables of a table whose shape is guarded has, by an
-    /// entry of an inline cache; exits if the cache does not hold.
+    /// entry of an inline cache; exits if the cache does not hold. Tables of the shape do not have
+    /// the field themselves.
     ChainField(Value, Chain, State),
     /// Loads the element under an integer of an array of numbers with this tag; exits if there is
     /// none.

@@ -51,7 +51,7 @@ fn evicted(budget: usize, options: JitOptions) -> Engine {
 
 #[test]
 fn the_coldest_code_goes_and_comes_back() {
-    // how much lies where it cannot be used depends on the sizes
+    // Free memory is scattered differently for each budget.
     for (kilobytes, options) in [(16, sync()), (24, sync()), (48, sync()), (24, background())] {
         let is_sync = options.sync;
         let engine = evicted(kilobytes << 10, options);
