@@ -99,6 +99,15 @@ const CASES: &[Case] = &[
         says: &["wrong: it:3 pc ", "(GetTabUp)", "entry string", "holds integer", "found integer"],
     },
     Case {
+        fault: Fault::StaleLoads,
+        tier2: true,
+        program: "local t = {x = 1}
+            local function add(t, u) local a = t.x u.x = a + 1 return a + t.x end
+            for i = 1, 99 do add(t, t) end
+            return add(t, t)",
+        says: &["wrong: it:2 pc ", "(GetField)", "entry string", "holds integer", "found integer"],
+    },
+    Case {
         fault: Fault::UnguardedKind,
         tier2: false,
         program: "local function put(t, i, v) t[i] = v end

@@ -14,6 +14,9 @@ use crate::entity::Reg;
 impl Emitter<'_> {
     /// Branches to `slow` unless the condition holds.
     pub(crate) fn guard(&mut self, condition: Value, slow: Block) {
+        if self.decided(condition) == Some(true) {
+            return;
+        }
         let on = self.next_block();
         self.branch(condition, on, slow);
         self.switch_to(on);
@@ -21,6 +24,9 @@ impl Emitter<'_> {
 
     /// Branches to `slow` if the condition holds.
     pub(crate) fn guard_not(&mut self, condition: Value, slow: Block) {
+        if self.decided(condition) == Some(false) {
+            return;
+        }
         let on = self.next_block();
         self.branch(condition, slow, on);
         self.switch_to(on);
@@ -46,9 +52,7 @@ impl Emitter<'_> {
             }
         }
         for c in conditions {
-            let yes = self.next_block();
-            self.branch(c, yes, no);
-            self.switch_to(yes);
+            self.guard(c, no);
         }
         true
     }

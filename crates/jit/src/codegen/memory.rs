@@ -8,10 +8,13 @@
 use std::borrow::Cow;
 
 use cranelift_codegen::ir::types::{I8, I32, I64};
-use cranelift_codegen::ir::{AliasRegionData, Function, InstBuilder, MemFlagsData, Type, Value};
+use cranelift_codegen::ir::{
+    AliasRegionData, Function, InstBuilder, MemFlagsData, Opcode, Type, Value,
+};
 use perilune_runtime::layout::value;
 
 use super::Emitter;
+use super::available::Location;
 
 /// Flags of all accesses: aligned, and they do not trap.
 const MEM: MemFlagsData = MemFlagsData::trusted();
@@ -20,7 +23,7 @@ const MEM: MemFlagsData = MemFlagsData::trusted();
 pub(super) const CONSTANT: MemFlagsData = MemFlagsData::trusted().with_readonly().with_can_move();
 
 /// A part of the memory that no other one overlaps.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Region {
     /// The VM stack, and values of upvalues, which may be on it.
     Slots,
@@ -40,7 +43,10 @@ pub(crate) enum Region {
 }
 
 impl Region {
-    const ALL: [Region; 7] = [
+    /// How many there are.
+    pub(super) const COUNT: usize = 7;
+
+    const ALL: [Region; Region::COUNT] = [
         Region::Slots,
         Region::Objects,
         Region::Fields,
@@ -88,6 +94,40 @@ impl Emitter<'_> {
         self.mem_flags.0[region as usize]
     }
 
+    /// Loads from a location, unless it has been loaded from and not changed since.
+    fn load_once(
+        &mut self,
+        region: Region,
+        (opcode, ty): (Opcode, Type),
+        address: Value,
+        offset: i32,
+    ) -> Value {
+        let address = self.b.func.dfg.resolve_aliases(address);
+        let from = Location { region, address, offset, ty, opcode };
+        if let Some(value) = self.available.loaded(self.b.func, from) {
+            return value;
+        }
+        let value = self.load_always(region, (opcode, ty), address, offset);
+        self.available.note_load(self.b.func, from, value);
+        value
+    }
+
+    /// Loads from a location.
+    pub(super) fn load_always(
+        &mut self,
+        region: Region,
+        (opcode, ty): (Opcode, Type),
+        address: Value,
+        offset: i32,
+    ) -> Value {
+        let flags = self.flags_of(region);
+        match opcode {
+            Opcode::Uload8 => self.b.ins().uload8(ty, flags, address, offset),
+            Opcode::Uload32 => self.b.ins().uload32(flags, address, offset),
+            _ => self.b.ins().load(ty, flags, address, offset),
+        }
+    }
+
     /// Loads a value of this type.
     pub(crate) fn load(
         &mut self,
@@ -96,8 +136,7 @@ impl Emitter<'_> {
         at: Value,
         offset: impl Offset,
     ) -> Value {
-        let flags = self.flags_of(region);
-        self.b.ins().load(ty, flags, at, offset.operand())
+        self.load_once(region, (Opcode::Load, ty), at, offset.operand())
     }
 
     /// Loads a 64-bit word.
@@ -112,24 +151,24 @@ impl Emitter<'_> {
 
     /// Loads a 32-bit number as a 64-bit one.
     pub(crate) fn load_u32(&mut self, region: Region, at: Value, offset: impl Offset) -> Value {
-        let flags = self.flags_of(region);
-        self.b.ins().uload32(flags, at, offset.operand())
+        self.load_once(region, (Opcode::Uload32, I64), at, offset.operand())
     }
 
     /// Loads a byte as a 64-bit number.
     pub(crate) fn load8(&mut self, region: Region, at: Value, offset: impl Offset) -> Value {
-        let flags = self.flags_of(region);
-        self.b.ins().uload8(I64, flags, at, offset.operand())
+        self.load_once(region, (Opcode::Uload8, I64), at, offset.operand())
     }
 
     /// Stores all of a value.
     pub(crate) fn store(&mut self, region: Region, v: Value, at: Value, offset: impl Offset) {
+        self.available.change(self.b.func, region);
         let flags = self.flags_of(region);
         self.b.ins().store(flags, v, at, offset.operand());
     }
 
     /// Stores the low half of a 64-bit value.
     pub(crate) fn store32(&mut self, region: Region, v: Value, at: Value, offset: impl Offset) {
+        self.available.change(self.b.func, region);
         let flags = self.flags_of(region);
         self.b.ins().istore32(flags, v, at, offset.operand());
     }
@@ -137,6 +176,7 @@ impl Emitter<'_> {
     /// Stores the low byte of a value. A constant byte is an operand of the machine's instruction,
     /// the low byte of a constant word is not.
     pub(crate) fn store8(&mut self, region: Region, v: Value, at: Value, offset: impl Offset) {
+        self.available.change(self.b.func, region);
         let (flags, offset) = (self.flags_of(region), offset.operand());
         match self.constant_of(v) {
             Some(constant) => {

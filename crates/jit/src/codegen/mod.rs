@@ -10,6 +10,7 @@
 //! condition and continues in a new block.
 
 mod allocate;
+mod available;
 mod barrier;
 pub(crate) mod builtin;
 pub(crate) mod cache;
@@ -44,6 +45,7 @@ use crate::exits::map::ExitMap;
 use crate::exits::state::{FrameState, Home, Point};
 use crate::pipeline::symbols::Callees;
 use crate::testing::fault::Fault;
+use available::Available;
 use inline::FrameCode;
 
 /// The body of a function that code is emitted for.
@@ -97,6 +99,7 @@ pub(crate) struct Emitter<'a> {
     exits: ExitMap,
     entry_sig: SigRef,
     mem_flags: memory::Flags,
+    available: Available,
     /// Signatures of functions of the runtime that are called by address.
     sigs: Vec<(Vec<Type>, Vec<Type>, SigRef)>,
 }
@@ -140,6 +143,7 @@ impl<'a> Emitter<'a> {
             passed_closure: params[0],
             nothing_called: true,
             mem_flags,
+            available: Available::begin(start, body.fault),
             frames: vec![FrameCode {
                 proto: body.proto,
                 places: Places::in_instances_of(body.proto),
@@ -216,12 +220,14 @@ impl Emitter<'_> {
     /// What variables hold is then known to be passed by those that branched there, and a variable
     /// with one value needs no parameter of the block.
     pub(crate) fn switch_to(&mut self, block: Block) {
+        self.available.switch_to(self.b.func, block, false);
         self.b.switch_to_block(block);
         self.b.seal_block(block);
     }
 
     /// Continues in `block`, to which what follows branches back.
     pub(crate) fn switch_to_loop(&mut self, block: Block) {
+        self.available.switch_to(self.b.func, block, true);
         self.b.switch_to_block(block);
     }
 

@@ -7,8 +7,8 @@
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
-use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, TrapCode, Value};
-use perilune_runtime::layout::{closure, frame};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Opcode, TrapCode, Value};
+use perilune_runtime::layout::{closure, frame, value};
 use perilune_runtime::tier::verify;
 use perilune_runtime::value::Tag;
 
@@ -127,10 +127,16 @@ impl Emitter<'_> {
         }
     }
 
+    /// Loads from a home slot, also where its value is available: that is to be compared.
     fn load_home_at(&mut self, base: Value, register: Reg, is_tag: bool) -> Value {
+        let at = frame::slot(register.index());
         match is_tag {
-            true => self.load_tag_at(base, register),
-            false => self.load_payload_at(base, register),
+            true => {
+                self.load_always(Region::Slots, (Opcode::Uload8, I64), base, at + value::TAG as i32)
+            }
+            false => {
+                self.load_always(Region::Slots, (Opcode::Load, I64), base, at + value::BITS as i32)
+            }
         }
     }
 
@@ -141,8 +147,12 @@ impl Emitter<'_> {
         }
     }
 
-    fn load_payload_at(&mut self, base: Value, r: Reg) -> Value {
-        self.load(Region::Slots, I64, base, frame::slot(r.index()))
+    /// Calls a function of the runtime that compares and changes nothing. What is available stays
+    /// so, or code that checks itself would hold less than other code.
+    fn verify(&mut self, address: usize, args: &[Value]) {
+        self.available.look(self.b.func);
+        self.runtime(address, args, &[]);
+        self.available.pass_over(self.b.func);
     }
 
     /// Says where something is compared, packed into one number.
@@ -165,7 +175,7 @@ impl Emitter<'_> {
         }
         let (base, at) = (self.base(), self.verified_place(pc, None, 0));
         let args = [base, at, t, key.0, key.1, value.0, value.1];
-        self.runtime(self.body.calls.verify_entry as usize, &args, &[]);
+        self.verify(self.body.calls.verify_entry as usize, &args);
     }
 
     /// As [`Emitter::verify_entry`], under an integer.
@@ -190,7 +200,7 @@ impl Emitter<'_> {
         }
         let (base, at) = (self.base(), self.verified_place(pc, None, 0));
         let args = [base, at, variable, value.0, value.1];
-        self.runtime(self.body.calls.verify_variable as usize, &args, &[]);
+        self.verify(self.body.calls.verify_variable as usize, &args);
     }
 
     /// Compares what the field access at `pc` has found for `object` by its inline cache with what
@@ -207,6 +217,6 @@ impl Emitter<'_> {
         let (st, base, at) = (self.state(), self.base(), self.verified_place(pc, None, 0));
         let object_tag = self.tag_value(object_tag);
         let args = [st, base, at, object, object_tag, bits, tag];
-        self.runtime(self.body.calls.verify_lookup as usize, &args, &[]);
+        self.verify(self.body.calls.verify_lookup as usize, &args);
     }
 }

@@ -38,6 +38,8 @@ pub enum Fault {
     StaleTags,
     /// What is known of memory outlives calls (tier 2).
     StaleMemory,
+    /// What was loaded of fields is used again after stores to fields and after calls.
+    StaleLoads,
     /// The fields of a constructor are inferred from slots, and not from the shapes they lead to.
     UnlinkedConstructor,
     /// Stores have no write barrier.

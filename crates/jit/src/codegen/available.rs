@@ -1,0 +1,447 @@
+//! What need not be emitted again: loads whose value is at hand, and guards that cannot fail.
+//!
+//! Cranelift removes repeated loads, but in a loop only within a block, since its analysis takes
+//! every block of a loop in which something is called for a merge point. It never removes a
+//! branch on a condition that an earlier branch has decided. As nearly everything that is emitted
+//! here is a load and a guard, most code would consist of both.
+//!
+//! A block is begun when everything that branches to it is emitted ([`Emitter::switch_to`]), so its
+//! dominator and the state of memory are known then. Each region of memory has a *version*, a
+//! number that changes with every store to the region and every call, and where paths with
+//! different versions merge. A load can be used again where its block dominates the current one and
+//! the version is the same. A condition is known in the blocks that the branch on it dominates; it
+//! is about values in SSA form, so it needs no version.
+//!
+//! Cold blocks use nothing of others: that would keep values in registers for what seldom happens.
+
+use std::collections::HashMap;
+
+use cranelift_codegen::entity::SecondaryMap;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, Function, Inst, InstructionData, Opcode, Type, Value};
+
+use super::Emitter;
+use super::memory::Region;
+use crate::testing::fault::Fault;
+
+/// The versions of all regions.
+type Versions = [u32; Region::COUNT];
+
+/// A load: two that are equal have the same result.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Location {
+    pub(super) region: Region,
+    pub(super) address: Value,
+    pub(super) offset: i32,
+    pub(super) ty: Type,
+    pub(super) opcode: Opcode,
+}
+
+/// A comparison of integers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Condition(IntCC, Operand, Operand);
+
+/// What is compared, with the instruction that computes it, so that it is recognized when it is
+/// computed again.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Operand {
+    Constant(i64),
+    Sum(Value, i64),
+    And(Value, i64),
+}
+
+/// A block that has been begun, or that something branches to.
+#[derive(Clone, Copy, Default)]
+struct Entry {
+    /// The block that dominates it immediately; only the first block has none.
+    dominator: Option<Block>,
+    /// The number of blocks that dominate it.
+    depth: u32,
+    edges: u32,
+    /// The state of memory where it begins.
+    versions: Versions,
+    /// What is known on the only edge.
+    decided: Option<(Condition, bool)>,
+}
+
+/// What is known in the blocks that have been begun.
+#[derive(Default)]
+pub(super) struct Available {
+    blocks: SecondaryMap<Block, Entry>,
+    first: Option<Block>,
+    /// The current block, and the last of its instructions that has been looked at.
+    block: Option<Block>,
+    seen: Option<Inst>,
+    /// The state of memory.
+    versions: Versions,
+    /// The last version that was given.
+    last: u32,
+    /// The version of fields does not change, for tests.
+    keeps_fields: bool,
+    loads: HashMap<(Location, u32), Vec<(Block, Value)>>,
+    decided: HashMap<Condition, Vec<(Block, bool)>>,
+}
+
+impl Available {
+    /// Begins the first block of a function.
+    pub(super) fn begin(block: Block, fault: Option<Fault>) -> Available {
+        Available {
+            first: Some(block),
+            block: Some(block),
+            keeps_fields: fault == Some(Fault::StaleLoads),
+            ..Available::default()
+        }
+    }
+
+    /// Ends the current block and begins another one.
+    pub(super) fn switch_to(&mut self, f: &Function, block: Block, is_loop: bool) {
+        self.end_block(f);
+        let entry = self.blocks[block];
+        self.block = Some(block);
+        self.seen = None;
+        self.versions = entry.versions;
+        if is_loop || entry.edges == 0 {
+            self.change_all();
+        }
+        if let (1, Some((condition, holds))) = (entry.edges, entry.decided) {
+            // also in a loop: what is compared was computed before it
+            self.decided.entry(condition).or_default().push((block, holds));
+        }
+    }
+
+    /// Notes how the current block ends, for those that it branches to.
+    fn end_block(&mut self, f: &Function) {
+        self.look(f);
+        let Some(block) = self.block.filter(|&block| self.is_reached(block)) else { return };
+        let Some(last) = f.layout.last_inst(block) else { return };
+        let inst = &f.dfg.insts[last];
+        let decided = match inst {
+            InstructionData::Brif { arg, .. } => Some(condition(f, *arg)),
+            _ => None,
+        };
+        let targets = inst.branch_destination(&f.dfg.jump_tables, &f.dfg.exception_tables);
+        for (i, target) in targets.iter().enumerate() {
+            let target = target.block(&f.dfg.value_lists);
+            self.note_edge(block, target, decided.map(|condition| (condition, i == 0)));
+        }
+    }
+
+    fn note_edge(&mut self, from: Block, to: Block, decided: Option<(Condition, bool)>) {
+        let mut entry = self.blocks[to];
+        entry.edges += 1;
+        if entry.edges == 1 {
+            entry.versions = self.versions;
+            entry.dominator = Some(from);
+            entry.decided = decided;
+        } else {
+            for (n, other) in self.versions.into_iter().enumerate() {
+                if entry.versions[n] != other {
+                    self.last += 1;
+                    entry.versions[n] = self.last;
+                }
+            }
+            entry.dominator = entry.dominator.map(|other| self.common_dominator(from, other));
+        }
+        entry.depth = entry.dominator.map_or(0, |dominator| self.blocks[dominator].depth + 1);
+        self.blocks[to] = entry;
+    }
+
+    /// Returns whether anything leads to a block.
+    fn is_reached(&self, block: Block) -> bool {
+        self.first == Some(block) || self.blocks[block].edges != 0
+    }
+
+    /// Returns the last block that dominates both.
+    fn common_dominator(&self, mut a: Block, mut b: Block) -> Block {
+        let above = |block: Block| self.blocks[block].dominator.expect("it is not the first");
+        while a != b {
+            if self.blocks[a].depth < self.blocks[b].depth {
+                (a, b) = (b, a);
+            }
+            a = above(a);
+        }
+        a
+    }
+
+    /// Returns whether a block dominates the current one.
+    fn is_before(&self, block: Block) -> bool {
+        let Some(mut current) = self.block else { return false };
+        let depth = self.blocks[block].depth;
+        while self.blocks[current].depth > depth {
+            let Some(dominator) = self.blocks[current].dominator else { return false };
+            current = dominator;
+        }
+        current == block
+    }
+
+    /// Looks for calls among the instructions that are new in the current block.
+    pub(super) fn look(&mut self, f: &Function) {
+        let Some(block) = self.block else { return };
+        let mut next = match self.seen {
+            Some(inst) => f.layout.next_inst(inst),
+            None => f.layout.first_inst(block),
+        };
+        while let Some(inst) = next {
+            if f.dfg.insts[inst].opcode().is_call() {
+                self.change_all();
+            }
+            self.seen = Some(inst);
+            next = f.layout.next_inst(inst);
+        }
+    }
+
+    /// The calls that are new in the current block change nothing.
+    pub(super) fn pass_over(&mut self, f: &Function) {
+        self.seen = self.block.and_then(|block| f.layout.last_inst(block));
+    }
+
+    /// Anything may have been stored anywhere.
+    fn change_all(&mut self) {
+        let fields = self.versions[Region::Fields as usize];
+        self.last += 1;
+        self.versions = [self.last; Region::COUNT];
+        if self.keeps_fields {
+            self.versions[Region::Fields as usize] = fields;
+        }
+    }
+
+    /// Something is stored in a region.
+    pub(super) fn change(&mut self, f: &Function, region: Region) {
+        self.look(f);
+        if self.keeps_fields && region == Region::Fields {
+            return;
+        }
+        self.last += 1;
+        self.versions[region as usize] = self.last;
+    }
+
+    /// Returns what was loaded from a location.
+    pub(super) fn loaded(&mut self, f: &Function, from: Location) -> Option<Value> {
+        self.look(f);
+        if is_volatile(from.region) || self.is_cold(f) {
+            return None;
+        }
+        let found = self.loads.get(&(from, self.versions[from.region as usize]))?;
+        found.iter().find(|&&(block, _)| self.is_before(block)).map(|&(_, value)| value)
+    }
+
+    /// A value was loaded from a location.
+    pub(super) fn note_load(&mut self, f: &Function, from: Location, value: Value) {
+        let (Some(block), false) = (self.block, is_volatile(from.region)) else { return };
+        if !self.is_cold(f) {
+            let key = (from, self.versions[from.region as usize]);
+            self.loads.entry(key).or_default().push((block, value));
+        }
+    }
+
+    /// Returns whether a condition holds, if that is known.
+    fn decided(&self, f: &Function, value: Value) -> Option<bool> {
+        let found = self.decided.get(&condition(f, value))?;
+        found.iter().find(|&&(block, _)| self.is_before(block)).map(|&(_, holds)| holds)
+    }
+
+    fn is_cold(&self, f: &Function) -> bool {
+        self.block.is_some_and(|block| f.layout.is_cold(block))
+    }
+}
+
+/// Returns whether other threads store to a region.
+fn is_volatile(region: Region) -> bool {
+    // the poll word
+    region == Region::State
+}
+
+/// Returns what a branch on a value tests.
+fn condition(f: &Function, value: Value) -> Condition {
+    let value = f.dfg.resolve_aliases(value);
+    if let Some(inst) = f.dfg.value_def(value).inst()
+        && let InstructionData::IntCompare { opcode: Opcode::Icmp, cond, args } = f.dfg.insts[inst]
+    {
+        return Condition(cond, operand(f, args[0]), operand(f, args[1]));
+    }
+    Condition(IntCC::NotEqual, operand(f, value), Operand::Constant(0))
+}
+
+fn operand(f: &Function, value: Value) -> Operand {
+    let value = f.dfg.resolve_aliases(value);
+    if let Some(constant) = constant(f, value) {
+        return Operand::Constant(constant);
+    }
+    if let Some(inst) = f.dfg.value_def(value).inst()
+        && let InstructionData::Binary { opcode, args } = f.dfg.insts[inst]
+        && let Some(constant) = constant(f, args[1])
+    {
+        let of = f.dfg.resolve_aliases(args[0]);
+        match opcode {
+            Opcode::Iadd => return Operand::Sum(of, constant),
+            Opcode::Band => return Operand::And(of, constant),
+            _ => {}
+        }
+    }
+    Operand::Sum(value, 0)
+}
+
+fn constant(f: &Function, value: Value) -> Option<i64> {
+    let inst = f.dfg.value_def(value).inst()?;
+    match f.dfg.insts[inst] {
+        InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits()),
+        _ => None,
+    }
+}
+
+impl Emitter<'_> {
+    /// Returns whether a condition is known to hold or not to hold here.
+    pub(super) fn decided(&mut self, condition: Value) -> Option<bool> {
+        self.available.decided(self.b.func, condition)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cranelift_codegen::ir::types::I64;
+    use cranelift_codegen::ir::{InstBuilder, MemFlagsData};
+    use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+
+    use super::*;
+
+    /// Code that is emitted while what is available is followed.
+    struct Code<'a> {
+        b: FunctionBuilder<'a>,
+        available: Available,
+    }
+
+    impl Code<'_> {
+        fn at(&self, address: Value) -> Location {
+            let opcode = Opcode::Load;
+            Location { region: Region::Objects, address, offset: 8, ty: I64, opcode }
+        }
+
+        fn load(&mut self, address: Value) -> Value {
+            let value = self.b.ins().load(I64, MemFlagsData::trusted(), address, 8);
+            self.available.note_load(self.b.func, self.at(address), value);
+            value
+        }
+
+        fn loaded(&mut self, address: Value) -> Option<Value> {
+            self.available.loaded(self.b.func, self.at(address))
+        }
+
+        fn decided(&self, condition: Value) -> Option<bool> {
+            self.available.decided(self.b.func, condition)
+        }
+
+        fn is_one(&mut self, value: Value) -> Value {
+            self.b.ins().icmp_imm_u(IntCC::Equal, value, 1)
+        }
+
+        /// Branches to two new blocks.
+        fn branch(&mut self, condition: Value) -> [Block; 2] {
+            let [yes, no] = [self.b.create_block(), self.b.create_block()];
+            self.b.ins().brif(condition, yes, &[], no, &[]);
+            [yes, no]
+        }
+
+        fn switch_to(&mut self, block: Block, is_loop: bool) {
+            self.available.switch_to(self.b.func, block, is_loop);
+            self.b.switch_to_block(block);
+        }
+
+        fn jump(&mut self, block: Block) {
+            self.b.ins().jump(block, &[]);
+        }
+    }
+
+    /// Runs a test on a function with a value.
+    fn with_code(test: impl FnOnce(&mut Code<'_>, Value)) {
+        let mut f = Function::new();
+        let mut context = FunctionBuilderContext::new();
+        let mut b = FunctionBuilder::new(&mut f, &mut context);
+        let first = b.create_block();
+        b.switch_to_block(first);
+        let value = b.ins().iconst(I64, 4096);
+        let value = b.ins().ireduce(cranelift_codegen::ir::types::I32, value);
+        let value = b.ins().uextend(I64, value);
+        test(&mut Code { b, available: Available::begin(first, None) }, value);
+    }
+
+    #[test]
+    fn a_load_is_available_after_a_merge_point_unless_one_way_stores() {
+        for stores in [false, true] {
+            with_code(|c, v| {
+                let held = c.load(v);
+                let [yes, no] = c.branch(v);
+                let merge = c.b.create_block();
+                c.switch_to(yes, false);
+                assert_eq!(c.loaded(v), Some(held));
+                if stores {
+                    c.available.change(c.b.func, Region::Objects);
+                    assert_eq!(c.loaded(v), None);
+                }
+                c.jump(merge);
+                c.switch_to(no, false);
+                assert_eq!(c.loaded(v), Some(held));
+                c.available.change(c.b.func, Region::Elements);
+                c.jump(merge);
+                c.switch_to(merge, false);
+                assert_eq!(c.loaded(v), (!stores).then_some(held));
+            });
+        }
+    }
+
+    #[test]
+    fn a_load_on_one_way_is_not_available_on_the_other_or_after_both() {
+        with_code(|c, v| {
+            let [yes, no] = c.branch(v);
+            let merge = c.b.create_block();
+            c.switch_to(yes, false);
+            c.load(v);
+            c.jump(merge);
+            c.switch_to(no, false);
+            assert_eq!(c.loaded(v), None);
+            c.jump(merge);
+            c.switch_to(merge, false);
+            assert_eq!(c.loaded(v), None);
+        });
+    }
+
+    #[test]
+    fn nothing_is_available_in_a_loop_or_in_a_cold_block() {
+        with_code(|c, v| {
+            let held = c.load(v);
+            let [cold, on] = c.branch(v);
+            c.b.set_cold_block(cold);
+            c.switch_to(cold, false);
+            assert_eq!(c.loaded(v), None);
+            c.jump(on);
+            c.switch_to(on, false);
+            assert_eq!(c.loaded(v), Some(held));
+            let head = c.b.create_block();
+            c.jump(head);
+            c.switch_to(head, true);
+            assert_eq!(c.loaded(v), None);
+        });
+    }
+
+    #[test]
+    fn a_condition_is_decided_where_the_branch_on_it_leads() {
+        with_code(|c, v| {
+            let condition = c.is_one(v);
+            assert_eq!(c.decided(condition), None);
+            let [yes, no] = c.branch(condition);
+            let merge = c.b.create_block();
+            c.switch_to(yes, false);
+            let again = c.is_one(v);
+            assert_eq!(c.decided(again), Some(true));
+            let other = c.b.ins().icmp_imm_u(IntCC::Equal, v, 2);
+            assert_eq!(c.decided(other), None);
+            c.jump(merge);
+            c.switch_to(no, false);
+            let again = c.is_one(v);
+            assert_eq!(c.decided(again), Some(false));
+            c.jump(merge);
+            c.switch_to(merge, false);
+            let again = c.is_one(v);
+            assert_eq!(c.decided(again), None);
+        });
+    }
+}
