@@ -31,6 +31,9 @@ pub(crate) struct ElementStore {
     pub(crate) numbers_only: bool,
     /// The array may grow.
     pub(crate) grows: bool,
+    /// What fast paths do not store exits, and does not come back. Removing an element and growing
+    /// do not exit.
+    pub(crate) exits: bool,
 }
 
 /// An element of an array, in one of the two blocks that its kind leads to.
@@ -347,7 +350,7 @@ impl Emitter<'_> {
         }
         self.switch_to(by_call);
         let is_nil = matches!(v.known, Known::Tag(Tag::NIL));
-        if seen.numbers_only && !seen.grows && !is_nil {
+        if (seen.numbers_only || seen.exits) && !seen.grows && !is_nil {
             // Hardly ever: the instruction need not be avoided. Only removing an element of an
             // array of numbers always comes here.
             self.jump(slow);

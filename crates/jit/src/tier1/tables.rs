@@ -243,6 +243,7 @@ impl Translator<'_> {
         ElementStore {
             numbers_only: mask & numbers != 0 && others == 0,
             grows: mask & access::OUTSIDE != 0,
+            exits: false,
         }
     }
 

@@ -20,7 +20,7 @@ use super::passes::crossings::{self, Crossings};
 use super::passes::homes::{self, Homes};
 use crate::codegen::Emitter;
 use crate::codegen::memory::Region;
-use crate::codegen::table::Stored;
+use crate::codegen::table::{ElementStore, Stored};
 use crate::codegen::value::Known;
 use crate::entity::Reg;
 use crate::exits::state::{FrameState, Home, Point};
@@ -529,7 +529,7 @@ impl<'a> Lower<'_, 'a> {
                 let slow = self.exit(state);
                 let value = self.stored(v);
                 let (table, key) = (self.bits(table), self.bits(key));
-                let seen = self.generic.element_store(inst.pc);
+                let seen = ElementStore { exits: true, ..self.generic.element_store(inst.pc) };
                 let done = self.emit().block();
                 self.emit().store_element(inst.pc, (table, key), value, seen, (slow, done));
                 self.emit().switch_to(done);
