@@ -5,9 +5,12 @@
 
 /// Number of bytes allocated between slices.
 pub(crate) const STEP: isize = 64 * 1024;
-/// The least number of bytes allocated between cycles, so that small heaps are not collected all
-/// the time.
+/// The least number of bytes allocated between cycles at first, so that small heaps are not
+/// collected all the time.
 const MIN_IDLE: isize = 256 * 1024;
+/// The same of a state that has had many cycles, so that a program which makes much garbage spends
+/// less time on marking what it keeps. A state that allocates little stays small.
+const MAX_IDLE: isize = 1024 * 1024;
 /// Number of bytes visited for each byte allocated, with the default step multiplier of 100.
 const WORK_RATIO: usize = 10;
 
@@ -184,7 +187,8 @@ impl Pace {
     /// Schedules the next cycle for when the heap has grown enough.
     pub(crate) fn wait_for_cycle(&mut self) {
         self.debt = 0;
-        let least = if self.pause <= 100 && !self.generational { STEP } else { MIN_IDLE };
+        let longer = self.due.saturating_add(self.due / 16).clamp(MIN_IDLE, MAX_IDLE);
+        let least = if self.pause <= 100 && !self.generational { STEP } else { longer };
         let wait = (self.until_next_cycle() as isize).max(least);
         self.set_trigger(wait.max(self.balance + STEP / 4));
         self.due = self.trigger;
@@ -230,5 +234,29 @@ impl Pace {
     /// collector.
     pub(crate) fn postpone(&mut self) {
         self.trigger = self.balance.saturating_add(STEP);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_heaps_are_collected_less_often_after_many_cycles() {
+        let mut pace = Pace::new();
+        let mut last = 0;
+        for cycle in 0..40 {
+            pace.end_marking(10_000, true);
+            pace.wait_for_cycle();
+            assert!(pace.trigger >= last && pace.trigger <= MAX_IDLE, "{cycle}: {}", pace.trigger);
+            last = pace.trigger;
+            if cycle == 4 {
+                assert!(last < 2 * MIN_IDLE, "{last}");
+            }
+        }
+        assert_eq!(last, MAX_IDLE);
+        pace.soon();
+        pace.wait_for_cycle();
+        assert_eq!(pace.trigger, MIN_IDLE);
     }
 }
