@@ -43,16 +43,19 @@ unsafe fn pass_warning(f: WarnFunction, data: *mut c_void, message: &[u8], more:
 }
 
 /// The receiver of the warnings of a state for which C code has one.
-unsafe fn warn_c(st: *mut State, message: &[u8]) {
+unsafe fn warn_c(st: *mut State, parts: &[&[u8]]) {
     let l = LuaState::of(st, (*st).thread);
     if let Some((f, data)) = (*(*l).global).warn {
-        pass_warning(f, data, message, false);
+        for (i, part) in parts.iter().enumerate() {
+            pass_warning(f, data, part, i + 1 < parts.len());
+        }
     }
 }
 
 /// Makes a state without libraries, which may load C modules.
-fn new_state() -> *mut LuaState {
-    let lua = Lua::without_libraries(engine());
+fn new_state(allocator: Allocator) -> *mut LuaState {
+    crate::files::connect();
+    let lua = Lua::without_libraries_in(engine(), allocator);
     lua.with(|cx| {
         crate::package::allow(cx);
         // SAFETY: N1; the state lives until `lua_close`.

@@ -46,6 +46,12 @@ pub(crate) unsafe fn safepoint(st: *mut State, top: *mut Value, hooks: bool) -> 
             machine::resume_panic(st);
         }
     }
+    if bits & poll::HOST != 0 {
+        s.poll.fetch_and(!poll::HOST, Ordering::Relaxed);
+        if let Some(f) = s.host_poll {
+            f(st);
+        }
+    }
     s.top = (*s.thread).stack.offset(results);
     // chaos may have changed it
     let bits = s.poll.load(Ordering::Relaxed);

@@ -39,12 +39,12 @@ impl Lua {
 ///
 /// # Safety
 /// The frame of a native function of the state is on top.
-unsafe fn deliver(st: *mut State, message: &[u8]) {
+unsafe fn deliver(st: *mut State, parts: &[&[u8]]) {
     // SAFETY: the state is alive, and the caller into it counts as an owner.
     let lua = unsafe { Lua::borrowed(st) };
     let Some(f) = lua.control.warning.borrow().clone() else { return };
     let before = lua.control.state.replace(st);
-    let message = String::from_utf8_lossy(message).into_owned();
+    let message = String::from_utf8_lossy(&parts.concat()).into_owned();
     // A panic must not cross the collector, which also emits warnings.
     let r = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| f(&lua, &message, false)));
     lua.control.state.set(before);

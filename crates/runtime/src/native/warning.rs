@@ -9,13 +9,14 @@ impl Cx {
         unsafe { (*self.state()).warn.is_some() }
     }
 
-    /// Passes a warning to the host. Returns false if the host does not receive warnings.
-    pub fn warn_host(&self, message: &[u8]) -> bool {
+    /// Passes a warning, which has at least one part, to the host. Returns false if the host does
+    /// not receive warnings.
+    pub fn warn_host(&self, parts: &[&[u8]]) -> bool {
         // SAFETY: N1; the receiver may use the state, as the frame of this function is on top.
         unsafe {
             let st = self.state();
             let Some(receiver) = (*st).warn else { return false };
-            receiver(st, message);
+            receiver(st, parts);
         }
         true
     }

@@ -76,6 +76,7 @@ impl State {
             traceback: None,
             hook_of_new: None,
             warn: None,
+            host_poll: None,
             finalizer_warn: None,
             interrupt_seen: Cell::new(None),
             vm,

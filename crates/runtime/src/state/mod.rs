@@ -134,7 +134,10 @@ pub struct State {
     pub hook_of_new: Option<Box<Hook>>,
     /// The receiver of warnings, if not the standard error. It is called with the frame of a native
     /// function on top.
-    pub warn: Option<unsafe fn(*mut State, &[u8])>,
+    pub warn: Option<WarnFn>,
+    /// Called at a safepoint for [`poll::HOST`]. It may allocate and set hooks, and runs no Lua
+    /// code.
+    pub host_poll: Option<unsafe fn(*mut State)>,
     /// Called with the message when a finalizer fails ("error in __gc (...)").
     pub finalizer_warn: Option<unsafe fn(*mut State, &[u8])>,
     /// When a library function first noticed a request to stop that leaves it time.
@@ -144,6 +147,9 @@ pub struct State {
     /// The engine.
     pub engine: Arc<EngineShared>,
 }
+
+/// A receiver of warnings, which gets the parts of one.
+pub type WarnFn = unsafe fn(*mut State, &[&[u8]]);
 
 /// The first result of a return from the interpreter to machine code.
 #[repr(C)]

@@ -22,3 +22,5 @@ pub const OUT_OF_TIME: u32 = 128;
 /// Together with INTERRUPT: the instructions that the host has granted the script are used up.
 /// Set until the host grants more.
 pub const OUT_OF_FUEL: u32 = 256;
+/// The host has something to do at a safepoint ([`super::State::host_poll`]).
+pub const HOST: u32 = 512;

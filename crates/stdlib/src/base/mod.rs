@@ -98,27 +98,30 @@ fn warn(cx: &mut Cx) -> NativeResult {
     }
     let parts: Vec<&[u8]> = (0..cx.top()).map(|i| text(cx.get(i))).collect();
     let switch = parts.len() == 1 && parts[0].first() == Some(&b'@');
-    let message = concat(&parts);
     let registry = cx.registry();
     if switch && !cx.has_warning_receiver() {
-        match &message[..] {
+        match parts[0] {
             b"@on" => registry.set_name(cx, "_WARN", Val::bool(true)),
             b"@off" => registry.set_name(cx, "_WARN", Val::bool(false)),
             _ => {}
         }
     } else {
-        emit_warning(cx, &message);
+        emit_warning_parts(cx, &parts);
     }
     cx.ret(0)
 }
 
 /// Shows a warning if warnings are on, or passes it to the host if the host handles warnings.
 pub fn emit_warning(cx: &Cx, message: &[u8]) {
-    if cx.warn_host(message) {
+    emit_warning_parts(cx, &[message]);
+}
+
+fn emit_warning_parts(cx: &Cx, parts: &[&[u8]]) {
+    if cx.warn_host(parts) {
         return;
     }
     if cx.registry().get_name(cx, "_WARN").truthy() {
-        stdout::write_error(&concat(&[b"Lua warning: ", message, b"\n"]));
+        stdout::write_error(&concat(&[b"Lua warning: ", &concat(parts), b"\n"]));
     }
 }
 
