@@ -6,10 +6,8 @@ use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::native::{Cx, Val};
 use perilune_runtime::state::State;
 use perilune_runtime::value::{SlotExt, Value};
-use perilune_stdlib::io::flush_output;
 
 use crate::entry::Entry;
-use crate::files::flush_output_of_c;
 use crate::index::value_or_nil;
 use crate::outcome::{Fallible, Leave, raising};
 use crate::run::{AFTER_CALL, AFTER_PROTECTED_CALL, AFTER_YIELD, adjust, status_of_error};
@@ -29,32 +27,6 @@ unsafe fn make_header(e: &mut Entry, nargs: usize) -> Fallible<usize> {
     args.put(Value::NIL);
     (*st).top = top.add(1);
     Ok(args.offset_from((*st).base) as usize - 1)
-}
-
-/// The standard output during a call of a C program that no Lua code has called: the C library and
-/// the library `io` have a buffer each, and what either writes appears where it was written.
-struct Output {
-    is_outermost: bool,
-}
-
-impl Output {
-    #[inline(always)]
-    unsafe fn of_call(st: *mut State) -> Output {
-        let is_outermost = (*st).native_depth == 0;
-        if is_outermost {
-            flush_output_of_c();
-        }
-        Output { is_outermost }
-    }
-}
-
-impl Drop for Output {
-    #[inline(always)]
-    fn drop(&mut self) {
-        if self.is_outermost {
-            flush_output();
-        }
-    }
 }
 
 /// Whether the function that calls can continue after a yield.
@@ -85,7 +57,6 @@ unsafe fn call(
 ) -> Fallible<usize> {
     let st = e.st;
     let callee = make_header(e, nargs)?;
-    let _output = Output::of_call(st);
     if !can_continue(st, k.function) {
         return Ok(((*st).vm.call)(st, (*st).base.add(callee), nargs)?);
     }

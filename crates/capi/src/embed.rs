@@ -36,6 +36,7 @@ impl CModules for Lua {
     }
 
     unsafe fn create_c_function(&self, f: CFunction) -> Result<Function> {
+        crate::files::connect();
         self.with(|cx| {
             let cx = &*cx;
             // SAFETY: N1; C2 holds as the caller has promised.

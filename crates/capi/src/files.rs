@@ -1,19 +1,28 @@
 //! Files of the library `io` as C code sees them (manual 5, `luaL_Stream`).
 
 use std::ffi::{c_int, c_void};
+use std::io::{self, SeekFrom};
 use std::os::fd::IntoRawFd;
+use std::sync::Once;
 
-use perilune_runtime::native::Val;
+use perilune_runtime::native::{Cx, Udata, Val};
 use perilune_runtime::value::Value;
-use perilune_stdlib::io::{FileInfo, Foreign, foreign_address};
+use perilune_stdlib::io::{
+    Buffering, FileInfo, Foreign, ForeignFiles, ForeignStream, Opened, accept_foreign_files,
+    foreign_address, redirect_output,
+};
 
 use crate::entry::Entry;
+use crate::run::run;
 use crate::state::{CFunction, LuaState};
 
 unsafe extern "C" {
     static stdin: *mut libc::FILE;
     static stdout: *mut libc::FILE;
     static stderr: *mut libc::FILE;
+    fn flockfile(file: *mut libc::FILE);
+    fn funlockfile(file: *mut libc::FILE);
+    fn getc_unlocked(file: *mut libc::FILE) -> c_int;
 }
 
 /// `luaL_Stream`
@@ -57,10 +66,155 @@ impl Drop for Side {
     }
 }
 
-/// Writes what the C library has buffered for the standard output.
-pub(crate) fn flush_output_of_c() {
-    // SAFETY: the file of the C library lives as long as the process.
-    unsafe { libc::fflush(stdout) };
+/// Makes the library `io` use files of the C library: it accepts those that C code has made, and it
+/// writes its standard output to the C library's, which has the only buffer then, so that what C
+/// code and Lua code write appears in the order in which they do.
+pub(crate) fn connect() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        accept_foreign_files(ForeignFiles { open: open_foreign, take_close });
+        // SAFETY: C1: the program does not replace the variable at the same time.
+        redirect_output(Box::new(File(unsafe { stdout })));
+    });
+}
+
+/// A file of the C library, which is open as long as this is used.
+struct File(*mut libc::FILE);
+
+// SAFETY: the functions of the C library lock the file; who makes a `File` uses it no longer than
+// the file is open.
+unsafe impl Send for File {}
+
+fn checked(succeeded: bool) -> io::Result<()> {
+    if succeeded { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+// SAFETY of the blocks in it: the file is open.
+impl ForeignStream for File {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        // SAFETY: as above.
+        let n = unsafe { libc::fwrite(bytes.as_ptr().cast(), 1, bytes.len(), self.0) };
+        checked(n == bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        // SAFETY: as above.
+        checked(unsafe { libc::fflush(self.0) } == 0)
+    }
+
+    fn set_buffering(&mut self, when: Buffering, size: usize) -> io::Result<()> {
+        let mode = match when {
+            Buffering::None => libc::_IONBF,
+            Buffering::Line => libc::_IOLBF,
+            Buffering::Full => libc::_IOFBF,
+        };
+        // SAFETY: as above. The C library allocates the buffer.
+        checked(unsafe { libc::setvbuf(self.0, std::ptr::null_mut(), mode, size) } == 0)
+    }
+
+    fn read(&mut self, out: &mut Vec<u8>, n: usize) -> io::Result<usize> {
+        out.reserve(n);
+        let room = &mut out.spare_capacity_mut()[..n];
+        // SAFETY: as above. The bytes that the function says it has written are initialized.
+        unsafe {
+            let got = libc::fread(room.as_mut_ptr().cast(), 1, n, self.0);
+            checked(got > 0 || libc::ferror(self.0) == 0)?;
+            out.set_len(out.len() + got);
+            Ok(got)
+        }
+    }
+
+    fn read_line(&mut self, out: &mut Vec<u8>) -> io::Result<bool> {
+        let before = out.len();
+        // SAFETY: as above. The file is locked meanwhile.
+        unsafe {
+            flockfile(self.0);
+            loop {
+                let c = getc_unlocked(self.0);
+                if c == libc::EOF {
+                    break;
+                }
+                out.push(c as u8);
+                if c == c_int::from(b'\n') {
+                    break;
+                }
+            }
+            let failed = libc::ferror(self.0) != 0;
+            funlockfile(self.0);
+            checked(!failed)?;
+        }
+        Ok(out.len() > before)
+    }
+
+    fn peek(&mut self) -> io::Result<Option<u8>> {
+        // SAFETY: as above.
+        unsafe {
+            let c = libc::fgetc(self.0);
+            if c == libc::EOF {
+                return checked(libc::ferror(self.0) == 0).map(|()| None);
+            }
+            libc::ungetc(c, self.0);
+            Ok(Some(c as u8))
+        }
+    }
+
+    fn skip(&mut self) {
+        // SAFETY: as above.
+        unsafe { libc::fgetc(self.0) };
+    }
+
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let (offset, whence) = match to {
+            SeekFrom::Start(n) => (n as i64, libc::SEEK_SET),
+            SeekFrom::Current(n) => (n, libc::SEEK_CUR),
+            SeekFrom::End(n) => (n, libc::SEEK_END),
+        };
+        // SAFETY: as above.
+        unsafe {
+            checked(libc::fseeko(self.0, offset, whence) == 0)?;
+            let at = libc::ftello(self.0);
+            checked(at >= 0)?;
+            Ok(at as u64)
+        }
+    }
+}
+
+/// Returns the `luaL_Stream` in a userdata that C code has made as a file.
+fn stream_of_c(cx: &Cx, u: Udata<'_>) -> Option<*mut Stream> {
+    let files = cx.registry().get_name(cx, "FILE*");
+    if !u.metatable().is_some_and(|meta| meta.val().raw_equals(files)) {
+        return None;
+    }
+    let u = u.val().raw().as_userdata();
+    // SAFETY: N2.
+    let (block, size) = unsafe { ((*u).block, (*u).header.word as usize) };
+    (!block.is_null() && size >= size_of::<Stream>()).then_some(block.cast())
+}
+
+/// Implements [`ForeignFiles::open`].
+fn open_foreign(cx: &Cx, u: Udata<'_>) -> Opened {
+    let stream = stream_of_c(cx, u)?;
+    // SAFETY: C1: C code gives the metatable of files only to a `luaL_Stream` whose fields are set.
+    unsafe {
+        let file = (*stream).file;
+        if (*stream).close.is_none() || file.is_null() {
+            return Some(None);
+        }
+        // as each operation of PUC does
+        libc::clearerr(file);
+        Some(Some(Box::new(File(file))))
+    }
+}
+
+/// Implements [`ForeignFiles::take_close`].
+fn take_close<'a>(cx: &'a Cx, u: Udata<'a>) -> Option<Val<'a>> {
+    let stream = stream_of_c(cx, u)?;
+    // SAFETY: N1; C1, C2: the function is one for this state.
+    unsafe {
+        let f = (*stream).close.take()?;
+        let l = LuaState::of(cx.state(), (*cx.state()).thread);
+        Some(Val::of(cx, (*(*l).global).functions.light(cx, run, f as *const ())))
+    }
 }
 
 /// What C code would call to close a file. The library closes its files itself.
@@ -86,7 +240,8 @@ fn open(info: FileInfo<'_>) -> Option<Box<dyn Foreign>> {
                 libc::fdopen(own.into_raw_fd(), mode.as_ptr())
             }
         };
-        if !file.is_null() {
+        // both sides write to the same standard output anyway
+        if !file.is_null() && info.standard != Some(1) {
             libc::setvbuf(file, std::ptr::null_mut(), libc::_IONBF, 0);
         }
         (file, info.standard.is_none())

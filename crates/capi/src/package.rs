@@ -62,7 +62,11 @@ fn open(path: &[u8], scope: i32) -> Result<*mut c_void, (Failure, Vec<u8>)> {
     let path = CString::new(path).map_err(|e| (Failure::Open, e.to_string().into_bytes()))?;
     // SAFETY: C3: the program loads only libraries that it may load.
     let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | scope) };
-    if library.is_null() { Err((Failure::Open, last_error())) } else { Ok(library) }
+    if library.is_null() {
+        return Err((Failure::Open, last_error()));
+    }
+    crate::files::connect();
+    Ok(library)
 }
 
 fn symbol(library: *mut c_void, name: &[u8]) -> Result<CFunction, (Failure, Vec<u8>)> {

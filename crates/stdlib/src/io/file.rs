@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Udata, Val};
 
-use super::foreign::{FileInfo, Foreign};
+use super::foreign::{self, FileInfo, Foreign};
 use super::read::read;
 use super::stdout::{STDERR, STDIN, STDOUT, Shared, lock, share};
 use super::stream::{Buffering, Stream};
@@ -66,14 +66,35 @@ pub(super) fn new_file(cx: &Cx, s: Stream) -> Udata<'_> {
 
 /// Returns the stream of a handle; `None` if the value is not a handle, an inner `None` if it is
 /// closed.
-pub(super) fn stream_of(v: Val<'_>) -> Option<Option<Shared>> {
-    v.as_udata()?.with(|h: &mut Handle| h.stream.clone())
+pub(super) fn stream_of(cx: &Cx, v: Val<'_>) -> Option<Option<Shared>> {
+    let u = v.as_udata()?;
+    match u.with(|h: &mut Handle| h.stream.clone()) {
+        Some(stream) => Some(stream),
+        None => foreign_stream(cx, u).map(|s| s.map(|s| Arc::new(Mutex::new(s)))),
+    }
+}
+
+/// Returns the stream of a file of another language, for one operation.
+#[cold]
+fn foreign_stream(cx: &Cx, u: Udata<'_>) -> Option<Option<Stream>> {
+    Some(foreign::open(cx, u)?.map(Stream::of_foreign))
 }
 
 /// Passes the stream of a handle to `f`, which runs no Lua code; `None` if the value is not a
 /// handle, an inner `None` if it is closed.
-pub(super) fn with_stream<R>(v: Val<'_>, f: impl FnOnce(&Mutex<Stream>) -> R) -> Option<Option<R>> {
-    v.as_udata()?.with(|h: &mut Handle| h.stream.as_deref().map(f))
+pub(super) fn with_stream<R>(
+    cx: &Cx,
+    v: Val<'_>,
+    f: impl FnOnce(&Mutex<Stream>) -> R,
+) -> Option<Option<R>> {
+    let u = v.as_udata()?;
+    let mut f = Some(f);
+    let found = u.with(|h: &mut Handle| Some(f.take()?(h.stream.as_deref()?)));
+    if found.is_some() {
+        return found;
+    }
+    let f = f?;
+    Some(foreign_stream(cx, u)?.map(|s| f(&Mutex::new(s))))
 }
 
 /// Passes the stream of argument `i`, an open file, to `f`, which runs no Lua code.
@@ -82,7 +103,7 @@ pub(super) fn with_file(
     i: usize,
     f: impl FnOnce(&Mutex<Stream>) -> NativeResult,
 ) -> NativeResult {
-    match with_stream(cx.get(i), f) {
+    match with_stream(cx, cx.get(i), f) {
         Some(Some(r)) => r,
         Some(None) => Err(cx.error("attempt to use a closed file")),
         None => Err(cx.type_error(i, NAME)),
@@ -107,7 +128,7 @@ pub fn foreign_address(
             let is = |s: &Shared| stream.as_ref().is_some_and(|x| Arc::ptr_eq(x, s));
             let standard = [is(&STDIN), is(&STDOUT), is(&STDERR)].iter().position(|is| *is);
             let (descriptor, (readable, writable)) = match &guard {
-                Some(s) => (Some(s.descriptor()), s.directions()),
+                Some(s) => (s.descriptor(), s.directions()),
                 None => (None, (false, false)),
             };
             *foreign = make(FileInfo { descriptor, readable, writable, standard });
@@ -118,7 +139,7 @@ pub fn foreign_address(
 
 /// Checks that argument `i` is an open file.
 pub(super) fn check_file(cx: &Cx, i: usize) -> Result<Shared, Raised> {
-    match stream_of(cx.get(i)) {
+    match stream_of(cx, cx.get(i)) {
         Some(Some(s)) => Ok(s),
         Some(None) => Err(cx.error("attempt to use a closed file")),
         None => Err(cx.type_error(i, NAME)),
@@ -126,8 +147,11 @@ pub(super) fn check_file(cx: &Cx, i: usize) -> Result<Shared, Raised> {
 }
 
 /// Closes the open handle at value `i`.
-pub(super) fn close_handle(cx: &Cx, i: usize) -> NativeResult {
+pub(super) fn close_handle(cx: &mut Cx, i: usize) -> NativeResult {
     let Some(u) = cx.get(i).as_udata() else { return Err(cx.type_error(i, NAME)) };
+    if !u.is::<Handle>() {
+        return close_foreign(cx, i);
+    }
     let taken = u.with(|h: &mut Handle| {
         if h.standard {
             return None;
@@ -154,6 +178,17 @@ pub(super) fn close_handle(cx: &Cx, i: usize) -> NativeResult {
     }
 }
 
+/// Closes the open file of another language at value `i`, by the function that this has for it.
+#[cold]
+fn close_foreign(cx: &mut Cx, i: usize) -> NativeResult {
+    let f = cx.get(i).as_udata().and_then(|u| foreign::take_close(cx, u));
+    let Some(f) = f else { return cx.ret(0) };
+    cx.push_callee(f);
+    cx.push(cx.get(i));
+    let n = cx.call(1)?;
+    cx.ret(n)
+}
+
 /// Implements `file:close()`.
 fn close(cx: &mut Cx) -> NativeResult {
     check_file(cx, 0)?;
@@ -162,7 +197,7 @@ fn close(cx: &mut Cx) -> NativeResult {
 
 /// Implements `__gc` and `__close`.
 fn collect(cx: &mut Cx) -> NativeResult {
-    match stream_of(cx.get(0)) {
+    match stream_of(cx, cx.get(0)) {
         None => return Err(cx.type_error(0, NAME)),
         Some(None) => {}
         Some(Some(s)) => {
@@ -176,7 +211,7 @@ fn collect(cx: &mut Cx) -> NativeResult {
 /// Implements `__tostring`.
 fn tostring(cx: &mut Cx) -> NativeResult {
     let v = cx.get(0);
-    let text = match stream_of(v) {
+    let text = match stream_of(cx, v) {
         None => return Err(cx.type_error(0, NAME)),
         Some(None) => "file (closed)".to_owned(),
         Some(Some(_)) => format!("file (0x{:x})", v.address().unwrap_or(0)),

@@ -70,7 +70,7 @@ fn default_file(cx: &Cx, which: i64) -> Val<'_> {
 }
 
 fn default_stream(cx: &Cx, which: i64) -> Result<Shared, Raised> {
-    stream_of(default_file(cx, which)).flatten().ok_or_else(|| closed_default(cx, which))
+    stream_of(cx, default_file(cx, which)).flatten().ok_or_else(|| closed_default(cx, which))
 }
 
 #[cold]
@@ -164,7 +164,7 @@ fn tmpfile(cx: &mut Cx) -> NativeResult {
 /// Implements `io.type(v)`.
 fn type_(cx: &mut Cx) -> NativeResult {
     let v = cx.check_any(0)?;
-    match stream_of(v) {
+    match stream_of(cx, v) {
         None => cx.ret1(Val::NIL),
         Some(None) => cx.ret1(cx.str(b"closed file").val()),
         Some(Some(_)) => cx.ret1(cx.str(b"file").val()),
@@ -232,14 +232,14 @@ fn output(cx: &mut Cx) -> NativeResult {
 
 /// Implements `io.read(…)`.
 fn read_default(cx: &mut Cx) -> NativeResult {
-    let read = with_stream(default_file(cx, INPUT), |s| read(cx, s, 0)).flatten();
+    let read = with_stream(cx, default_file(cx, INPUT), |s| read(cx, s, 0)).flatten();
     read.unwrap_or_else(|| Err(closed_default(cx, INPUT)))
 }
 
 /// Implements `io.write(…)`.
 fn write_default(cx: &mut Cx) -> NativeResult {
     let file = default_file(cx, OUTPUT);
-    let written = with_stream(file, |s| write(cx, s, 0, file)).flatten();
+    let written = with_stream(cx, file, |s| write(cx, s, 0, file)).flatten();
     written.unwrap_or_else(|| Err(closed_default(cx, OUTPUT)))
 }
 

@@ -23,10 +23,12 @@ use crate::support::concat;
 
 pub(crate) use bounds::{Bounds, is_refusal};
 pub use file::foreign_address;
-pub use foreign::{FileInfo, Foreign};
+pub use foreign::{
+    Buffering, FileInfo, Foreign, ForeignFiles, ForeignStream, Opened, accept_foreign_files,
+};
 pub use functions::open;
 pub(crate) use functions::shell;
-pub use stdout::{flush_all, flush_output, read_line, write_error};
+pub use stdout::{flush_all, flush_output, read_line, redirect_output, write_error};
 
 /// Converts the bytes that a program passes to a path.
 pub(crate) fn path(bytes: &[u8]) -> &Path {

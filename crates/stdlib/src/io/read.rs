@@ -154,7 +154,7 @@ impl Source for &mut Stream {
         Stream::peek(self)
     }
     fn skip(&mut self) {
-        self.consume(1);
+        Stream::skip(self);
     }
 }
 
@@ -284,7 +284,6 @@ pub(super) fn line_iterator(cx: &Cx, to_close: bool) -> Result<Val<'_>, Raised> 
 /// Implements the iterator. Its bound values are the file, the number of formats, whether to close
 /// the file at the end, and the formats.
 fn next_line(cx: &mut Cx) -> NativeResult {
-    let cx = &*cx;
     // positions of bad formats are those of a method call on the file
     cx.set_top(1);
     let formats = cx.bound(1).as_int().unwrap_or(0) as usize;
@@ -292,7 +291,7 @@ fn next_line(cx: &mut Cx) -> NativeResult {
     for i in 0..formats {
         cx.push(cx.bound(3 + i));
     }
-    let Some(Some(read)) = with_stream(cx.bound(0), |s| read_values(cx, s, 1)) else {
+    let Some(Some(read)) = with_stream(cx, cx.bound(0), |s| read_values(cx, s, 1)) else {
         return Err(cx.error("file is already closed"));
     };
     let n = read?.map_err(|e| cx.error(c_str(error_text(&e).as_bytes())))?;

@@ -9,6 +9,7 @@ use perilune_runtime::convert::write_number;
 use perilune_runtime::native::{Cx, Val};
 
 use super::bounds::Bounds;
+use super::foreign::ForeignStream;
 use super::stream::{Buffering, Stream};
 use crate::support::{give_buffer, take_buffer};
 
@@ -86,6 +87,12 @@ pub fn flush_output() {
     let _ = lock(&STDOUT).flush();
 }
 
+/// Passes all standard output of the library to that of another language from now on, which has
+/// the only buffer then: all output appears in the order in which it was written.
+pub fn redirect_output(output: Box<dyn ForeignStream>) {
+    lock(&STDOUT).redirect(output);
+}
+
 fn flush_terminal() {
     if io::stdout().is_terminal() {
         flush_output();
@@ -122,7 +129,8 @@ static IS_WATCHED: LazyLock<bool> =
 pub(crate) fn end_line() {
     let mut out = lock(&STDOUT);
     let _ = out.write(b"\n");
-    if *IS_WATCHED {
+    // C code may write to the file by other means, behind what was printed
+    if *IS_WATCHED || out.is_foreign() {
         let _ = out.flush();
     }
 }

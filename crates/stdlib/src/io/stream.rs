@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{Child, ExitStatus};
 
 use super::bounds::Bounds;
+use super::foreign::ForeignStream;
 
 /// Size of a buffer in bytes.
 const BUFFER: usize = 1 << 14;
@@ -14,7 +15,7 @@ const READ_AT_ONCE: u64 = 1 << 20;
 
 /// When buffered output is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Buffering {
+pub enum Buffering {
     /// Immediately.
     None,
     /// At the end of each line.
@@ -25,7 +26,8 @@ pub(crate) enum Buffering {
 
 /// A file with buffers for reading and writing, of which only one is used at a time.
 pub(crate) struct Stream {
-    file: File,
+    /// The file; `None` for one that only another language has.
+    file: Option<File>,
     child: Option<Child>,
     readable: bool,
     writable: bool,
@@ -38,6 +40,8 @@ pub(crate) struct Stream {
     /// A stream to flush before this one blocks or writes: the standard output, if it is a
     /// terminal, for the other standard files.
     pub(crate) before: Option<fn()>,
+    /// What is read and written instead of the buffers here and the file.
+    foreign: Option<Box<dyn ForeignStream>>,
 }
 
 fn bad_file() -> io::Error {
@@ -48,7 +52,7 @@ impl Stream {
     /// Makes a stream of an open file.
     pub(crate) fn new(file: File, readable: bool, writable: bool) -> Stream {
         Stream {
-            file,
+            file: Some(file),
             child: None,
             readable,
             writable,
@@ -58,7 +62,34 @@ impl Stream {
             taken: 0,
             output: Vec::new(),
             before: None,
+            foreign: None,
         }
+    }
+
+    /// Makes a stream of a file of another language. Dropping it has no effect on the file.
+    pub(crate) fn of_foreign(foreign: Box<dyn ForeignStream>) -> Stream {
+        Stream {
+            file: None,
+            child: None,
+            readable: true,
+            writable: true,
+            buffering: Buffering::None,
+            size: BUFFER,
+            input: Vec::new(),
+            taken: 0,
+            output: Vec::new(),
+            before: None,
+            foreign: Some(foreign),
+        }
+    }
+
+    fn file(&mut self) -> io::Result<&mut File> {
+        self.file.as_mut().ok_or_else(bad_file)
+    }
+
+    /// Returns whether another language has the buffer.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.foreign.is_some()
     }
 
     /// Makes a stream of one end of a pipe to a process. Closing it waits for the process.
@@ -71,18 +102,36 @@ impl Stream {
     /// Sets when buffered output is written.
     pub(crate) fn set_buffering(&mut self, b: Buffering, size: usize) -> io::Result<()> {
         self.flush()?;
+        if let Some(f) = &mut self.foreign {
+            return f.set_buffering(b, size);
+        }
         self.buffering = b;
         self.size = size.clamp(1, 1 << 24);
         Ok(())
     }
 
+    /// Passes what is written from now on to `foreign`.
+    pub(crate) fn redirect(&mut self, foreign: Box<dyn ForeignStream>) {
+        // What cannot be written is not for the caller to report.
+        let _ = self.flush();
+        self.foreign = Some(foreign);
+        // no output is buffered here, so that each write finds the other stream
+        self.buffering = Buffering::None;
+    }
+
     /// Writes the buffered output.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
+        if let Some(f) = &mut self.foreign {
+            return f.flush();
+        }
         if self.output.is_empty() {
             return Ok(());
         }
         // Output that cannot be written is dropped, as C does when it closes the file.
-        let r = self.file.write_all(&self.output);
+        let r = match &mut self.file {
+            Some(file) => file.write_all(&self.output),
+            None => Err(bad_file()),
+        };
         self.output.clear();
         r
     }
@@ -101,6 +150,9 @@ impl Stream {
     }
 
     fn write_slow(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if let Some(f) = &mut self.foreign {
+            return f.write(bytes);
+        }
         if !self.writable {
             return Err(bad_file());
         }
@@ -115,9 +167,11 @@ impl Stream {
                 if let Some(f) = self.before {
                     f();
                 }
-                return self.file.write_all(bytes);
+                return self.file()?.write_all(bytes);
             }
-            Buffering::Full if bytes.len() >= self.size => return self.file.write_all(bytes),
+            Buffering::Full if bytes.len() >= self.size => {
+                return self.file()?.write_all(bytes);
+            }
             Buffering::Line => {
                 if let Some(i) = memchr::memrchr(b'\n', bytes) {
                     self.output.extend_from_slice(&bytes[..=i]);
@@ -138,20 +192,22 @@ impl Stream {
         self.input.clear();
         self.taken = 0;
         if ahead > 0 {
-            self.file.seek(SeekFrom::Current(-(ahead as i64)))?;
+            self.file()?.seek(SeekFrom::Current(-(ahead as i64)))?;
         }
         Ok(())
     }
 
     /// Writes the buffered output, and moves the file's position to the program's.
     pub(crate) fn synchronize(&mut self) -> io::Result<()> {
-        self.flush()?;
+        if self.foreign.is_none() {
+            self.flush()?;
+        }
         if self.taken < self.input.len() { self.drop_input() } else { Ok(()) }
     }
 
-    /// Returns the descriptor of the file.
-    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
+    /// Returns the descriptor of the file, if the stream has one.
+    pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.file.as_ref().map(AsFd::as_fd)
     }
 
     /// Returns whether the file can be read, and whether it can be written.
@@ -165,6 +221,14 @@ impl Stream {
         &self.input[self.taken..]
     }
 
+    /// Consumes the byte that [`Stream::peek`] has returned.
+    pub(crate) fn skip(&mut self) {
+        match &mut self.foreign {
+            Some(f) => f.skip(),
+            None => self.consume(1),
+        }
+    }
+
     /// Consumes bytes that were read ahead.
     #[inline]
     pub(crate) fn consume(&mut self, n: usize) {
@@ -176,6 +240,9 @@ impl Stream {
         if self.taken < self.input.len() {
             return Ok(true);
         }
+        if let Some(f) = &mut self.foreign {
+            return Ok(f.peek()?.is_some());
+        }
         if !self.readable {
             return Err(bad_file());
         }
@@ -186,7 +253,8 @@ impl Stream {
         self.taken = 0;
         self.input.resize(self.size.max(1), 0);
         loop {
-            match self.file.read(&mut self.input) {
+            let Some(file) = &mut self.file else { return Err(bad_file()) };
+            match file.read(&mut self.input) {
                 Ok(n) => {
                     self.input.truncate(n);
                     return Ok(n > 0);
@@ -202,11 +270,18 @@ impl Stream {
 
     /// Returns the next byte without consuming it.
     pub(crate) fn peek(&mut self) -> io::Result<Option<u8>> {
-        Ok(if self.fill()? { Some(self.input[self.taken]) } else { None })
+        match &mut self.foreign {
+            Some(f) => f.peek(),
+            None => Ok(if self.fill()? { Some(self.input[self.taken]) } else { None }),
+        }
     }
 
     /// Appends a line to `out`, with its line feed; false at the end of the file.
     pub(crate) fn read_line(&mut self, out: &mut Vec<u8>, bounds: &Bounds<'_>) -> io::Result<bool> {
+        if let Some(f) = &mut self.foreign {
+            let any = f.read_line(out)?;
+            return bounds.check(out.len()).map(|()| any);
+        }
         let mut any = false;
         while self.fill()? {
             any = true;
@@ -231,6 +306,17 @@ impl Stream {
         mut n: usize,
         bounds: &Bounds<'_>,
     ) -> io::Result<()> {
+        if let Some(f) = &mut self.foreign {
+            while n > 0 {
+                let got = f.read(out, n.min(READ_AT_ONCE as usize))?;
+                if got == 0 {
+                    break;
+                }
+                n -= got;
+                bounds.check(out.len())?;
+            }
+            return Ok(());
+        }
         while n > 0 && self.fill()? {
             bounds.check(out.len())?;
             let rest = self.buffered();
@@ -245,7 +331,8 @@ impl Stream {
     /// Returns the number of bytes between the position and the end of a regular file; 0 if
     /// unknown.
     pub(crate) fn remaining(&mut self) -> u64 {
-        match (self.file.metadata(), self.file.stream_position()) {
+        let Ok(file) = self.file() else { return 0 };
+        match (file.metadata(), file.stream_position()) {
             (Ok(m), Ok(at)) if m.is_file() => {
                 m.len().saturating_sub(at) + self.buffered().len() as u64
             }
@@ -260,7 +347,7 @@ impl Stream {
         self.consume(n);
         let mut done = n;
         while done < out.len() {
-            match self.file.read(&mut out[done..]) {
+            match self.file()?.read(&mut out[done..]) {
                 Ok(0) => break,
                 Ok(n) => done += n,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
@@ -272,11 +359,14 @@ impl Stream {
 
     /// Appends the remainder of the file.
     pub(crate) fn read_all(&mut self, out: &mut Vec<u8>, bounds: &Bounds<'_>) -> io::Result<()> {
+        if self.foreign.is_some() {
+            return self.read_bytes(out, usize::MAX, bounds);
+        }
         if self.fill()? {
             out.extend_from_slice(self.buffered());
             let n = self.buffered().len();
             self.consume(n);
-            while (&self.file).take(READ_AT_ONCE).read_to_end(out)? > 0 {
+            while self.file()?.take(READ_AT_ONCE).read_to_end(out)? > 0 {
                 bounds.check(out.len())?;
             }
         }
@@ -285,13 +375,16 @@ impl Stream {
 
     /// Moves the position and returns the new one.
     pub(crate) fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        if let Some(f) = &mut self.foreign {
+            return f.seek(to);
+        }
         self.flush()?;
         let ahead = (self.input.len() - self.taken) as i64;
         let to = match to {
             SeekFrom::Current(n) => SeekFrom::Current(n.saturating_sub(ahead)),
             other => other,
         };
-        let r = self.file.seek(to)?;
+        let r = self.file()?.seek(to)?;
         self.input.clear();
         self.taken = 0;
         Ok(r)
@@ -311,6 +404,9 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
+        if self.foreign.is_some() {
+            return;
+        }
         let _ = self.flush();
     }
 }
@@ -340,6 +436,73 @@ mod tests {
         assert_eq!(rest, b"econd\nthird");
         assert!(!s.read_line(&mut rest, &Bounds::NONE).unwrap());
         assert_eq!(s.peek().unwrap(), None);
+    }
+
+    /// A file of another language: what was written, and what is to be read.
+    struct Other(std::sync::Arc<std::sync::Mutex<Vec<u8>>>, &'static [u8]);
+
+    impl ForeignStream for Other {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            self.write(b"|")
+        }
+        fn set_buffering(&mut self, _: Buffering, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn read(&mut self, out: &mut Vec<u8>, n: usize) -> io::Result<usize> {
+            let (now, later) = self.1.split_at(n.min(self.1.len()).min(2));
+            out.extend_from_slice(now);
+            self.1 = later;
+            Ok(now.len())
+        }
+        fn read_line(&mut self, out: &mut Vec<u8>) -> io::Result<bool> {
+            self.read(out, 1).map(|n| n > 0)
+        }
+        fn peek(&mut self) -> io::Result<Option<u8>> {
+            Ok(self.1.first().copied())
+        }
+        fn skip(&mut self) {
+            self.1 = &self.1[1..];
+        }
+        fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
+            Ok(7)
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "works on real files")]
+    fn another_stream_takes_what_is_written_after_it_was_set() {
+        let taken = std::sync::Arc::default();
+        let path = std::env::temp_dir().join(format!("perilune-redirect-{}", std::process::id()));
+        let mut s = Stream::new(File::create(&path).unwrap(), false, true);
+        s.write(b"before").unwrap();
+        s.redirect(Box::new(Other(std::sync::Arc::clone(&taken), b"")));
+        s.write(b"af").unwrap();
+        s.set_buffering(Buffering::Full, 100).unwrap();
+        s.write(b"ter").unwrap();
+        s.flush().unwrap();
+        drop(s);
+        assert_eq!(taken.lock().unwrap().as_slice(), b"af|ter|");
+        assert_eq!(std::fs::read(&path).unwrap(), b"before");
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn a_stream_of_another_language_is_not_read_ahead() {
+        let mut s = Stream::of_foreign(Box::new(Other(std::sync::Arc::default(), b"ab12345")));
+        let mut out = Vec::new();
+        assert!(s.read_line(&mut out, &Bounds::NONE).unwrap());
+        assert_eq!((s.peek().unwrap(), s.buffered().len()), (Some(b'b'), 0));
+        s.skip();
+        s.read_bytes(&mut out, 3, &Bounds::NONE).unwrap();
+        assert_eq!(out, b"a123");
+        assert_eq!(s.seek(SeekFrom::End(0)).unwrap(), 7);
+        s.read_all(&mut out, &Bounds::NONE).unwrap();
+        assert_eq!(out, b"a12345");
+        assert!(!s.fill().unwrap());
     }
 
     #[test]

@@ -1,0 +1,96 @@
+/* Files that C code makes for the methods of the library `io`, and output by the C library. The
+   prototypes are those of the manual, so that no headers are needed. */
+
+#include <stddef.h>
+#include <stdio.h>
+#include <unistd.h>
+
+typedef struct lua_State lua_State;
+typedef int (*lua_CFunction)(lua_State *);
+typedef struct luaL_Reg {
+  const char *name;
+  lua_CFunction func;
+} luaL_Reg;
+typedef struct luaL_Stream {
+  FILE *f;
+  lua_CFunction closef;
+} luaL_Stream;
+
+extern void lua_createtable(lua_State *, int, int), lua_pushinteger(lua_State *, long long);
+extern const char *lua_pushstring(lua_State *, const char *);
+extern void *lua_newuserdatauv(lua_State *, size_t, int);
+extern void luaL_setfuncs(lua_State *, const luaL_Reg *, int);
+extern void luaL_setmetatable(lua_State *, const char *);
+extern const char *luaL_checklstring(lua_State *, int, size_t *);
+extern void *luaL_checkudata(lua_State *, int, const char *);
+extern int luaL_fileresult(lua_State *, int, const char *);
+
+static int closed;
+
+static int close_file(lua_State *L) {
+  luaL_Stream *p = luaL_checkudata(L, 1, "FILE*");
+  closed++;
+  fclose(p->f);
+  lua_pushstring(L, "closed by C");
+  lua_pushinteger(L, closed);
+  return 2;
+}
+
+static luaL_Stream *new_file(lua_State *L) {
+  luaL_Stream *p = lua_newuserdatauv(L, sizeof(luaL_Stream), 0);
+  p->closef = NULL;
+  luaL_setmetatable(L, "FILE*");
+  return p;
+}
+
+/* open(name, mode): a file with a buffer of the C library */
+static int open_file(lua_State *L) {
+  const char *name = luaL_checklstring(L, 1, NULL), *mode = luaL_checklstring(L, 2, NULL);
+  luaL_Stream *p = new_file(L);
+  p->f = fopen(name, mode);
+  p->closef = close_file;
+  return p->f ? 1 : luaL_fileresult(L, 0, name);
+}
+
+/* pipe(): the ends of a pipe */
+static int make_pipe(lua_State *L) {
+  int ends[2], i;
+  if (pipe(ends) != 0) return luaL_fileresult(L, 0, NULL);
+  for (i = 0; i < 2; i++) {
+    luaL_Stream *p = new_file(L);
+    p->f = fdopen(ends[i], i == 0 ? "r" : "w");
+    p->closef = close_file;
+  }
+  return 2;
+}
+
+static int never_opened(lua_State *L) {
+  new_file(L);
+  return 1;
+}
+
+/* next_byte(file): what C code reads from a file */
+static int next_byte(lua_State *L) {
+  lua_pushinteger(L, fgetc(((luaL_Stream *)luaL_checkudata(L, 1, "FILE*"))->f));
+  return 1;
+}
+
+static int count_closed(lua_State *L) {
+  lua_pushinteger(L, closed);
+  return 1;
+}
+
+static int print(lua_State *L) {
+  fputs(luaL_checklstring(L, 1, NULL), stdout);
+  return 0;
+}
+
+static const luaL_Reg functions[] = {{"open", open_file}, {"pipe", make_pipe},
+    {"never_opened", never_opened}, {"next_byte", next_byte}, {"count_closed", count_closed},
+    {"print", print}, {NULL, NULL}};
+
+int luaopen_files(lua_State *L) {
+  lua_createtable(L, 0, 8);
+  luaL_setfuncs(L, functions, 0);
+  return 1;
+}
