@@ -9,6 +9,7 @@ use perilune_runtime::value::{SlotExt, Value};
 
 use crate::entry::Entry;
 use crate::index::value_or_nil;
+use crate::new_hooks::install_new;
 use crate::outcome::{Fallible, Leave, raising};
 use crate::run::{AFTER_CALL, AFTER_PROTECTED_CALL, AFTER_YIELD, adjust, status_of_error};
 use crate::state::{Continuation, KFunction, LuaState};
@@ -56,6 +57,7 @@ unsafe fn call(
     k: Continuation,
 ) -> Fallible<usize> {
     let st = e.st;
+    install_new((*l).global);
     let callee = make_header(e, nargs)?;
     if !can_continue(st, k.function) {
         return Ok(((*st).vm.call)(st, (*st).base.add(callee), nargs)?);

@@ -9,6 +9,8 @@ use perilune_runtime::thread::{Status, Thread};
 use perilune_runtime::value::{SlotExt, Value};
 
 use crate::entry::Entry;
+use crate::hooks::NOT_YIELDABLE_IN_HOOK;
+use crate::new_hooks::install_new;
 use crate::outcome::raising;
 use crate::push::safepoint;
 use crate::stack::move_values;
@@ -32,7 +34,9 @@ pub(crate) unsafe extern "C" fn lua_status(l: *mut LuaState) -> c_int {
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_isyieldable(l: *mut LuaState) -> c_int {
-    c_int::from((*(*l).thread).non_yieldable == 0)
+    // a hook itself is called as a function that cannot yield
+    let of_hook = if (*l).in_hook { NOT_YIELDABLE_IN_HOOK } else { 0 };
+    c_int::from((*(*l).thread).non_yieldable == of_hook)
 }
 
 /// Pushes a message on a coroutine that cannot be resumed, in place of the arguments.
@@ -100,7 +104,7 @@ raising! {
             let mut hook = hook.clone();
             hook.active = false;
             (*th).hook = Some(hook);
-            (*made).hook = (*l).hook;
+            (*made).hook.copy(&(*LuaState::of(e.st, (*e.st).thread)).hook);
         }
         safepoint(e)?;
         Ok(made)

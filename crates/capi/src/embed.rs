@@ -39,6 +39,7 @@ impl CModules for Lua {
         crate::files::connect();
         self.with(|cx| {
             let cx = &*cx;
+            crate::hooks::prepare(cx);
             // SAFETY: N1; C2 holds as the caller has promised.
             unsafe {
                 let l = LuaState::of(cx.state(), (*cx.state()).thread);

@@ -3,22 +3,41 @@
 use std::ffi::c_int;
 
 use perilune_runtime::frame::Frame;
-use perilune_runtime::native::{Cx, HookSetting, NativeResult};
+use perilune_runtime::native::{Cx, NativeResult};
+use perilune_runtime::state::{State, poll};
 
 use crate::debug::Debug;
 use crate::entry::Entry;
 use crate::load::call_back;
+use crate::new_hooks::install_new;
 use crate::outcome::Leave;
-use crate::state::{CHook, HookFunction, LuaState};
+use crate::state::{HookFunction, LuaState};
 
-const CALL: c_int = 1;
-const RETURN: c_int = 2;
-const LINE: c_int = 4;
-const COUNT: c_int = 8;
+/// The number of calls that cannot yield, of those that are active in a hook of a coroutine that
+/// can yield: that of the hook as a native function, and that of C code.
+pub(crate) const NOT_YIELDABLE_IN_HOOK: u32 = 2;
 
 /// The events by the names with which functions of Lua receive them; the position is the number.
 const EVENTS: [&[u8]; 5] = [b"call", b"return", b"line", b"count", b"tail call"];
 
+/// Lets C code set hooks at any time.
+pub(crate) fn prepare(cx: &Cx) {
+    // SAFETY: N1.
+    unsafe {
+        let st = cx.state();
+        let main = LuaState::of(st, (*st).main_thread);
+        (*(*main).global).run_hook = Some(run_hook);
+        (*st).host_poll = Some(at_safepoint);
+    }
+}
+
+/// Does what [`poll::HOST`] asks for.
+unsafe fn at_safepoint(st: *mut State) {
+    let main = LuaState::of(st, (*st).main_thread);
+    install_new((*main).global);
+}
+
+/// `lua_sethook`, which signal handlers may call: it writes atomic variables only.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_sethook(
     l: *mut LuaState,
@@ -26,22 +45,9 @@ pub(crate) unsafe extern "C" fn lua_sethook(
     mask: c_int,
     count: c_int,
 ) {
-    let e = Entry::new(l);
-    let cx = Cx::from_state(e.st);
-    let Some(function) = function.filter(|_| mask & (CALL | RETURN | LINE | COUNT) != 0) else {
-        (*l).hook = None;
-        cx.set_hook(None, None);
-        return;
-    };
-    (*l).hook = Some(CHook { function, mask, count });
-    let setting = HookSetting {
-        call: mask & CALL != 0,
-        ret: mask & RETURN != 0,
-        line: mask & LINE != 0,
-        count: if mask & COUNT != 0 { count.max(0) as u32 } else { 0 },
-    };
-    let f = cx.func(run_hook, &[]);
-    cx.set_hook(None, Some((f, setting)));
+    (*l).hook.set(function, mask, count);
+    (*(*l).global).new_hooks.add(l);
+    (*(*l).state).request(poll::HOST);
 }
 
 /// Passes an event of the running coroutine to its hook.
@@ -50,7 +56,7 @@ fn run_hook(cx: &mut Cx) -> NativeResult {
     unsafe {
         let st = cx.state();
         let l = LuaState::of(st, (*st).thread);
-        let Some(hook) = (*l).hook else { return cx.ret(0) };
+        let Some(function) = (*l).hook.function() else { return cx.ret(0) };
         let event = cx.get(0).as_str().map(|s| s.bytes());
         let event = EVENTS.iter().position(|name| Some(*name) == event).unwrap_or(0);
         let mut ar = Debug::empty();
@@ -62,8 +68,9 @@ fn run_hook(cx: &mut Cx) -> NativeResult {
         let outer = std::mem::replace(&mut (*l).in_hook, true);
         let args = [l.expose_provenance(), (&raw mut ar).expose_provenance(), 0, 0];
         let mut e = Entry::new(l);
-        let r = call_back(l, &mut e, hook.function as *const (), args);
+        let r = call_back(l, &mut e, function as *const (), args);
         (*l).in_hook = outer;
+        install_new((*l).global);
         match r {
             Ok(_) => cx.ret(0),
             Err(Leave::Error | Leave::Yield) => Err(perilune_runtime::native::Raised::new()),
@@ -73,15 +80,15 @@ fn run_hook(cx: &mut Cx) -> NativeResult {
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_gethook(l: *mut LuaState) -> Option<HookFunction> {
-    (*l).hook.map(|hook| hook.function)
+    (*l).hook.function()
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_gethookmask(l: *mut LuaState) -> c_int {
-    (*l).hook.map_or(0, |hook| hook.mask)
+    (*l).hook.mask()
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_gethookcount(l: *mut LuaState) -> c_int {
-    (*l).hook.map_or(0, |hook| hook.count)
+    (*l).hook.count()
 }

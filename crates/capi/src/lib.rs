@@ -32,6 +32,7 @@ mod hooks;
 mod index;
 mod life;
 mod load;
+mod new_hooks;
 mod operators;
 mod outcome;
 mod package;

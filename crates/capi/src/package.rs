@@ -13,6 +13,7 @@ use crate::state::{CFunction, LuaState};
 pub(crate) fn allow(cx: &mut Cx) {
     let cx = &*cx;
     crate::exports::keep();
+    crate::hooks::prepare(cx);
     cx.registry().set_name(cx, LOADER, cx.func(load, &[]).val());
 }
 

@@ -11,6 +11,7 @@ use perilune_runtime::value::{SlotExt, Value};
 
 use crate::arch::{self, Left};
 use crate::functions::code_of;
+use crate::new_hooks::install_new;
 use crate::state::{Continuation, LuaState};
 use crate::status;
 
@@ -41,6 +42,7 @@ pub(crate) fn run(cx: &mut Cx) -> NativeResult {
                 }
             }
         };
+        install_new((*l).global);
         match left.why {
             Left::RETURNED => {
                 // an `int`: the upper half of the register has no meaning

@@ -2,11 +2,14 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
+use perilune_runtime::native::NativeFn;
 use perilune_runtime::state::State;
 use perilune_runtime::thread::{Companion, Thread};
 
 use crate::arch::Jump;
 use crate::functions::Functions;
+use crate::new_hooks::{CHook, NewHooks, forget};
+use crate::status::OK;
 use crate::texts::Texts;
 
 /// `lua_CFunction`
@@ -17,17 +20,8 @@ pub(crate) type KFunction = unsafe extern "C" fn(*mut LuaState, c_int, isize) ->
 pub(crate) type Alloc = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, usize) -> *mut c_void;
 /// `lua_WarnFunction`
 pub(crate) type WarnFunction = unsafe extern "C" fn(*mut c_void, *const c_char, c_int);
-
 /// `lua_Hook`, which gets a `lua_Debug`
 pub(crate) type HookFunction = unsafe extern "C" fn(*mut LuaState, *mut c_void);
-
-/// A hook that C code has set.
-#[derive(Clone, Copy)]
-pub(crate) struct CHook {
-    pub(crate) function: HookFunction,
-    pub(crate) mask: c_int,
-    pub(crate) count: c_int,
-}
 
 /// `LUA_EXTRASPACE`: bytes in front of a `lua_State` that belong to the program.
 const EXTRA_SPACE: usize = size_of::<*const ()>();
@@ -45,11 +39,13 @@ pub struct LuaState {
     /// belong to frames that an error has removed.
     pub(crate) continuations: Vec<Continuation>,
     /// The hook that C code has set.
-    pub(crate) hook: Option<CHook>,
+    pub(crate) hook: CHook,
+    /// The status with which an error has ended that nothing protected, for `lua_atpanic`.
+    pub(crate) panicked: c_int,
     /// Whether a hook of C code is running.
     pub(crate) in_hook: bool,
     /// The global part, in the block of the main coroutine.
-    owned: Option<Box<Global>>,
+    pub(crate) owned: Option<Box<Global>>,
 }
 
 /// How a C function continues after a call that has yielded.
@@ -71,6 +67,10 @@ pub(crate) struct Continuation {
 pub(crate) struct Global {
     /// The innermost call of C code.
     pub(crate) jump: *mut Jump,
+    /// The coroutines whose hooks C code has set and that do not have them yet.
+    pub(crate) new_hooks: NewHooks,
+    /// What calls the hooks.
+    pub(crate) run_hook: Option<NativeFn>,
     /// The C functions that the state knows.
     pub(crate) functions: Functions,
     /// Texts that C code has pointers to.
@@ -81,6 +81,8 @@ pub(crate) struct Global {
     pub(crate) warn: Option<(WarnFunction, *mut c_void)>,
     /// The state, if C code has made it and closes it.
     pub(crate) lua: Option<perilune::Lua>,
+    /// Whether the heap takes its memory from `alloc`: C code has made the state with it.
+    pub(crate) has_allocator: bool,
     /// `lua_setallocf`
     pub(crate) alloc: Option<(Alloc, *mut c_void)>,
 }
@@ -110,11 +112,14 @@ impl LuaState {
         let (global, owned) = if th == main {
             let mut owned = Box::new(Global {
                 jump: std::ptr::null_mut(),
+                new_hooks: NewHooks::default(),
+                run_hook: None,
                 functions: Functions::new(st),
                 texts: Texts::default(),
                 panic: None,
                 warn: None,
                 lua: None,
+                has_allocator: false,
                 alloc: None,
             });
             (&raw mut *owned, Some(owned))
@@ -129,7 +134,8 @@ impl LuaState {
             thread: th,
             global,
             continuations: Vec::new(),
-            hook: None,
+            hook: CHook::default(),
+            panicked: OK,
             in_hook: false,
             owned,
         };
@@ -145,6 +151,7 @@ unsafe fn block_of(l: *mut LuaState) -> *mut Block {
 }
 
 unsafe fn free(l: *mut ()) {
+    forget(l.cast());
     drop(Box::from_raw(block_of(l.cast())));
 }
 

@@ -1,0 +1,169 @@
+//! Hooks as `lua_sethook` leaves them, until they are installed.
+
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
+
+use perilune_runtime::native::{Cx, HookSetting, Val};
+use perilune_runtime::value::Value;
+
+use crate::state::{Global, HookFunction, LuaState};
+
+/// `LUA_MASKCALL`
+pub(crate) const CALL: c_int = 1;
+/// `LUA_MASKRET`
+pub(crate) const RETURN: c_int = 2;
+/// `LUA_MASKLINE`
+pub(crate) const LINE: c_int = 4;
+/// `LUA_MASKCOUNT`
+pub(crate) const COUNT: c_int = 8;
+
+/// A hook that C code has set, in the words of `lua_sethook`. Each is written on its own, as the
+/// function may interrupt itself.
+#[derive(Default)]
+pub(crate) struct CHook {
+    /// The function, or null.
+    function: AtomicPtr<()>,
+    mask: AtomicI32,
+    count: AtomicI32,
+    /// Whether the coroutine is in [`NewHooks`].
+    is_new: AtomicBool,
+    /// The one after it there.
+    next: AtomicPtr<LuaState>,
+}
+
+impl CHook {
+    /// Notes the arguments of `lua_sethook`.
+    pub(crate) fn set(&self, function: Option<HookFunction>, mask: c_int, count: c_int) {
+        let function = function.filter(|_| mask & (CALL | RETURN | LINE | COUNT) != 0);
+        let address = function.map_or(std::ptr::null_mut(), |f| f as *mut ());
+        self.function.store(address, Ordering::Relaxed);
+        self.mask.store(if address.is_null() { 0 } else { mask }, Ordering::Relaxed);
+        self.count.store(count, Ordering::Relaxed);
+    }
+
+    /// Returns the function, if there is a hook.
+    pub(crate) fn function(&self) -> Option<HookFunction> {
+        let address = self.function.load(Ordering::Relaxed);
+        // SAFETY: C1: null, or what `set` has stored.
+        unsafe { std::mem::transmute::<*mut (), Option<HookFunction>>(address) }
+    }
+
+    /// Returns the events for which it is called.
+    pub(crate) fn mask(&self) -> c_int {
+        self.mask.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of instructions between events of the kind [`COUNT`].
+    pub(crate) fn count(&self) -> c_int {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// Sets the same hook as another one.
+    pub(crate) fn copy(&self, other: &CHook) {
+        self.set(other.function(), other.mask(), other.count());
+    }
+}
+
+/// The coroutines whose hooks C code has set since hooks were installed last: the first one, or
+/// null.
+///
+/// `lua_sethook` may be called by a signal handler, at any point of the engine and of the program,
+/// so it only notes what it is to do, and requests a safepoint. Hooks are installed there, and
+/// where C code calls Lua or returns to it.
+#[derive(Default)]
+pub(crate) struct NewHooks(AtomicPtr<LuaState>);
+
+impl NewHooks {
+    /// Adds a live coroutine. This may interrupt itself and the other functions.
+    ///
+    /// # Safety
+    /// C1.
+    pub(crate) unsafe fn add(&self, l: *mut LuaState) {
+        let hook = &raw const (*l).hook;
+        if (*hook).is_new.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let mut first = self.0.load(Ordering::Acquire);
+        loop {
+            (*hook).next.store(first, Ordering::Relaxed);
+            let (ok, failed) = (Ordering::AcqRel, Ordering::Acquire);
+            match self.0.compare_exchange(first, l, ok, failed) {
+                Ok(_) => return,
+                Err(now) => first = now,
+            }
+        }
+    }
+
+    /// Returns whether there is none.
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.load(Ordering::Relaxed).is_null()
+    }
+
+    /// Takes all coroutines out, and passes each to `f`.
+    ///
+    /// # Safety
+    /// C1.
+    pub(crate) unsafe fn take(&self, mut f: impl FnMut(*mut LuaState)) {
+        let mut l = self.0.swap(std::ptr::null_mut(), Ordering::AcqRel);
+        while !l.is_null() {
+            let next = (*l).hook.next.load(Ordering::Relaxed);
+            // from here on it can be added again
+            (*l).hook.is_new.store(false, Ordering::Release);
+            f(l);
+            l = next;
+        }
+    }
+}
+
+/// Removes a coroutine, which is about to be freed, from those with new hooks.
+///
+/// # Safety
+/// `l` is live, and so is its global part if it is new, or the owner of that.
+pub(crate) unsafe fn forget(l: *mut LuaState) {
+    let is_owner = (*l).owned.is_some();
+    if !is_owner && !(*l).hook.is_new.load(Ordering::Relaxed) {
+        return;
+    }
+    let mut others = Vec::new();
+    (*(*l).global).new_hooks.take(|other| others.push(other));
+    // without the global part no hook is installed any more
+    for other in others.into_iter().filter(|&other| !is_owner && other != l) {
+        (*(*l).global).new_hooks.add(other);
+    }
+}
+
+/// Installs the hooks that C code has set.
+///
+/// # Safety
+/// N1; C1.
+#[inline(always)]
+pub(crate) unsafe fn install_new(global: *mut Global) {
+    if !(*global).new_hooks.is_empty() {
+        install_some(global);
+    }
+}
+
+#[cold]
+unsafe fn install_some(global: *mut Global) {
+    (*global).new_hooks.take(|l| install(l));
+}
+
+unsafe fn install(l: *mut LuaState) {
+    let cx = Cx::from_state((*l).state);
+    let co = Val::of(cx, Value::thread((*l).thread));
+    let hook = &(*l).hook;
+    if hook.function().is_none() {
+        return cx.set_hook(Some(co), None);
+    }
+    let (mask, count) = (hook.mask(), hook.count());
+    let setting = HookSetting {
+        call: mask & CALL != 0,
+        ret: mask & RETURN != 0,
+        line: mask & LINE != 0,
+        count: if mask & COUNT != 0 { count.max(0) as u32 } else { 0 },
+    };
+    if let Some(run) = (*(*l).global).run_hook {
+        cx.set_hook(Some(co), Some((cx.func(run, &[]), setting)));
+    }
+}
