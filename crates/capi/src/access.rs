@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use perilune_runtime::convert;
+use perilune_runtime::native::Val;
 use perilune_runtime::state::State;
 use perilune_runtime::string::LuaString;
 use perilune_runtime::table::Table;
@@ -182,7 +183,7 @@ pub(crate) unsafe fn memory_of(e: &mut Entry, v: Value) -> *mut c_void {
     match v.tag() {
         Tag::LIGHT => v.as_ptr(),
         Tag::USERDATA if (*v.as_userdata()).header.aux == Userdata::BLOCK => {
-            (&mut (*v.as_userdata()).block).as_mut_ptr().cast()
+            (*v.as_userdata()).block.cast()
         }
         Tag::USERDATA => crate::files::stream_for_c(e, v),
         _ => std::ptr::null_mut(),
@@ -208,7 +209,8 @@ pub(crate) unsafe extern "C" fn lua_tothread(l: *mut LuaState, index: c_int) -> 
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_topointer(l: *mut LuaState, index: c_int) -> *const c_void {
-    let e = Entry::new(l);
+    let mut e = Entry::new(l);
     let v = value_or_nil(e.st, index);
-    if v.is_collectable() || v.tag() == Tag::LIGHT { v.as_ptr() } else { std::ptr::null() }
+    let address = Val::of(e.cx(), v).address();
+    std::ptr::with_exposed_provenance(address.unwrap_or(0) as usize)
 }

@@ -4,6 +4,8 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
 
 use perilune::{Engine, Lua};
+use perilune_runtime::frame::{Frame, flags};
+use perilune_runtime::heap::Allocator;
 use perilune_runtime::state::State;
 use perilune_stdlib::base;
 use perilune_stdlib::io::flush_all;
@@ -62,6 +64,8 @@ fn new_state(allocator: Allocator) -> *mut LuaState {
         unsafe {
             let l = LuaState::of(cx.state(), (*cx.state()).main_thread);
             (*(*l).global).lua = Some(lua.clone());
+            // nothing has called the host, so its frame is no level of the call stack
+            Frame((*cx.state()).base).add_flags(flags::BOTTOM);
             l
         }
     })
@@ -69,15 +73,22 @@ fn new_state(allocator: Allocator) -> *mut LuaState {
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_newstate(alloc: Alloc, data: *mut c_void) -> *mut LuaState {
-    let l = new_state();
+    // SAFETY: C1: the function does what the manual says of `lua_Alloc`.
+    let l = new_state(unsafe { Allocator::new(alloc, data) });
     (*(*l).global).alloc = Some((alloc, data));
+    (*(*l).global).has_allocator = true;
+    let is_short = (*(*l).state).gc_poll().is_err();
+    if is_short {
+        lua_close(l);
+        return std::ptr::null_mut();
+    }
     l
 }
 
 #[unsafe(no_mangle)]
 #[allow(non_snake_case)] // the name is PUC's
 pub(crate) unsafe extern "C" fn luaL_newstate() -> *mut LuaState {
-    new_state()
+    new_state(Allocator::global())
 }
 
 #[unsafe(no_mangle)]
@@ -135,6 +146,11 @@ pub(crate) unsafe extern "C" fn lua_getallocf(l: *mut LuaState, data: *mut *mut 
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_setallocf(l: *mut LuaState, f: Alloc, data: *mut c_void) {
+    if (*(*l).global).has_allocator {
+        // SAFETY: C1: it takes the blocks of the one before.
+        let allocator = unsafe { Allocator::new(f, data) };
+        (*(*l).state).heap.set_allocator(allocator);
+    }
     (*(*l).global).alloc = Some((f, data));
 }
 

@@ -19,7 +19,7 @@ raising! {
         let u = cx.udata_with_block(size, values.max(0) as usize)?.val().raw();
         e.push(u);
         safepoint(e)?;
-        Ok((&mut (*u.as_userdata()).block).as_mut_ptr().cast())
+        Ok((*u.as_userdata()).block.cast())
     }
 }
 

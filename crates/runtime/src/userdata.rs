@@ -2,8 +2,10 @@
 
 use std::any::{Any, TypeId};
 use std::cell::Cell;
+use std::ptr::null_mut;
 
 use crate::header::{GcHeader, Kind};
+use crate::heap::Memory;
 use crate::table::Table;
 use crate::value::{Tag, Value};
 
@@ -18,9 +20,15 @@ pub struct Userdata {
     pub user_values: Box<[Value]>,
     /// The host's value; `None` once taken by a finalizer, and in userdata with a block.
     pub data: Option<Box<dyn Any>>,
-    /// The memory of userdata with [`Userdata::BLOCK`], with the alignment of C's `malloc`. It is
-    /// never moved, and never empty there, so that its address identifies the userdata.
-    pub block: Box<[u128]>,
+    /// The memory of userdata with [`Userdata::BLOCK`], from the memory of the heap and with the
+    /// alignment of C's `malloc`; null in others. It is never moved, and never empty, so that its
+    /// address identifies the userdata.
+    pub block: *mut u8,
+}
+
+/// Returns the number of bytes to allocate for a block of `size` bytes.
+fn block_bytes(size: u32) -> usize {
+    (size as usize).max(1).next_multiple_of(16)
 }
 
 impl Userdata {
@@ -35,28 +43,41 @@ impl Userdata {
         let header =
             GcHeader { kind: Kind::Userdata, mark: 0, flags: 0, aux: 0, word: size(&data) };
         let user_values = vec![Value::NIL; n].into_boxed_slice();
-        let block = Box::default();
-        Userdata { header, meta: std::ptr::null_mut(), user_values, data: Some(data), block }
+        Userdata { header, meta: null_mut(), user_values, data: Some(data), block: null_mut() }
     }
 
     /// Creates a userdata with a block of `size` bytes, all zero, and `n` user values. `None` if
-    /// there is no memory for it.
-    pub(crate) fn with_block(size: u32, n: usize) -> Option<Userdata> {
+    /// there is no memory for it. It is freed by [`Userdata::free`].
+    pub(crate) fn with_block(memory: &mut Memory, size: u32, n: usize) -> Option<Userdata> {
         let header =
             GcHeader { kind: Kind::Userdata, mark: 0, flags: 0, aux: Userdata::BLOCK, word: size };
-        let (mut block, mut values) = (Vec::new(), Vec::new());
-        let units = (size as usize).div_ceil(size_of::<u128>()).max(1);
-        block.try_reserve_exact(units).ok()?;
+        let mut values = Vec::new();
         values.try_reserve_exact(n).ok()?;
-        block.resize(units, 0);
         values.resize(n, Value::NIL);
-        Some(Userdata {
-            header,
-            meta: std::ptr::null_mut(),
-            user_values: values.into_boxed_slice(),
-            data: None,
-            block: block.into_boxed_slice(),
-        })
+        // SAFETY: the size is not 0, and the memory is as large.
+        let block = unsafe {
+            let block = memory.alloc_or_null(block_bytes(size));
+            if block.is_null() {
+                return None;
+            }
+            block.expose_provenance();
+            block.write_bytes(0, block_bytes(size));
+            block
+        };
+        let user_values = values.into_boxed_slice();
+        Some(Userdata { header, meta: null_mut(), user_values, data: None, block })
+    }
+
+    /// Drops a userdata and frees its block.
+    ///
+    /// # Safety
+    /// `u` is a live userdata in memory of the heap, which `memory` has allocated.
+    pub(crate) unsafe fn free(memory: &mut Memory, u: *mut Userdata) {
+        let block = (*u).block;
+        if !block.is_null() {
+            memory.free(block, block_bytes((*u).header.word));
+        }
+        memory.drop(u);
     }
 
     /// Returns how many bytes the userdata keeps alive: its own, its user values, and the host's

@@ -52,7 +52,7 @@ unsafe fn prepare(
     let cx = e.cx();
     cx.make_room(new_size)?;
     let new = cx.udata_with_block(new_size, 0)?.val().raw();
-    let block: *mut c_char = (&mut (*new.as_userdata()).block).as_mut_ptr().cast();
+    let block: *mut c_char = (*new.as_userdata()).block.cast();
     block.copy_from_nonoverlapping((*buffer).b, n);
     // the old box may be collected from here on
     (*e.st).top.sub(at).put(new);

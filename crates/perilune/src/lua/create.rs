@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use perilune_code::fork;
+use perilune_runtime::heap::Allocator;
 use perilune_runtime::native::Cx;
 use perilune_runtime::state::State;
 
@@ -90,8 +91,19 @@ impl Lua {
         Lua::bare(engine, LuaOptions::new())
     }
 
+    /// Creates a state of `engine` without any globals, whose heap comes from `allocator`. This is
+    /// for the C API.
+    #[doc(hidden)]
+    pub fn without_libraries_in(engine: &Engine, allocator: Allocator) -> Lua {
+        Lua::bare_in(engine, LuaOptions::new(), allocator)
+    }
+
     fn bare(engine: &Engine, options: LuaOptions) -> Lua {
-        let state = State::create(engine.shared.clone(), &perilune_interp::VM);
+        Lua::bare_in(engine, options, Allocator::global())
+    }
+
+    fn bare_in(engine: &Engine, options: LuaOptions, allocator: Allocator) -> Lua {
+        let state = State::create_with(engine.shared.clone(), &perilune_interp::VM, allocator);
         if let Some(jit) = &engine.jit {
             // SAFETY: the state was just made; destroying it drops the tier with it, when no frame
             // is left.

@@ -166,7 +166,7 @@ impl Boxes {
     pub(crate) unsafe fn free_all(&mut self, memory: &mut Memory) {
         self.dead.clear();
         for p in self.userdata.items.drain(..) {
-            memory.drop(p);
+            Userdata::free(memory, p);
         }
         for p in self.threads.items.drain(..) {
             free_thread(memory, p);

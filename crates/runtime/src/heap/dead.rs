@@ -16,7 +16,7 @@ impl Dead {
     pub(crate) unsafe fn of(memory: &mut Memory, u: *mut Userdata) -> Option<Dead> {
         let data = (&mut (*u).data).take();
         let is_cell = (*u).header.aux == Userdata::CELL;
-        memory.drop(u);
+        Userdata::free(memory, u);
         Some(Dead { data: data?, is_cell })
     }
 

@@ -185,6 +185,11 @@ impl Memory {
         }
     }
 
+    /// Replaces the allocator by one that takes blocks of the one before.
+    pub(super) fn set_allocator(&mut self, allocator: Allocator) {
+        self.allocator = allocator;
+    }
+
     /// Returns whether the memory comes from the program's global allocator.
     pub(crate) fn is_global(&self) -> bool {
         self.allocator.is_global()

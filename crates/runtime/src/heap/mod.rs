@@ -168,6 +168,14 @@ impl Heap {
             pauses: None,
         }
     }
+
+    /// Replaces the allocator.
+    ///
+    /// # Safety
+    /// The new one takes blocks that the one before has returned.
+    pub unsafe fn set_allocator(&mut self, allocator: Allocator) {
+        self.memory.set_allocator(allocator);
+    }
 }
 
 impl Heap {

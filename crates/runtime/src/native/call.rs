@@ -480,7 +480,9 @@ impl Cx {
                 None => v.type_name().as_bytes().to_vec(),
             };
         let mut text = name;
-        text.extend_from_slice(format!(": {:#x}", v.raw().bits()).as_bytes());
+        text.extend_from_slice(
+            format!(": {:#x}", v.address().unwrap_or(v.raw().bits())).as_bytes(),
+        );
         self.str(&text)
     }
 

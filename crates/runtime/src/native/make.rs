@@ -264,10 +264,12 @@ impl Cx {
     /// Returns "not enough memory".
     pub fn udata_with_block(&self, size: usize, n: usize) -> Result<Udata<'_>, Raised> {
         self.check_room(size)?;
-        // `check_room` allows no more than 32 bits.
-        let u = Userdata::with_block(size as u32, n).ok_or_else(|| self.memory_error())?;
         // SAFETY: N1; adopted as the kind that it is.
         unsafe {
+            let memory = &mut (*self.state()).heap.memory;
+            // `check_room` allows no more than 32 bits.
+            let u = Userdata::with_block(memory, size as u32, n);
+            let u = u.ok_or_else(|| self.memory_error())?;
             let bytes = u.bytes();
             Ok(Udata(Val::new(Value::userdata((*self.state()).make_boxed(u, bytes)))))
         }

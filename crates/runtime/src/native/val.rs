@@ -150,9 +150,15 @@ impl<'a> Val<'a> {
     pub fn raw_equals(self, other: Val<'_>) -> bool {
         self.v.raw_equals(other.v)
     }
-    /// Returns the address that identifies an object (`%p`); `None` for other values.
+    /// Returns the address that identifies an object (`%p`), which is that of the memory of a
+    /// userdata that has a block; `None` for other values.
     pub fn address(self) -> Option<u64> {
         match self.v.tag() {
+            Tag::USERDATA => {
+                // SAFETY: N2.
+                let block = unsafe { (*self.v.as_userdata()).block };
+                Some(if block.is_null() { self.v.bits() } else { block.expose_provenance() as u64 })
+            }
             t if t.is_collectable() => Some(self.v.bits()),
             Tag::LIGHT => Some(self.v.bits()),
             _ => None,
