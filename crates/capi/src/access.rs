@@ -170,8 +170,12 @@ pub(crate) unsafe extern "C" fn lua_tocfunction(
     if v.tag() != Tag::NATIVE {
         return None;
     }
+    let mut code = code_of(v.as_native());
+    if code.is_null() {
+        code = (*(*l).global).functions.thunk_of(e.st, v.as_native());
+    }
     // SAFETY: C2: null, or the address of a C function.
-    unsafe { std::mem::transmute::<*const (), Option<CFunction>>(code_of(v.as_native())) }
+    unsafe { std::mem::transmute::<*const (), Option<CFunction>>(code) }
 }
 
 /// Returns the memory of a userdata; null for other values.

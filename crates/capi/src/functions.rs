@@ -7,10 +7,16 @@ use perilune_runtime::state::State;
 use perilune_runtime::table::Table;
 use perilune_runtime::value::Value;
 
+use crate::arch::{THUNKS, thunk, thunk_number};
+
 /// The C functions without upvalues that a state knows, by address: each is one value, so that it
 /// is equal to itself wherever it is pushed. There are as many as modules have.
 pub(crate) struct Functions {
     known: HashMap<usize, *mut NativeClosure, foldhash::fast::FixedState>,
+    /// The native functions of Rust that C code has asked for as C functions, by number.
+    natives: Vec<*mut NativeClosure>,
+    /// Their numbers.
+    numbers: HashMap<*mut NativeClosure, usize, foldhash::fast::FixedState>,
     /// The slot of a root: the list of these values, which keeps them alive.
     root: u32,
 }
@@ -23,7 +29,12 @@ impl Functions {
     pub(crate) unsafe fn new(st: *mut State) -> Functions {
         let list = Table::new(st, 0, 0);
         let root = (*st).add_host_root(Value::table(list));
-        Functions { known: HashMap::default(), root }
+        Functions {
+            known: HashMap::default(),
+            natives: Vec::new(),
+            numbers: HashMap::default(),
+            root,
+        }
     }
 
     /// Makes a C function without upvalues, or returns it if it was made before; `run` runs it.
@@ -34,12 +45,43 @@ impl Functions {
         if let Some(f) = self.known.get(&code.addr()) {
             return Value::native(*f);
         }
+        if let Some(f) = thunk_number(code).and_then(|i| self.natives.get(i)) {
+            return Value::native(*f);
+        }
         let f = cx.func_foreign(run, &[], code).val().raw();
-        let st = cx.state();
-        let list = (*st).host_roots.get(self.root).as_table();
-        Table::set_int(st, list, Table::length(list) + 1, f);
+        self.keep(cx.state(), f);
         self.known.insert(code.addr(), f.as_native());
         f
+    }
+
+    /// Keeps a function alive.
+    unsafe fn keep(&self, st: *mut State, f: Value) {
+        let list = (*st).host_roots.get(self.root).as_table();
+        Table::set_int(st, list, Table::length(list) + 1, f);
+    }
+
+    /// Returns a C function that calls a native function of Rust, which is kept alive from then on;
+    /// null if there are [`THUNKS`] of them already.
+    ///
+    /// # Safety
+    /// `f` is a live native function of `st`.
+    pub(crate) unsafe fn thunk_of(&mut self, st: *mut State, f: *mut NativeClosure) -> *const () {
+        let number = match self.numbers.get(&f) {
+            Some(number) => *number,
+            None if self.natives.len() == THUNKS => return std::ptr::null(),
+            None => {
+                self.keep(st, Value::native(f));
+                self.numbers.insert(f, self.natives.len());
+                self.natives.push(f);
+                self.natives.len() - 1
+            }
+        };
+        thunk(number)
+    }
+
+    /// Returns the native function with this number.
+    pub(crate) fn native(&self, number: usize) -> Option<Value> {
+        self.natives.get(number).map(|f| Value::native(*f))
     }
 }
 

@@ -43,6 +43,7 @@ mod stack;
 mod state;
 mod status;
 mod texts;
+mod thunk;
 mod userdata;
 
 pub use embed::CModules;

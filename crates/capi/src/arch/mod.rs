@@ -2,7 +2,9 @@
 
 mod x86_64;
 
-pub(crate) use x86_64::{VaList, stub, stub_double, stub_variadic, throw};
+pub(crate) use x86_64::{
+    THUNKS, VaList, stub, stub_double, stub_variadic, throw, thunk, thunk_number, thunks,
+};
 
 /// Where an error in C code continues: in the call of it. The assembly knows the first two fields.
 #[repr(C)]

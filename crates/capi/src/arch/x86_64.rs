@@ -144,6 +144,54 @@ macro_rules! stub_variadic {
 
 pub(crate) use {stub, stub_double, stub_variadic};
 
+/// The number of thunks.
+pub(crate) const THUNKS: usize = 1024;
+/// The size of a thunk in bytes.
+const THUNK: usize = 16;
+
+/// Defines the thunks: C functions of which each has a number, which it passes to a function as a
+/// second argument.
+macro_rules! thunks {
+    ($call:path) => {
+        std::arch::global_asm!(
+            ".pushsection .text.perilune_thunks, \"ax\", @progbits",
+            ".p2align 4",
+            ".hidden perilune_thunks",
+            ".globl perilune_thunks",
+            "perilune_thunks:",
+            ".set perilune_thunk, 0",
+            ".rept {count}",
+            "mov esi, perilune_thunk",
+            "jmp {call}",
+            ".p2align 4",
+            ".set perilune_thunk, perilune_thunk + 1",
+            ".endr",
+            ".popsection",
+            count = const $crate::arch::THUNKS,
+            call = sym $call,
+        );
+    };
+}
+
+pub(crate) use thunks;
+
+unsafe extern "C" {
+    static perilune_thunks: [[u8; THUNK]; THUNKS];
+}
+
+/// Returns the thunk with this number, which is less than [`THUNKS`].
+pub(crate) fn thunk(number: usize) -> *const () {
+    // SAFETY: the code is as long, and is not read.
+    unsafe { (&raw const perilune_thunks).cast::<u8>().add(number * THUNK).cast() }
+}
+
+/// Returns the number of the thunk at an address, if there is one.
+pub(crate) fn thunk_number(code: *const ()) -> Option<usize> {
+    let first = (&raw const perilune_thunks).addr();
+    let offset = code.addr().checked_sub(first)?;
+    (offset < THUNKS * THUNK).then_some(offset / THUNK)
+}
+
 /// C's `va_list`, as the System V convention has it.
 #[repr(C)]
 pub(crate) struct VaList {

@@ -498,6 +498,22 @@ static int traceback(lua_State *L) {
   return 1;
 }
 
+/* as_c_function(f, ...): f as a value made of its address, and what the address returns */
+static int as_c_function(lua_State *L) {
+  lua_CFunction f = lua_tocfunction(L, 1);
+  int n;
+  if (!f) return 0;
+  lua_pushcclosure(L, f, 0);
+  lua_rotate(L, 1, 1);
+  lua_rotate(L, 2, -1);
+  pop(L, 1);
+  n = lua_gettop(L);
+  lua_pushcclosure(L, f, 0);
+  lua_rotate(L, 2, 1);
+  lua_callk(L, n - 1, -1, 0, NULL);
+  return lua_gettop(L);
+}
+
 static int is_yieldable(lua_State *L) {
   lua_pushboolean(L, lua_isyieldable(L));
   return 1;
@@ -538,7 +554,7 @@ static const luaL_Reg functions[] = {
         {"info", info},
     {"another_state", another_state}, {"replace", replace}, {"traceback", traceback},
     {"with_failing_gc", with_failing_gc}, {"allocate", allocate},
-    {"is_yieldable", is_yieldable}, {"sum", sum}, {NULL, NULL}};
+    {"as_c_function", as_c_function}, {"is_yieldable", is_yieldable}, {"sum", sum}, {NULL, NULL}};
 
 int luaopen_api(lua_State *L) {
   luaL_newmetatable(L, "api.box");

@@ -195,6 +195,15 @@ same({ "popped" }, api.closed_by_pop(closable "c"))
 same({ "anil bE cnil" }, table.concat(log, " "))
 same({ false }, (pcall(api.toclose, {}, print)))
 
+-- functions of the library as C functions
+same({ math.max, 7 }, api.as_c_function(math.max, 3, 7, 5))
+same({ string.upper, "X" }, api.as_c_function(string.upper, "x"))
+same({ api.sum, 7 }, api.as_c_function(api.sum, 3, 4))
+same({ select, "b", "c" }, api.as_c_function(select, 2, "a", "b", "c"))
+same({}, api.as_c_function(function() end))
+same({ "bad argument #1 to '?' (number expected, got string)" },
+  (failure(api.as_c_function, math.sqrt, "x"):gsub("to '[^']*'", "to '?'")))
+
 -- hooks and levels
 same({ true, true, 3 }, (function(c, r, n) return c, r, n >= 3 and 3 end)(api.hooked(function()
   local x = 1
