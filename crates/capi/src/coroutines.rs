@@ -25,6 +25,9 @@ unsafe fn status_of_death(th: *mut Thread) -> c_int {
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_status(l: *mut LuaState) -> c_int {
     let th = (*l).thread;
+    if (*l).panicked != OK {
+        return (*l).panicked;
+    }
     if (*th).failed {
         return status_of_death(th);
     }
@@ -67,6 +70,7 @@ unsafe fn resume(l: *mut LuaState, nargs: usize, results: &mut usize) -> c_int {
         return refuse(l, nargs, b"cannot resume dead coroutine");
     }
     let running = LuaState::of(st, (*st).thread);
+    install_new((*l).global);
     move_values(st, co, running, nargs);
     if !idle && (*co).hook_yielded.is_none() {
         // what C code has left of the values that were yielded
@@ -93,6 +97,7 @@ unsafe fn resume(l: *mut LuaState, nargs: usize, results: &mut usize) -> c_int {
 
 raising! {
     fn lua_newthread(l) -> *mut LuaState |e| {
+        install_new((*l).global);
         let th = State::new_thread(e.st, Value::NIL);
         e.push(Value::thread(th));
         Thread::make_bottom(th);
@@ -183,7 +188,7 @@ raising! {
         let st = e.st;
         let Some(place) = crate::index::place(st, index) else { return Ok(()) };
         let at = place.offset_from((*st).base) as usize;
-        crate::run::close_from(st, at)?;
+        crate::run::close_from(st, at, None)?;
         (*st).base.add(at).put(Value::NIL);
         Ok(())
     }

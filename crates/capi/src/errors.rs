@@ -1,9 +1,16 @@
 //! Errors outside of protected calls.
 
-use perilune_runtime::string::LuaString;
+use std::ffi::c_int;
 
-use crate::entry::Entry;
+use perilune_runtime::frame::Frame;
+use perilune_runtime::raised::ErrorKind;
+use perilune_runtime::state::State;
+use perilune_runtime::string::LuaString;
+use perilune_runtime::value::{SlotExt, Value};
+
+use crate::run::close_from;
 use crate::state::{CFunction, LuaState};
+use crate::status::{MEMORY, RUNTIME};
 
 /// Ends the process because of an error in C code that nothing protects (manual 4.4).
 ///
@@ -11,10 +18,11 @@ use crate::state::{CFunction, LuaState};
 /// An error was raised.
 #[cold]
 pub(crate) unsafe fn unprotected(l: *mut LuaState) -> ! {
-    let error = (*(*l).state).error;
+    let st = (*l).state;
+    (*l).panicked = status_of(st);
+    let error = close_all(st);
     let panic: Option<CFunction> = (*(*l).global).panic;
     if let Some(panic) = panic {
-        Entry::new(l).push(error);
         panic(l);
     } else {
         let message = if error.is_string() {
@@ -25,4 +33,33 @@ pub(crate) unsafe fn unprotected(l: *mut LuaState) -> ! {
         eprintln!("PANIC: unprotected error in call to Lua API ({message})");
     }
     std::process::abort()
+}
+
+unsafe fn status_of(st: *mut State) -> c_int {
+    match (*st).error_kind {
+        ErrorKind::Memory => MEMORY,
+        ErrorKind::Value => RUNTIME,
+    }
+}
+
+/// Removes all frames of the running coroutine, closes its pending variables, and makes the error
+/// its only value, which is returned.
+unsafe fn close_all(st: *mut State) -> Value {
+    let th = (*st).thread;
+    (*st).base = (*th).stack.add(Frame::RESERVED);
+    let pending = (&(*th).to_close).last().map(|&slot| slot as usize + 1);
+    let at = pending.unwrap_or(Frame::RESERVED);
+    // SAFETY: the coroutine is live. Its stack may move while variables are closed.
+    let slot = |i: usize| unsafe { (*th).stack.add(i) };
+    slot(at).put((*st).error);
+    (*st).top = slot(at + 1);
+    while close_from(st, 0, Some(at)).is_err() {
+        slot(at).put((*st).error);
+        (*st).base = slot(Frame::RESERVED);
+        (*st).top = slot(at + 1);
+    }
+    let error = slot(at).get();
+    (*st).base.put(error);
+    (*st).top = (*st).base.add(1);
+    error
 }

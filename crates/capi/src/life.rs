@@ -98,7 +98,7 @@ pub(crate) unsafe extern "C" fn lua_close(l: *mut LuaState) {
     {
         let mut e = Entry::new(main);
         // variables that C code has marked to be closed
-        while crate::run::close_from(e.st, 0).is_err() {
+        while crate::run::close_from(e.st, 0, None).is_err() {
             e.cx().set_top(0);
         }
     }

@@ -144,7 +144,7 @@ unsafe fn close_pending(cx: &mut Cx, n: usize) -> Result<(), Raised> {
     let base = (*st).base.offset_from((*(*st).thread).stack) as u32;
     if (&(*(*st).thread).to_close).last().is_some_and(|&slot| slot >= base) {
         let first = cx.top() - n;
-        close_from(st, 0)?;
+        close_from(st, 0, None)?;
         // Metamethods have left nothing above the results.
         debug_assert_eq!(cx.top(), first + n);
     }
@@ -152,14 +152,18 @@ unsafe fn close_pending(cx: &mut Cx, n: usize) -> Result<(), Raised> {
 }
 
 /// Closes the variables from value `from` of the running frame on, the last one first, without an
-/// error.
+/// error, or with the one in a slot of the stack.
 ///
 /// # Errors
 /// Returns the errors of `__close`.
 ///
 /// # Safety
 /// N1.
-pub(crate) unsafe fn close_from(st: *mut State, from: usize) -> Result<(), Raised> {
+pub(crate) unsafe fn close_from(
+    st: *mut State,
+    from: usize,
+    error: Option<usize>,
+) -> Result<(), Raised> {
     let th = (*st).thread;
     loop {
         let level = (*st).base.add(from).offset_from((*th).stack) as u32;
@@ -178,7 +182,8 @@ pub(crate) unsafe fn close_from(st: *mut State, from: usize) -> Result<(), Raise
         callee.put(h);
         callee.add(1).put(Value::NIL);
         callee.add(2).put(v);
-        callee.add(3).put(Value::NIL);
+        let error = error.map_or(Value::NIL, |slot| (*th).stack.add(slot).get());
+        callee.add(3).put(error);
         (*st).top = callee.add(4);
         let n = ((*st).vm.call)(st, callee, 2)?;
         (*st).top = (*st).top.sub(n);

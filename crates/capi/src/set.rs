@@ -10,6 +10,7 @@ use crate::entry::Entry;
 use crate::index::value_or_nil;
 use crate::outcome::raising;
 use crate::push::c_bytes;
+use crate::status::GLOBALS;
 
 /// Assigns `object[key]` the last value, with metamethods, and pops it.
 ///
@@ -112,8 +113,14 @@ raising! {
     }
 
     fn lua_rawseti(l, index: c_int, i: i64) |e| {
-        let t = value_or_nil(e.st, index).as_table();
-        Ok(set_raw(e, t, Value::int(i))?)
+        let st = e.st;
+        let t = value_or_nil(st, index).as_table();
+        let v = (*st).top.sub(1).get();
+        set_raw(e, t, Value::int(i))?;
+        if i == GLOBALS && t == (*st).registry && v.is_table() {
+            (*st).set_globals(v.as_table());
+        }
+        Ok(())
     }
 
     fn lua_rawsetp(l, index: c_int, p: *const c_void) |e| {

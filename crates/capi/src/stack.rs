@@ -54,7 +54,7 @@ pub(crate) unsafe extern "C" fn lua_settop(l: *mut LuaState, index: c_int) {
             let st = e.st;
             let size = (*st).top.offset_from((*st).base);
             let want = if index >= 0 { index as isize } else { size + index as isize + 1 };
-            close_from(st, want as usize)?;
+            close_from(st, want as usize, None)?;
             (*st).top = (*st).base.offset(want);
             Ok(())
         })

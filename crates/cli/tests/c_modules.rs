@@ -124,29 +124,33 @@ fn modules_in_every_mode() {
     compare(&MODES.map(Some));
 }
 
-/// Compiles `api.c`; the library is in the returned folder. `None` if there is no compiler.
-fn compiled() -> Option<PathBuf> {
+/// Compiles a library of the folder, in C; it is in the returned folder. `None` if there is no
+/// compiler.
+fn compiled(library: &str) -> Option<PathBuf> {
     let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c_modules");
     fs::create_dir_all(&to).expect("the folder for temporary files can be written");
+    // tests run at the same time: a library is complete when it gets its name
+    let unfinished = to.join(format!("{library}-{}", std::process::id()));
     let mut cc = Command::new("cc");
     cc.args(["-O1", "-shared", "-fPIC", "-Wall", "-Werror", "-o"]);
-    cc.arg(to.join("api.so")).arg(folder().join("api.c"));
+    cc.arg(&unfinished).arg(folder().join(format!("{library}.c")));
     let Some(output) = run(&mut cc) else {
         eprintln!("skipped: there is no C compiler `cc`");
         return None;
     };
     assert!(output.status.success(), "{}", text(&output));
+    fs::rename(unfinished, to.join(format!("{library}.so"))).expect("it can be renamed");
     Some(to)
 }
 
-#[test]
-fn functions_of_the_api() {
-    let Some(library) = compiled() else { return };
-    let cpath = format!("{}/?.so", library.display());
-    let program = folder().join("api.lua");
+/// Runs the program of a library in every mode; it prints `ok`.
+fn check_library(library: &str) {
+    let Some(compiled) = compiled(library) else { return };
+    let cpath = format!("{}/?.so", compiled.display());
+    let program = folder().join(format!("{library}.lua"));
     let check = |what: &str, command: &mut Command| {
         let Some(output) = run(command.arg(&program).env("LUA_CPATH", &cpath)) else { return };
-        assert_eq!(text(&output), "ok\n", "{what}: {}", output.status);
+        assert_eq!(text(&output), "ok\n", "{library} in {what}: {}", output.status);
     };
     // what it checks is what PUC does
     check("lua5.4", &mut Command::new("lua5.4"));
@@ -158,8 +162,28 @@ fn functions_of_the_api() {
 }
 
 #[test]
+fn functions_of_the_api() {
+    check_library("api");
+}
+
+#[test]
+fn files_of_c_code_are_files_of_the_library() {
+    check_library("files");
+}
+
+#[test]
+fn states_that_c_code_makes() {
+    check_library("states");
+}
+
+#[test]
+fn hooks_that_signal_handlers_set() {
+    check_library("signals");
+}
+
+#[test]
 fn a_state_that_does_not_allow_modules_loads_none() {
-    let Some(library) = compiled() else { return };
+    let Some(library) = compiled("api") else { return };
     let lua = perilune::Lua::new();
     let file = library.join("api.so").display().to_string();
     let loaded: (Option<bool>, String, String) = lua

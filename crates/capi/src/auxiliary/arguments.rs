@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char, c_int};
 
 use perilune_runtime::convert;
+use perilune_runtime::debug::Level;
 use perilune_runtime::native::{Raised, Val};
 
 use crate::access::{string_at, text};
@@ -22,6 +23,12 @@ use crate::status::{NONE, TYPE_NAMES, type_of};
 /// N1.
 #[cold]
 pub(crate) unsafe fn argument_error(e: &mut Entry, argument: c_int, message: &[u8]) -> Raised {
+    if Level::innermost(e.st, (*e.st).thread).is_none() {
+        // a program in C that no function of Lua has called
+        return e
+            .cx()
+            .error([format!("bad argument #{argument} (").as_bytes(), message, b")"].concat());
+    }
     e.cx().arg_error((argument as isize - 1) as usize, message)
 }
 

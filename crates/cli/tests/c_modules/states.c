@@ -1,0 +1,221 @@
+/* States that C code makes: their memory, levels, globals and warnings. The prototypes are those of
+   the manual, so that no headers are needed. */
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct lua_State lua_State;
+typedef long long lua_Integer;
+typedef int (*lua_CFunction)(lua_State *);
+typedef void *(*lua_Alloc)(void *, void *, size_t, size_t);
+typedef struct luaL_Reg {
+  const char *name;
+  lua_CFunction func;
+} luaL_Reg;
+
+extern lua_State *lua_newstate(lua_Alloc, void *), *luaL_newstate(void), *lua_newthread(lua_State *);
+extern lua_Alloc lua_getallocf(lua_State *, void **);
+extern void lua_setallocf(lua_State *, lua_Alloc, void *);
+extern void lua_close(lua_State *), luaL_openlibs(lua_State *), lua_settop(lua_State *, int);
+extern int luaL_loadstring(lua_State *, const char *), lua_getglobal(lua_State *, const char *);
+extern int lua_pcallk(lua_State *, int, int, int, ptrdiff_t, void *), lua_getstack(lua_State *,
+    int, void *);
+extern int lua_gc(lua_State *, int, ...), luaL_error(lua_State *, const char *, ...);
+extern void luaL_traceback(lua_State *, lua_State *, const char *, int);
+extern const char *lua_tolstring(lua_State *, int, size_t *), *lua_pushstring(lua_State *,
+    const char *), *luaL_tolstring(lua_State *, int, size_t *);
+extern const char *luaL_checklstring(lua_State *, int, size_t *);
+extern lua_Integer luaL_checkinteger(lua_State *, int);
+extern void lua_pushinteger(lua_State *, lua_Integer), lua_pushboolean(lua_State *, int);
+extern void lua_pushcclosure(lua_State *, lua_CFunction, int), lua_pushvalue(lua_State *, int);
+extern void lua_createtable(lua_State *, int, int), lua_setfield(lua_State *, int, const char *);
+extern void lua_rawseti(lua_State *, int, lua_Integer), lua_rotate(lua_State *, int, int);
+extern void *lua_newuserdatauv(lua_State *, size_t, int);
+extern const void *lua_topointer(lua_State *, int);
+extern void *lua_touserdata(lua_State *, int);
+extern void lua_setwarnf(lua_State *, void (*)(void *, const char *, int), void *);
+extern void lua_warning(lua_State *, const char *, int);
+extern void luaL_setfuncs(lua_State *, const luaL_Reg *, int);
+extern void *lua_tothread(lua_State *, int);
+
+#define REGISTRY (-1001000)
+#define pop(L, n) lua_settop(L, -(n) - 1)
+
+/* An allocator with a limit, which checks the sizes that it is given. */
+typedef struct Memory {
+  size_t used, limit, most, calls, wrong;
+} Memory;
+
+static void *limited(void *data, void *block, size_t old, size_t size) {
+  Memory *m = data;
+  size_t *head = block ? (size_t *)block - 2 : NULL;
+  m->calls++;
+  if (!block) old = 0;
+  else if (*head != old) m->wrong++;
+  if (size == 0) {
+    m->used -= old;
+    free(head);
+    return NULL;
+  }
+  if (size > old && m->used - old + size > m->limit) return NULL;
+  head = realloc(head, size + 16);
+  if (!head) return NULL;
+  *head = size;
+  m->used += size - old;
+  if (m->used > m->most) m->most = m->used;
+  return head + 2;
+}
+
+/* Runs code in a state with so many bytes: the status and the result, or its error. */
+static int in_memory(lua_State *L) {
+  Memory m = {0, 0, 0, 0, 0};
+  const char *code = luaL_checklstring(L, 2, NULL);
+  void *data;
+  lua_State *other;
+  int status;
+  m.limit = (size_t)luaL_checkinteger(L, 1);
+  other = lua_newstate(limited, &m);
+  if (!other) {
+    lua_pushstring(L, m.used ? "memory is lost" : "no state");
+    return 1;
+  }
+  if (lua_getallocf(other, &data) != limited || data != &m) luaL_error(L, "another allocator");
+  luaL_openlibs(other);
+  status = luaL_loadstring(other, code);
+  if (status == 0) status = lua_pcallk(other, 0, 1, 0, 0, NULL);
+  lua_pushinteger(L, status);
+  lua_pushstring(L, lua_tolstring(other, -1, NULL));
+  lua_close(other);
+  if (m.used || m.wrong || !m.calls) luaL_error(L, "%d bytes are lost", (int)m.used);
+  lua_pushboolean(L, m.most <= m.limit);
+  return 3;
+}
+
+static int take(lua_State *L) {
+  Memory *m = lua_touserdata(L, -1001001);
+  if (!m) lua_getallocf(L, (void **)&m);
+  m->limit = m->used;
+  lua_newuserdatauv(L, (size_t)luaL_checkinteger(L, 1), 0);
+  return 0;
+}
+
+/* Makes a userdata of so many bytes when no memory is left at all: the status, the error, and the
+   result of the same when there is memory again. */
+static int userdata_without_memory(lua_State *L) {
+  Memory m = {0, (size_t)1 << 30, 0, 0, 0};
+  lua_State *other = lua_newstate(limited, &m);
+  int i, status;
+  luaL_openlibs(other);
+  lua_pushcclosure(other, take, 0);
+  lua_pushinteger(other, luaL_checkinteger(L, 1));
+  status = lua_pcallk(other, 1, 0, 0, 0, NULL);
+  lua_pushinteger(L, status);
+  lua_pushstring(L, status ? lua_tolstring(other, -1, NULL) : "");
+  lua_settop(other, 0);
+  m.limit = (size_t)1 << 30;
+  luaL_loadstring(other, "local t = {} for i = 1, 1000 do t[i] = {i} end return #t .. ''");
+  status = lua_pcallk(other, 0, 1, 0, 0, NULL);
+  lua_pushstring(L, status ? "failed" : lua_tolstring(other, -1, NULL));
+  for (i = 0; i < 2; i++) lua_gc(other, 2);
+  lua_close(other);
+  if (m.used || m.wrong) luaL_error(L, "%d bytes are lost", (int)m.used);
+  return 3;
+}
+
+static int replaced_allocator(lua_State *L) {
+  Memory first = {0, (size_t)1 << 30, 0, 0, 0}, second = first;
+  lua_State *other = lua_newstate(limited, &first);
+  size_t calls;
+  luaL_openlibs(other);
+  second.used = first.used;
+  lua_setallocf(other, limited, &second);
+  calls = first.calls;
+  luaL_loadstring(other, "local t = {} for i = 1, 1e5 do t[i] = {} end");
+  lua_pcallk(other, 0, 0, 0, 0, NULL);
+  lua_close(other);
+  lua_pushboolean(L, first.calls == calls && second.calls > 0 && second.used == 0);
+  return 1;
+}
+
+static int handler(lua_State *L) {
+  luaL_traceback(L, L, lua_tolstring(L, 1, NULL), 1);
+  return 1;
+}
+
+/* Runs code with a traceback from a program that no Lua code has called. */
+static int traceback(lua_State *L) {
+  const char *code = luaL_checklstring(L, 1, NULL);
+  lua_State *other = luaL_newstate();
+  char record[200];
+  luaL_openlibs(other);
+  if (lua_getstack(other, 0, record)) luaL_error(L, "there is a level");
+  lua_pushcclosure(other, handler, 0);
+  luaL_loadstring(other, code);
+  lua_pcallk(other, 0, 1, 1, 0, NULL);
+  if (lua_getstack(other, 0, record)) luaL_error(L, "there is a level still");
+  lua_pushstring(L, lua_tolstring(other, -1, NULL));
+  lua_close(other);
+  return 1;
+}
+
+/* Gives a state another table of globals. */
+static int other_globals(lua_State *L) {
+  lua_State *other = luaL_newstate();
+  luaL_openlibs(other);
+  lua_createtable(other, 0, 1);
+  lua_getglobal(other, "load");
+  lua_setfield(other, -2, "load");
+  lua_pushstring(other, "of the new table");
+  lua_setfield(other, -2, "x");
+  lua_rawseti(other, REGISTRY, 2);
+  lua_gc(other, 2);
+  luaL_loadstring(other, "y = load 'return x'() return y");
+  lua_pcallk(other, 0, 1, 0, 0, NULL);
+  lua_getglobal(other, "y");
+  lua_pushstring(L, lua_tolstring(other, -1, NULL));
+  lua_pushboolean(L, lua_getglobal(other, "print") == 0);
+  lua_close(other);
+  return 2;
+}
+
+static void warn(void *data, const char *message, int more) {
+  strcat(strcat(data, message), more ? "+" : ";");
+}
+
+static int warnings(lua_State *L) {
+  char text[200] = "";
+  lua_State *other = luaL_newstate();
+  luaL_openlibs(other);
+  lua_setwarnf(other, warn, text);
+  lua_warning(other, "a", 1);
+  lua_warning(other, "b", 0);
+  luaL_loadstring(other, "warn('c', 'd', 'e') warn '@on' warn ''");
+  lua_pcallk(other, 0, 0, 0, 0, NULL);
+  lua_close(other);
+  lua_pushstring(L, text);
+  return 1;
+}
+
+/* Whether the address of a userdata is that of its memory, also as a text. */
+static int address(lua_State *L) {
+  void *memory = lua_newuserdatauv(L, 100, 1);
+  char *end;
+  const char *text = strstr(luaL_tolstring(L, -1, NULL), "0x");
+  lua_pushboolean(L, lua_topointer(L, -2) == memory);
+  lua_pushboolean(L, text && strtoull(text, &end, 16) == (size_t)memory && *end == 0);
+  lua_pushvalue(L, -4);
+  lua_rotate(L, -3, 1);
+  return 3;
+}
+
+static const luaL_Reg functions[] = {{"in_memory", in_memory},
+    {"userdata_without_memory", userdata_without_memory},
+    {"replaced_allocator", replaced_allocator}, {"traceback", traceback},
+    {"other_globals", other_globals}, {"warnings", warnings}, {"address", address}, {NULL, NULL}};
+
+int luaopen_states(lua_State *L) {
+  lua_createtable(L, 0, 8);
+  luaL_setfuncs(L, functions, 0);
+  return 1;
+}

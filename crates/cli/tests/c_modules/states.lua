@@ -1,0 +1,37 @@
+-- Checks the states that states.c makes.
+local states = require "states"
+
+local function same(want, ...)
+  local got = table.pack(...)
+  for i = 1, math.max(got.n, #want) do
+    if got[i] ~= want[i] then
+      error(("value %d is %s, not %s"):format(i, tostring(got[i]), tostring(want[i])), 2)
+    end
+  end
+end
+
+-- the allocator of lua_newstate
+local work = "local t = {} for i = 1, 1e5 do t[i] = {i} end return #t .. ''"
+same({ 0, "100000", true }, states.in_memory(1 << 30, work))
+same({ 4, "not enough memory", true }, states.in_memory(4 << 20, work))
+same({ 4, "not enough memory", true }, states.in_memory(4 << 20, "return ('x'):rep(1 << 23)"))
+local caught = "local ok, e = pcall(function() local t = {} while true do t[#t + 1] = {} end end) "
+  .. "local t = {} for i = 1, 1000 do t[i] = {} end return e .. #t"
+same({ 0, "not enough memory1000", true }, states.in_memory(4 << 20, caught))
+same({ "no state" }, states.in_memory(100, ""))
+for _, size in ipairs { 1, 1000, 100000, 10000000 } do
+  same({ 4, "not enough memory", "1000" }, states.userdata_without_memory(size))
+end
+same({ true }, states.replaced_allocator())
+
+-- a program in C is no level below those of Lua
+local text = states.traceback "local function f() error 'no' end f()"
+same({ 0 }, (select(2, text:gsub("%[C%]: in %?", ""))))
+same({ true }, text:find "in main chunk$" ~= nil)
+
+same({ "of the new table", true }, states.other_globals())
+same({ "a+b;c+d+e;@on;;" }, states.warnings())
+local u
+same({ true, true }, (function(x, a, b) u = x return a, b end)(states.address()))
+same({ ("%p"):format(u) }, tostring(u):match "0x%x+")
+print "ok"
