@@ -109,10 +109,6 @@ raising! {
         Ok(default)
     }
 
-    fn luaL_optinteger(l, argument: c_int, default: i64) -> i64 |e| {
-        if is_absent(e, argument) { Ok(default) } else { integer(e, argument) }
-    }
-
     fn luaL_checkstack(l, n: c_int, message: *const c_char) |e| {
         if room_for(e.cx(), n.max(0) as usize) {
             return Ok(());
@@ -197,6 +193,26 @@ pub(crate) unsafe extern "C" fn luaL_checkinteger(l: *mut LuaState, argument: c_
 
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
+pub(crate) unsafe extern "C" fn luaL_optinteger(
+    l: *mut LuaState,
+    argument: c_int,
+    default: i64,
+) -> i64 {
+    unsafe extern "C" fn body(l: *mut LuaState, argument: c_int, default: i64) -> Outcome {
+        let v = value_or_nil(Entry::new(l).st, argument);
+        if v.is_int() {
+            return Outcome::returned(v.as_int());
+        }
+        if v.is_nil() {
+            return Outcome::returned(default);
+        }
+        guarded(l, |e| integer(e, argument))
+    }
+    stub!(body)
+}
+
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
 pub(crate) unsafe extern "C" fn luaL_checklstring(
     l: *mut LuaState,
     argument: c_int,
@@ -219,6 +235,9 @@ pub(crate) unsafe extern "C" fn luaL_checknumber(l: *mut LuaState, argument: c_i
         let v = value_or_nil(Entry::new(l).st, argument);
         if v.is_float() {
             return Outcome::returned(v.as_float());
+        }
+        if v.is_int() {
+            return Outcome::returned(v.as_int() as f64);
         }
         guarded(l, |e| number(e, argument))
     }
