@@ -171,11 +171,13 @@ unsafe fn count_down(st: *mut State, hook: &mut Hook, pc: u32) -> bool {
 
 unsafe fn events(st: *mut State, pc: u32) -> Step {
     let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
+    let wants_line = hook.line;
     if count_down(st, hook, pc) {
         fire(st, HookEvent::Count, None, live_top(st))?;
     }
+    // a hook that the one for the count has set begins with the next instruction
     let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
-    if hook.line {
+    if wants_line && hook.line {
         let inst = (*Frame((*st).base).callee().as_function()).instance;
         let proto = &(*inst).proto;
         let old = hook.old_pc;

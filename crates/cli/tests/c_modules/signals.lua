@@ -35,9 +35,9 @@ stopped(function()
 end)
 
 -- hooks that are set all the time, while the program goes on and sets others
-signals.sample(200)
+signals.sample(10000)
 local sum = 0
-for i = 1, 300000 do
+for i = 1, 30000 do
   local t = { i }
   sum = sum + #t + select("#", table.unpack(t))
   if i % 1000 == 0 then
@@ -45,11 +45,24 @@ for i = 1, 300000 do
     sum = sum + c(0)
   end
 end
-same(sum, 600000)
+same(sum, 60000)
 local ran, handled = signals.sample(0)
 assert(ran <= handled and (ran > 0 or handled < 3), ran)
 
 same(signals.settings(), true)
+
+-- a hook for lines that one for a count sets begins with the next line
+local lines = {}
+local function note(_, line) lines[#lines + 1] = line end
+debug.sethook(function() debug.sethook(note, "l") end, "", 3)
+local a = 1
+a = 1
+a = 1
+a = 1
+a = 1
+debug.sethook()
+for i = 2, #lines do same(lines[i], lines[1] + i - 1) end
+same(#lines, 3)
 
 -- a hook that yields
 co = coroutine.create(function(a)
