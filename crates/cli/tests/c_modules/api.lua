@@ -193,7 +193,7 @@ same({ "result" }, api.toclose(closable "a", function() return "result" end))
 same({ false, "E" }, pcall(api.toclose, closable "b", function() error("E", 0) end))
 same({ "popped" }, api.closed_by_pop(closable "c"))
 same({ "anil bE cnil" }, table.concat(log, " "))
-same({ false }, (pcall(api.toclose, {}, print)))
+same({ "variable '(C temporary)' got a non-closable value" }, failure(api.toclose, {}, print))
 
 -- functions of the library as C functions
 same({ math.max, 7 }, api.as_c_function(math.max, 3, 7, 5))

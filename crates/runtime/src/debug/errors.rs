@@ -195,7 +195,8 @@ pub unsafe fn close_error(st: *mut State, place: *mut Value) -> Raised {
     let register = place.offset_from((*st).base);
     let name = Level::innermost(st, (*st).thread)
         .and_then(|l| {
-            let (p, pc) = (l.proto()?, l.pc()?);
+            let Some(p) = l.proto() else { return Some(b"(C temporary)".to_vec()) };
+            let pc = l.pc()?;
             // a loop's variable is active from the next instruction on, a declared one possibly
             // only here
             let named = |l: &&LocalDesc| {
