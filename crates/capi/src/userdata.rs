@@ -12,9 +12,15 @@ use crate::push::safepoint;
 use crate::state::LuaState;
 use crate::status::{NONE, type_of};
 
+/// The largest size of a userdata for which memory is asked at all, as in PUC.
+const MOST: usize = isize::MAX as usize - 40;
+
 raising! {
     fn lua_newuserdatauv(l, size: usize, values: c_int) -> *mut c_void |e| {
         let cx = e.cx();
+        if size > MOST {
+            return Err(cx.error_plain("memory allocation error: block too big").into());
+        }
         cx.make_room(size)?;
         let u = cx.udata_with_block(size, values.max(0) as usize)?.val().raw();
         e.push(u);

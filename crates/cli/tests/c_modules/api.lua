@@ -204,6 +204,8 @@ same({}, api.as_c_function(function() end))
 same({ "bad argument #1 to '?' (number expected, got string)" },
   (failure(api.as_c_function, math.sqrt, "x"):gsub("to '[^']*'", "to '?'")))
 
+same({ "memory allocation error: block too big" }, failure(api.allocate, math.maxinteger))
+
 -- hooks and levels
 same({ true, true, 3 }, (function(c, r, n) return c, r, n >= 3 and 3 end)(api.hooked(function()
   local x = 1
