@@ -1,6 +1,6 @@
 //! C modules and C functions for programs that embed the engine.
 
-use perilune::{Function, Lua, Result};
+use perilune::{Function, Lua, Result, Table};
 use perilune_runtime::native::Val;
 
 use crate::run::run;
@@ -8,6 +8,9 @@ use crate::state::{CFunction, LuaState};
 
 /// The field of the registry through which a function becomes a handle.
 const CREATED: &str = "perilune.created_c_function";
+
+/// The field of the registry with `package.preload` (`LUA_PRELOAD_TABLE`).
+const PRELOAD: &str = "_PRELOAD";
 
 /// What a state can do with C modules.
 pub trait CModules {
@@ -28,6 +31,25 @@ pub trait CModules {
     /// `f` keeps to the rules of the C API. It does not unwind, and has no frame with destructors
     /// where it calls functions of the API that can raise an error.
     unsafe fn create_c_function(&self, f: CFunction) -> Result<Function>;
+
+    /// Makes `require(name)` call a function that is linked with the program, as if it were the
+    /// function `luaopen_…` of a C library (`package.preload`).
+    ///
+    /// # Errors
+    /// Returns "not enough memory".
+    ///
+    /// # Safety
+    /// As for [`CModules::create_c_function`], also for all functions that the module defines.
+    unsafe fn preload_c_module(&self, name: &str, open: CFunction) -> Result<()>;
+
+    /// Passes the `lua_State` of the running coroutine to `f`, for functions of the C API. What `f`
+    /// leaves on the stack is removed.
+    ///
+    /// # Safety
+    /// `f` keeps to the rules of the C API, removes no values but its own, and does not use the
+    /// state by handles. No function that it calls raises an error outside of `lua_pcall`: that
+    /// ends the process.
+    unsafe fn with_lua_state<R>(&self, f: impl FnOnce(*mut LuaState) -> R) -> R;
 }
 
 impl CModules for Lua {
@@ -50,6 +72,30 @@ impl CModules for Lua {
         let created = self.named_registry_value(CREATED);
         self.unset_named_registry_value(CREATED)?;
         created
+    }
+
+    unsafe fn preload_c_module(&self, name: &str, open: CFunction) -> Result<()> {
+        let open = self.create_c_function(open)?;
+        let preload: Option<Table> = self.named_registry_value(PRELOAD)?;
+        match preload {
+            Some(preload) => preload.raw_set(name, open),
+            // `package` takes the table when it is opened
+            None => {
+                let preload = self.create_table()?;
+                preload.raw_set(name, open)?;
+                self.set_named_registry_value(PRELOAD, preload)
+            }
+        }
+    }
+
+    unsafe fn with_lua_state<R>(&self, f: impl FnOnce(*mut LuaState) -> R) -> R {
+        crate::files::connect();
+        self.with(|cx| {
+            crate::hooks::prepare(cx);
+            // SAFETY: N1; the caller answers for what `f` does.
+            let l = unsafe { LuaState::of(cx.state(), (*cx.state()).thread) };
+            f(l)
+        })
     }
 }
 
@@ -88,6 +134,42 @@ mod tests {
         lua.globals().set("count", count).unwrap();
         let hot = "local n = 0 for i = 1, 5000 do n = n + count(i, i) end return n";
         assert_eq!(lua.load(hot).eval::<i64>().unwrap(), 10000);
+    }
+
+    #[test]
+    fn modules_of_the_host() {
+        let lua = Lua::new();
+        // SAFETY: it keeps to the rules.
+        unsafe { lua.preload_c_module("host.count", count).unwrap() };
+        let code = "local n, from = require 'host.count' return n, from, require 'host.count'";
+        let loaded: (i64, String, i64) = lua.load(code).eval().unwrap();
+        assert_eq!(loaded, (2, ":preload:".to_owned(), 2));
+
+        let engine = perilune::Engine::new();
+        let lua = Lua::without_libraries(&engine);
+        // SAFETY: as above.
+        unsafe { lua.preload_c_module("early", count).unwrap() };
+        lua.open_libraries();
+        assert_eq!(lua.load("return (require 'early')").eval::<i64>().unwrap(), 2);
+    }
+
+    #[test]
+    fn the_state_of_the_host() {
+        let lua = Lua::new();
+        // SAFETY: these functions raise no error.
+        let (top, n) = unsafe {
+            lua.with_lua_state(|l| {
+                let top = lua_gettop(l);
+                lua_pushinteger(l, 7);
+                crate::set::lua_setglobal(l, c"seven".as_ptr());
+                lua_pushinteger(l, 8);
+                (top, lua_gettop(l) - top)
+            })
+        };
+        assert_eq!((top, n), (0, 1));
+        assert_eq!(lua.globals().get::<i64>("seven").unwrap(), 7);
+        // SAFETY: as above: nothing is left of the values.
+        assert_eq!(unsafe { lua.with_lua_state(|l| lua_gettop(l)) }, 0);
     }
 
     #[test]
