@@ -37,7 +37,6 @@ static void stop(lua_State *L, lua_Debug *ar) {
 
 static void on_signal(int n) {
   (void)n;
-  handled++;
   lua_sethook(interrupted, stop, 15, 1);
 }
 
