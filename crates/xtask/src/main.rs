@@ -1,6 +1,7 @@
 //! `cargo xtask COMMAND`: what maintainers do every day.
 #![forbid(unsafe_code)]
 
+mod c_api;
 mod options;
 mod suite;
 
@@ -44,6 +45,7 @@ fn run(options: &Options) -> bool {
             true
         }
         Command::Nightly => task::run(&root, &chosen(task::NIGHTLY, &options.names)),
+        Command::CApi { what } => c_api::run(&root, what),
         Command::Order { binary } => order(&root, binary.as_deref()),
         Command::Tidy => tidy(&options.names),
         Command::Fuzz { programs, seed, mode } => {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use lexopt::prelude::*;
 
+use crate::c_api::What;
+
 /// The text of `cargo xtask help`.
 pub(crate) const HELP: &str = "\
 cargo xtask COMMAND
@@ -21,6 +23,9 @@ cargo xtask COMMAND
   generate              the files that are generated from the definitions of opcodes
   order [--binary PATH] the order of the functions of the command, from what programs execute
   liblua                the C API as liblua5.4.so.0, for programs that are linked with PUC's
+  c-api clients|mlua|testc DIR|speed
+                        the C API with programs of Debian, mlua's tests, PUC's tests of the API
+                        (from a checkout of Lua 5.4.8), and how fast it is beside lua5.4
   nightly [STEP..|all]  sanitizers, Miri, loom and long runs; without a step, lists them
   suite DIR [--binary PATH] [-- OPTIONS]
                         PUC's own test suite, from the folder `testes` of a checkout of Lua";
@@ -35,6 +40,7 @@ pub(crate) enum Command {
     Fuzz { programs: u64, seed: u64, mode: Option<String> },
     Bench { arguments: Vec<OsString> },
     Bless,
+    CApi { what: What },
     Coverage { arguments: Vec<OsString> },
     Docs,
     Generate,
@@ -78,6 +84,7 @@ impl Options {
             "order" => order(&mut parser)?,
             "bench" => Command::Bench { arguments: rest(&mut parser)? },
             "coverage" => Command::Coverage { arguments: rest(&mut parser)? },
+            "c-api" => Command::CApi { what: c_api(&mut parser)? },
             "fuzz" => fuzz(&mut parser)?,
             "suite" => suite(&mut parser)?,
             "tidy" | "bless" | "nightly" => {
@@ -98,6 +105,21 @@ impl Options {
         }
         check_names(&command, &names)?;
         Ok(Options { command, names })
+    }
+}
+
+fn c_api(parser: &mut lexopt::Parser) -> Result<What, lexopt::Error> {
+    let what: String = parser.value()?.string()?;
+    match what.as_str() {
+        "clients" => Ok(What::Clients),
+        "mlua" => Ok(What::Mlua),
+        "testc" => Ok(What::Testc(parser.value()?.into())),
+        "speed" => match parser.next()? {
+            Some(Long("binary")) => Ok(What::Speed(Some(parser.value()?.into()))),
+            Some(other) => Err(other.unexpected()),
+            None => Ok(What::Speed(None)),
+        },
+        other => Err(format!("unknown measurement '{other}'").into()),
     }
 }
 
