@@ -8,6 +8,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs};
 
 /// The modes besides the default one.
@@ -129,8 +130,10 @@ fn modules_in_every_mode() {
 fn compiled(library: &str) -> Option<PathBuf> {
     let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c_modules");
     fs::create_dir_all(&to).expect("the folder for temporary files can be written");
-    // tests run at the same time: a library is complete when it gets its name
-    let unfinished = to.join(format!("{library}-{}", std::process::id()));
+    // Tests run at the same time: a library is complete when it gets its name.
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let unfinished = to.join(format!("{library}-{}-{number}", std::process::id()));
     let mut cc = Command::new("cc");
     cc.args(["-O1", "-shared", "-fPIC", "-Wall", "-Werror", "-o"]);
     cc.arg(&unfinished).arg(folder().join(format!("{library}.c")));
@@ -179,6 +182,42 @@ fn states_that_c_code_makes() {
 #[test]
 fn hooks_that_signal_handlers_set() {
     check_library("signals");
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn debug_builds_refuse_a_wrong_index() {
+    let Some(library) = compiled("api") else { return };
+    let mut command = perilune(None);
+    command.env("LUA_CPATH", format!("{}/?.so", library.display()));
+    let output = run(command.args(["-e", "require 'api'.wrong_index()"])).expect("it runs");
+    assert!(!output.status.success());
+    assert!(text(&output).contains("invalid index -50"), "{}", text(&output));
+}
+
+/// Programs whose modules and their libraries have no errors of their own.
+const WITHOUT_ERRORS: [&str; 10] =
+    ["bit", "cjson", "expat", "filesystem", "lpeg", "rex", "socket", "sqlite", "yaml", "zlib"];
+
+#[test]
+#[ignore = "needs valgrind; `cargo xtask nightly c-modules` runs it"]
+fn modules_under_valgrind() {
+    if run(Command::new("valgrind").arg("--version")).is_none() {
+        eprintln!("skipped: there is no valgrind (apt-get install valgrind)");
+        return;
+    }
+    for program in Program::all() {
+        if !WITHOUT_ERRORS.iter().any(|name| program.name() == format!("{name}.lua")) {
+            continue;
+        }
+        let Some(expected) = program.expected() else { continue };
+        // Without the compiler: what reserves its memory reads the auxiliary vector, which has an
+        // address of the vDSO that is not mapped under valgrind.
+        let mut command = Command::new("valgrind");
+        command.args(["-q", "--error-exitcode=99", env!("CARGO_BIN_EXE_perilune"), "--jit=off"]);
+        let output = run(command.arg(&program.path)).expect("it runs");
+        assert_eq!(text(&output), expected, "{}: {}", program.name(), output.status);
+    }
 }
 
 #[test]

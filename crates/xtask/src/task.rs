@@ -239,7 +239,7 @@ pub const NIGHTLY: &[Step] = &[
          install lua5.4 lua-lpeg lua-filesystem lua-cjson lua-bitop lua-term lua-system lua-socket \
          lua-sql-sqlite3 lua-expat lua-zlib lua-luaossl lua-sec lua-yaml lua-cqueues lua-luv \
          lua-dbi-sqlite3 lua-readline lua-rex-pcre2 lua-rex-posix lua-rex-onig lua-rex-gnu \
-         lua-rex-tre luarocks",
+         lua-rex-tre luarocks valgrind",
     ),
     step(
         "programs",

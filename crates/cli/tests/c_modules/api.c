@@ -498,6 +498,12 @@ static int traceback(lua_State *L) {
   return 1;
 }
 
+/* A call that debug builds refuse. */
+static int wrong_index(lua_State *L) {
+  lua_pushvalue(L, -50);
+  return 1;
+}
+
 /* as_c_function(f, ...): f as a value made of its address, and what the address returns */
 static int as_c_function(lua_State *L) {
   lua_CFunction f = lua_tocfunction(L, 1);
@@ -554,7 +560,7 @@ static const luaL_Reg functions[] = {
         {"info", info},
     {"another_state", another_state}, {"replace", replace}, {"traceback", traceback},
     {"with_failing_gc", with_failing_gc}, {"allocate", allocate},
-    {"as_c_function", as_c_function}, {"is_yieldable", is_yieldable}, {"sum", sum}, {NULL, NULL}};
+    {"wrong_index", wrong_index}, {"as_c_function", as_c_function}, {"is_yieldable", is_yieldable}, {"sum", sum}, {NULL, NULL}};
 
 int luaopen_api(lua_State *L) {
   luaL_newmetatable(L, "api.box");
