@@ -78,7 +78,14 @@ unsafe fn call(
 
 raising! {
     fn lua_callk(l, nargs: c_int, results: c_int, context: isize, k: Option<KFunction>) |e| {
-        let k = Continuation { frame: 0, function: k, context, results, handler: false };
+        let k = Continuation {
+            frame: 0,
+            function: k,
+            context,
+            results,
+            handler: false,
+            status: OK,
+        };
         let n = call(l, e, nargs as usize, AFTER_CALL, k)?;
         adjust(e.st, n, results);
         Ok(())
@@ -94,7 +101,14 @@ raising! {
     ) -> c_int |e| {
         let st = e.st;
         let has_handler = handler != 0;
-        let k = Continuation { frame: 0, function: k, context, results, handler: has_handler };
+        let k = Continuation {
+            frame: 0,
+            function: k,
+            context,
+            results,
+            handler: has_handler,
+            status: OK,
+        };
         let nargs = nargs as usize;
         let mut kept = (*st).top.offset_from((*st).base) as usize - nargs - 1;
         let mut bits = flags::PROTECTED;
@@ -128,6 +142,11 @@ raising! {
         if has_handler {
             e.cx().remove(kept - 1);
         }
+        if status != OK && can_continue(st, k.function) {
+            // as in PUC, where this call was left when the error was raised
+            wait(l, st, Continuation { status, ..k });
+            return Err(Leave::Continue);
+        }
         Ok(status)
     }
 
@@ -145,7 +164,14 @@ raising! {
             return Ok(0);
         }
         e.cx().yield_then(n as usize, AFTER_YIELD)?;
-        let k = Continuation { frame: 0, function: k, context, results: 0, handler: false };
+        let k = Continuation {
+            frame: 0,
+            function: k,
+            context,
+            results: 0,
+            handler: false,
+            status: OK,
+        };
         wait(l, e.st, k);
         Err(Leave::Yield)
     }

@@ -10,7 +10,6 @@ use crate::debug::Debug;
 use crate::entry::Entry;
 use crate::load::call_back;
 use crate::new_hooks::install_new;
-use crate::outcome::Leave;
 use crate::state::{HookFunction, LuaState};
 
 /// The number of calls that cannot yield, of those that are active in a hook of a coroutine that
@@ -73,7 +72,7 @@ fn run_hook(cx: &mut Cx) -> NativeResult {
         install_new((*l).global);
         match r {
             Ok(_) => cx.ret(0),
-            Err(Leave::Error | Leave::Yield) => Err(perilune_runtime::native::Raised::new()),
+            Err(_) => Err(perilune_runtime::native::Raised::new()),
         }
     }
 }

@@ -31,6 +31,8 @@ pub(crate) enum Leave {
     Error,
     /// The coroutine yields.
     Yield,
+    /// The continuation of the function is called, for an error that the function has caught.
+    Continue,
 }
 
 impl From<Raised> for Leave {
@@ -117,6 +119,7 @@ unsafe fn leave(l: *mut LuaState, why: Leave) -> Outcome {
     (*jump).leave_for(match why {
         Leave::Error => Left::ERROR,
         Leave::Yield => Left::YIELD,
+        Leave::Continue => Left::CONTINUE,
     });
     Outcome { word: 0, jump }
 }

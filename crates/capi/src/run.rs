@@ -29,19 +29,19 @@ pub(crate) fn run(cx: &mut Cx) -> NativeResult {
         let st = cx.state();
         let l = LuaState::of(st, (*st).thread);
         let jump = &raw mut (*(*l).global).jump;
-        let left = if cx.step() == 0 {
+        let mut left = if cx.step() == 0 {
             let f: *const NativeClosure = Frame((*st).base).callee().as_native();
             arch::call(jump, code_of(f), [l.expose_provenance(), 0, 0, 0])
         } else {
             match resume_step(cx, l) {
                 Resumed::Returned(n) => return cx.ret(n),
-                Resumed::Call(k, status) => {
-                    let args = [l.expose_provenance(), status as usize, k.context as usize, 0];
-                    let code = k.function.map_or(std::ptr::null(), |f| f as *const ());
-                    arch::call(jump, code, args)
-                }
+                Resumed::Call(k, status) => call_continuation(l, k, status),
             }
         };
+        while left.why == Left::CONTINUE {
+            let k = next_continuation(cx, l);
+            left = call_continuation(l, k, k.status);
+        }
         install_new((*l).global);
         match left.why {
             Left::RETURNED => {
@@ -66,7 +66,14 @@ enum Resumed {
     Call(Continuation, i32),
 }
 
-unsafe fn resume_step(cx: &mut Cx, l: *mut LuaState) -> Resumed {
+unsafe fn call_continuation(l: *mut LuaState, k: Continuation, status: i32) -> Left {
+    let args = [l.expose_provenance(), status as usize, k.context as usize, 0];
+    let code = k.function.map_or(std::ptr::null(), |f| f as *const ());
+    arch::call(&raw mut (*(*l).global).jump, code, args)
+}
+
+/// Takes the continuation of the running function.
+unsafe fn next_continuation(cx: &mut Cx, l: *mut LuaState) -> Continuation {
     let st = cx.state();
     let frame = (*st).base.offset_from((*(*st).thread).stack) as usize;
     let continuations = &mut (*l).continuations;
@@ -74,10 +81,15 @@ unsafe fn resume_step(cx: &mut Cx, l: *mut LuaState) -> Resumed {
     while continuations.last().is_some_and(|k| k.frame > frame) {
         continuations.pop();
     }
-    let k = match continuations.pop() {
+    match continuations.pop() {
         Some(k) if k.frame == frame => k,
         _ => unreachable!("a C function that waits has a continuation"),
-    };
+    }
+}
+
+unsafe fn resume_step(cx: &mut Cx, l: *mut LuaState) -> Resumed {
+    let st = cx.state();
+    let k = next_continuation(cx, l);
     match cx.step() {
         AFTER_YIELD => {
             if k.function.is_none() {

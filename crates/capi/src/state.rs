@@ -61,6 +61,8 @@ pub(crate) struct Continuation {
     pub(crate) results: c_int,
     /// Whether the call has a message handler.
     pub(crate) handler: bool,
+    /// The status with which the function is called for an error.
+    pub(crate) status: c_int,
 }
 
 /// What the coroutines of a state share.

@@ -39,6 +39,8 @@ impl Left {
     pub(crate) const ERROR: usize = 1;
     /// Its coroutine yields.
     pub(crate) const YIELD: usize = 2;
+    /// Its continuation is to be called, for an error that it has caught.
+    pub(crate) const CONTINUE: usize = 3;
 }
 
 /// Calls the C function at `f` with these words.

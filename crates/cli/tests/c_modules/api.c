@@ -498,6 +498,18 @@ static int traceback(lua_State *L) {
   return 1;
 }
 
+/* only_by_continuation(f): the status of an error of f, which C code gets in the continuation */
+static int continued(lua_State *L, int status, lua_KContext ctx) {
+  lua_pushinteger(L, status * 10 + (int)ctx);
+  return 2;
+}
+
+static int only_by_continuation(lua_State *L) {
+  if (lua_pcallk(L, 0, 0, 0, 5, continued) != 0) return luaL_error(L, "lua_pcallk has returned");
+  lua_pushinteger(L, 0);
+  return 1;
+}
+
 /* A call that debug builds refuse. */
 static int wrong_index(lua_State *L) {
   lua_pushvalue(L, -50);
@@ -560,7 +572,7 @@ static const luaL_Reg functions[] = {
         {"info", info},
     {"another_state", another_state}, {"replace", replace}, {"traceback", traceback},
     {"with_failing_gc", with_failing_gc}, {"allocate", allocate},
-    {"wrong_index", wrong_index}, {"as_c_function", as_c_function}, {"is_yieldable", is_yieldable}, {"sum", sum}, {NULL, NULL}};
+    {"only_by_continuation", only_by_continuation}, {"wrong_index", wrong_index}, {"as_c_function", as_c_function}, {"is_yieldable", is_yieldable}, {"sum", sum}, {NULL, NULL}};
 
 int luaopen_api(lua_State *L) {
   luaL_newmetatable(L, "api.box");
