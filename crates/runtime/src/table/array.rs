@@ -534,6 +534,7 @@ impl Table {
         }
         (*t).array_len = end as u32;
         Table::trim(t);
+        Table::settle_items(st, t, end);
         (*st).barrier(t.cast());
     }
 

@@ -68,6 +68,58 @@ impl Census {
     }
 }
 
+/// The keys from 1 to 64 that are in use: key `k` is bit `k - 1`.
+#[derive(Clone, Copy, Default)]
+pub(super) struct SmallKeys(u64);
+
+impl SmallKeys {
+    /// The greatest key.
+    pub(super) const MAX: usize = 64;
+
+    /// Adds `key` if it is small enough.
+    pub(super) fn add(&mut self, key: i64) {
+        if (1..=Self::MAX as i64).contains(&key) {
+            self.0 |= 1 << (key - 1);
+        }
+    }
+
+    /// Returns whether `key` is in use, which lies between 1 and `MAX`.
+    fn has(self, key: usize) -> bool {
+        self.0 >> (key - 1) & 1 != 0
+    }
+
+    /// Returns the number of keys up to `last`, which is at most `MAX`.
+    fn count_to(self, last: usize) -> usize {
+        (1..=last).filter(|&key| self.has(key)).count()
+    }
+
+    /// Returns the border that PUC Lua finds in an array of `size` elements, at most `MAX`: its
+    /// size, or one less, or the result of a binary search.
+    pub(super) fn border(self, size: usize) -> usize {
+        if size == 0 || self.has(size) {
+            return size;
+        }
+        let (mut low, mut high) = (0, size);
+        if size > 1 && self.has(size - 1) {
+            low = size - 1;
+        }
+        while high - low > 1 {
+            let middle = low.midpoint(high);
+            if self.has(middle) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Returns whether a key above `border` is in use.
+    pub(super) fn pass(self, border: usize) -> bool {
+        border < Self::MAX && self.0 >> border != 0
+    }
+}
+
 impl Table {
     /// Inserts a normalised key that is in no part of the table, with the node value `v`, after
     /// resizing the parts. Has no effect on a table that [may not grow](Table::may_grow).
@@ -95,7 +147,10 @@ impl Table {
         if key.is_int() {
             census.add(key.as_int());
         }
-        let (size, inside) = census.best();
+        let (mut size, mut inside) = census.best();
+        if let Some(border) = Table::small_border(t, key, size) {
+            (size, inside) = border;
+        }
         let capacity = Table::node_capacity(t);
         let wanted = Table::wanted_nodes(keys - inside, capacity);
         let new = Table::node_bytes(wanted) + ArrayKind::Any.bytes(size as u32);
@@ -159,6 +214,56 @@ impl Table {
         }
         Table::migrate(st, t);
         (*st).barrier(t.cast());
+    }
+
+    /// Returns where the array ends and how many keys it takes if that is not at the last key up to
+    /// `size`: programs show the length of small arrays with holes, so their length is PUC Lua's,
+    /// and the keys after it are in the hash part. Larger arrays keep their elements for speed.
+    unsafe fn small_border(t: *mut Table, key: Value, size: usize) -> Option<(usize, usize)> {
+        if size > SmallKeys::MAX {
+            return None;
+        }
+        let mut keys = Table::small_elements(t, size);
+        let mut add = |key: Value| {
+            if key.is_int() && key.as_int() <= size as i64 {
+                keys.add(key.as_int());
+            }
+        };
+        add(key);
+        for i in 0..Table::node_count(t) {
+            let n = (*t).nodes.add(i);
+            if !Node::value(n).is_nil() {
+                add(Node::key(n));
+            }
+        }
+        let border = keys.border(size);
+        keys.pass(border).then(|| (border, keys.count_to(border)))
+    }
+
+    /// Returns the keys of the first `size` elements, at most [`SmallKeys::MAX`], that are not nil.
+    unsafe fn small_elements(t: *mut Table, size: usize) -> SmallKeys {
+        let mut keys = SmallKeys::default();
+        for i in 0..size.min((*t).array_len as usize) {
+            if !Table::element(t, i as u32).is_nil() {
+                keys.add(i as i64 + 1);
+            }
+        }
+        keys
+    }
+
+    /// Ends the array, whose last element is that of a constructor with `size` positional items
+    /// that is not nil, at the border that PUC Lua finds. The elements after it move to the hash
+    /// part, if there is memory; the table has no nodes yet.
+    pub(super) unsafe fn settle_items(st: *mut State, t: *mut Table, size: usize) {
+        if size > SmallKeys::MAX || size == (*t).array_len as usize {
+            return;
+        }
+        let keys = Table::small_elements(t, size);
+        let border = keys.border(size);
+        let rest = keys.count_to((*t).array_len as usize) - keys.count_to(border);
+        if rest > 0 && Table::reserve_nodes(st, t, rest, std::iter::empty()) {
+            Table::spill_array(st, t, border);
+        }
     }
 
     /// Returns the number of nodes to allocate for `keys` when there were `old`. A hash part that
