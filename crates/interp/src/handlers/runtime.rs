@@ -335,12 +335,7 @@ pub(super) unsafe extern "C-unwind" fn set_int(
 ) -> u64 {
     *cell |= access_of_int(t, key);
     let v = Value::from_parts(bits, Tag(tag as u8));
-    let stored = if Table::has_meta(t) {
-        Table::set_existing_int(st, t, key, v)
-    } else {
-        Table::set_int_within(st, t, key, v)
-    };
-    stored.into()
+    Table::set_int_plainly(st, t, key, v).into()
 }
 
 pub(super) unsafe extern "C-unwind" fn set_str(
@@ -351,12 +346,7 @@ pub(super) unsafe extern "C-unwind" fn set_str(
     tag: u64,
 ) -> u64 {
     let v = Value::from_parts(bits, Tag(tag as u8));
-    let stored = if Table::has_meta(t) {
-        Table::set_existing_str(st, t, key, v)
-    } else {
-        Table::set_short_within(st, t, key, v)
-    };
-    stored.into()
+    Table::set_short_plainly(st, t, key, v).into()
 }
 
 pub(super) unsafe extern "C-unwind" fn new_table(

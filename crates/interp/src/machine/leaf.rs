@@ -130,10 +130,7 @@ pub(super) unsafe extern "C" fn set_int(
 ) -> u64 {
     panics::leaf(st, 0, || {
         let v = Value::from_parts(bits, Tag(tag as u8));
-        if Table::has_meta(t) {
-            return Table::set_existing_int(st, t, key, v) as u64;
-        }
-        Table::set_int_within(st, t, key, v) as u64
+        Table::set_int_plainly(st, t, key, v) as u64
     })
 }
 
@@ -150,10 +147,7 @@ pub(super) unsafe extern "C" fn set_str(
             return 0;
         }
         let v = Value::from_parts(bits, Tag(tag as u8));
-        if Table::has_meta(t) {
-            return Table::set_existing_str(st, t, name, v) as u64;
-        }
-        Table::set_short_within(st, t, name, v) as u64
+        Table::set_short_plainly(st, t, name, v) as u64
     })
 }
 

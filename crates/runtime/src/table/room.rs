@@ -76,6 +76,36 @@ impl Table {
             || Table::set_within(st, t, Value::string(name), v).is_ok()
     }
 
+    /// Stores `v` under the integer key `i`, within the memory limit, if no metamethod is needed
+    /// for it. Otherwise returns false, without an effect.
+    ///
+    /// # Safety
+    /// As for [`Table::set_int`].
+    #[inline(always)]
+    pub unsafe fn set_int_plainly(st: *mut State, t: *mut Table, i: i64, v: Value) -> bool {
+        match Table::has_meta(t) {
+            true => Table::set_existing_int(st, t, i, v),
+            false => Table::set_int_within(st, t, i, v),
+        }
+    }
+
+    /// Does the same as [`Table::set_int_plainly`] for a short string.
+    ///
+    /// # Safety
+    /// As for [`Table::set_str`].
+    #[inline(always)]
+    pub unsafe fn set_short_plainly(
+        st: *mut State,
+        t: *mut Table,
+        name: *mut LuaString,
+        v: Value,
+    ) -> bool {
+        match Table::has_meta(t) {
+            true => Table::set_existing_str(st, t, name, v),
+            false => Table::set_short_within(st, t, name, v),
+        }
+    }
+
     /// Returns whether a table may allocate `new` bytes, some of which replace `old` ones that it
     /// still has. Refuses the store if not.
     pub(super) unsafe fn may_grow(st: *mut State, old: usize, new: usize) -> bool {
