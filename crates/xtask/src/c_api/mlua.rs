@@ -10,7 +10,7 @@ const FEATURES: &str = "lua54 async serde macros anyhow userdata-wrappers";
 
 /// Returns the folder with the sources of mlua, from what cargo says of the dependencies.
 fn sources(root: &Path) -> Option<PathBuf> {
-    let arguments = ["metadata", "--format-version", "1", "--locked", "--offline"];
+    let arguments = ["metadata", "--format-version", "1", "--locked"];
     let metadata = output(Command::new("cargo").current_dir(root).args(arguments))?;
     let metadata = String::from_utf8(metadata.stdout).ok()?;
     let paths = metadata.split("\"manifest_path\":\"").filter_map(|rest| rest.split('"').next());
