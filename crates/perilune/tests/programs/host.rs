@@ -85,8 +85,12 @@ macro_rules! host {
             }
 
             /// Gives the state the global `host`: a function that makes a userdata of one of the
-            /// types.
+            /// types. The types are registered here, since mlua runs Lua code for that, which a
+            /// program's hook would see.
             pub(crate) fn open(lua: &Lua) -> Result<()> {
+                lua.create_userdata(Plain(0))?;
+                lua.create_userdata(Fields(0))?;
+                lua.create_userdata(Rich(0))?;
                 let host = lua.create_function(|lua, (kind, n): (Value, Value)| {
                     let n = super::integer(n.as_i64(), n.as_f64());
                     let made: Result<AnyUserData> = match kind.as_i64().unwrap_or(0) % 3 {
