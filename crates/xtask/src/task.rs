@@ -132,6 +132,16 @@ pub const LIBRARY: &[Step] = &[
          target/release/libperilune_capi.a -lm -lpthread -ldl -lgcc_s",
         "target/release/liblua5.4.so.0, whose symbols have the version that Debian gives them",
     ),
+    step(
+        "link",
+        "ln -sf liblua5.4.so.0 target/release/liblua5.4.so",
+        "the name by which the linker finds it",
+    ),
+    step(
+        "pkg-config",
+        "cp crates/capi/lua5.4.pc target/release/lua5.4.pc",
+        "what pkg-config says of the library and of PUC's headers",
+    ),
 ];
 
 /// Rewrites what is generated and checked in.
