@@ -529,7 +529,9 @@ impl<'a> Lower<'_, 'a> {
                 let slow = self.exit(state);
                 let value = self.stored(v);
                 let (table, key) = (self.bits(table), self.bits(key));
-                let seen = ElementStore { exits: true, ..self.generic.element_store(inst.pc) };
+                // what may be nil removes elements now and then
+                let exits = matches!(value.known, Known::Tag(tag) if tag != Tag::NIL);
+                let seen = ElementStore { exits, ..self.generic.element_store(inst.pc) };
                 let done = self.emit().block();
                 self.emit().store_element(inst.pc, (table, key), value, seen, (slow, done));
                 self.emit().switch_to(done);
