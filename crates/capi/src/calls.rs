@@ -78,14 +78,7 @@ unsafe fn call(
 
 raising! {
     fn lua_callk(l, nargs: c_int, results: c_int, context: isize, k: Option<KFunction>) |e| {
-        let k = Continuation {
-            frame: 0,
-            function: k,
-            context,
-            results,
-            handler: false,
-            status: OK,
-        };
+        let k = Continuation::new(k, context, results, false);
         let n = call(l, e, nargs as usize, AFTER_CALL, k)?;
         adjust(e.st, n, results);
         Ok(())
@@ -101,14 +94,7 @@ raising! {
     ) -> c_int |e| {
         let st = e.st;
         let has_handler = handler != 0;
-        let k = Continuation {
-            frame: 0,
-            function: k,
-            context,
-            results,
-            handler: has_handler,
-            status: OK,
-        };
+        let k = Continuation::new(k, context, results, has_handler);
         let nargs = nargs as usize;
         let mut kept = (*st).top.offset_from((*st).base) as usize - nargs - 1;
         let mut bits = flags::PROTECTED;
@@ -164,14 +150,7 @@ raising! {
             return Ok(0);
         }
         e.cx().yield_then(n as usize, AFTER_YIELD)?;
-        let k = Continuation {
-            frame: 0,
-            function: k,
-            context,
-            results: 0,
-            handler: false,
-            status: OK,
-        };
+        let k = Continuation::new(k, context, 0, false);
         wait(l, e.st, k);
         Err(Leave::Yield)
     }

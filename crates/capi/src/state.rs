@@ -65,6 +65,18 @@ pub(crate) struct Continuation {
     pub(crate) status: c_int,
 }
 
+impl Continuation {
+    /// Makes the continuation of a function whose frame is noted when it waits.
+    pub(crate) fn new(
+        function: Option<KFunction>,
+        context: isize,
+        results: c_int,
+        handler: bool,
+    ) -> Continuation {
+        Continuation { frame: 0, function, context, results, handler, status: OK }
+    }
+}
+
 /// What the coroutines of a state share.
 pub(crate) struct Global {
     /// The innermost call of C code.

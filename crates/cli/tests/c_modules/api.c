@@ -572,7 +572,8 @@ static const luaL_Reg functions[] = {
         {"info", info},
     {"another_state", another_state}, {"replace", replace}, {"traceback", traceback},
     {"with_failing_gc", with_failing_gc}, {"allocate", allocate},
-    {"only_by_continuation", only_by_continuation}, {"wrong_index", wrong_index}, {"as_c_function", as_c_function}, {"is_yieldable", is_yieldable}, {"sum", sum}, {NULL, NULL}};
+    {"only_by_continuation", only_by_continuation}, {"wrong_index", wrong_index},
+    {"as_c_function", as_c_function}, {"is_yieldable", is_yieldable}, {"sum", sum}, {NULL, NULL}};
 
 int luaopen_api(lua_State *L) {
   luaL_newmetatable(L, "api.box");

@@ -281,7 +281,8 @@ fn operand(f: &Function, value: Value) -> Operand {
     Operand::Sum(value, 0)
 }
 
-fn constant(f: &Function, value: Value) -> Option<i64> {
+/// Returns the number that a value is, if it was made by `iconst`.
+pub(super) fn constant(f: &Function, value: Value) -> Option<i64> {
     let inst = f.dfg.value_def(value).inst()?;
     match f.dfg.insts[inst] {
         InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits()),

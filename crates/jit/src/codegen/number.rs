@@ -2,11 +2,12 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F64, I64};
-use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, InstructionData, Opcode, Value};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
 use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
 use super::Emitter;
+use super::available::constant;
 use super::value::Known;
 
 /// What is computed.
@@ -266,10 +267,6 @@ impl Emitter<'_> {
 
     /// Returns the number that a value is, if it was made by `iconst`.
     pub(super) fn constant_of(&self, v: Value) -> Option<i64> {
-        let inst = self.b.func.dfg.value_def(v).inst()?;
-        match self.b.func.dfg.insts[inst] {
-            InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits()),
-            _ => None,
-        }
+        constant(self.b.func, v)
     }
 }

@@ -31,8 +31,8 @@ pub(crate) struct ElementStore {
     pub(crate) numbers_only: bool,
     /// The array may grow.
     pub(crate) grows: bool,
-    /// What fast paths do not store exits, and does not come back. Removing an element and growing
-    /// do not exit.
+    /// Where there is no element to store over, or the array is of another kind, code exits and
+    /// does not come back. Stores that may grow the array call the runtime all the same.
     pub(crate) exits: bool,
 }
 

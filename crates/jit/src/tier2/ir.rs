@@ -188,7 +188,8 @@ pub(crate) enum Op {
     Number(Value, Value, Tag, State),
     /// Loads an element of an array of any kind; exits if it is none or nil.
     Element(Value, Value, State),
-    /// Stores an element of an array. Exits if a metamethod may have a say.
+    /// Stores an element of an array. Exits if a metamethod may have a say, and if there is no
+    /// element to store over and none was added before.
     SetElement(Value, Value, Value, State),
     /// Loads a global by its inline cache. Exits if the cache does not hold, or the global is nil.
     Global(Option<Value>, State),

@@ -90,7 +90,8 @@ impl SmallKeys {
 
     /// Returns the number of keys up to `last`, which is at most `MAX`.
     fn count_to(self, last: usize) -> usize {
-        (1..=last).filter(|&key| self.has(key)).count()
+        let keys = self.0 & u64::MAX.checked_shr((Self::MAX - last) as u32).unwrap_or(0);
+        keys.count_ones() as usize
     }
 
     /// Returns the border that PUC Lua finds in an array of `size` elements, at most `MAX`: its
