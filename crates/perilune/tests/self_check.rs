@@ -108,6 +108,38 @@ const CASES: &[Case] = &[
         says: &["wrong: it:2 pc ", "(GetField)", "entry string", "holds integer", "found integer"],
     },
     Case {
+        fault: Fault::NoisyLoops,
+        tier2: true,
+        program: "local t = {x = 1}
+            local function change() for k in pairs(t) do t[k] = t[k] + 1 end end
+            local function sum(t, n)
+              local s = 0
+              for i = 1, n do s = s + t.x change() s = s + t.x end
+              return s
+            end
+            for i = 1, 99 do sum(t, 9) end
+            return sum(t, 9)",
+        says: &["wrong: it:3 pc ", "(GetField)", "entry string", "holds integer", "found integer"],
+    },
+    Case {
+        fault: Fault::LoudPolls,
+        tier2: true,
+        program: "local t = {x = 1}
+            local meta = {__gc = function() t.x = t.x + 1 end}
+            local function sum(t, n)
+              local s = 0
+              for i = 1, n do s = s + t.x - t.x end
+              return s
+            end
+            local s = 0
+            for i = 1, 2000 do
+              setmetatable({}, meta)
+              s = s + sum(t, 9)
+            end
+            return s",
+        says: &["wrong: it:3 pc ", "(GetField)", "entry string", "holds integer", "found integer"],
+    },
+    Case {
         fault: Fault::UnguardedKind,
         tier2: false,
         program: "local function put(t, i, v) t[i] = v end
@@ -140,6 +172,10 @@ fn run(case: &Case, fault: Option<Fault>) -> String {
         ..JitOptions::default()
     });
     let lua = Lua::with_engine(&engine);
+    if case.fault == Fault::LoudPolls {
+        // finalizers run at polls of loops that allocate nothing
+        lua.set_gc_phases(1);
+    }
     let value = shown(&lua, case);
     assert!(
         engine.jit_metrics().iter().any(|&(name, n)| name == "versions installed" && n > 0),

@@ -236,6 +236,9 @@ pub struct RuntimeCalls {
     pub preserving_set_field: unsafe extern "C" fn(),
     /// `poll` in the same way, where all registers of the frame are live.
     pub preserving_poll: unsafe extern "C" fn(),
+    /// `preserving_poll` for loops that keep what they have loaded: deoptimizes the frame unless
+    /// memory is as it was before, and the frame at its place.
+    pub preserving_quiet_poll: unsafe extern "C" fn(),
     /// The cold path of the write barrier, with the same convention; the object is the argument.
     pub preserving_barrier: unsafe extern "C" fn(),
     /// Enters the interpreter. The slots of methods without code hold this address. Uses the

@@ -79,6 +79,7 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     preserving_get_field: preserve::GET_FIELD,
     preserving_set_field: preserve::SET_FIELD,
     preserving_poll: preserve::POLL,
+    preserving_quiet_poll: preserve::QUIET_POLL,
     preserving_barrier: preserve::BARRIER,
     interpret: stub::INTERPRET,
     resume: stub::RESUME,
@@ -280,6 +281,23 @@ pub(super) unsafe extern "C" fn poll_in_loop(
         let inst = (*Frame(base).callee().as_function()).instance;
         do_poll(st, base.add((*inst).max_stack as usize))
     })
+}
+
+/// The poll of a loop that keeps what it has loaded from memory: deoptimizes the frame if anything
+/// may have changed there. Marking and sweeping change nothing that code loads, nor does an
+/// announcement.
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+pub(super) unsafe extern "C" fn quiet_poll(st: *mut State, base: *mut Value, word: u64) -> Stepped {
+    let bits = (*st).poll.load(Ordering::Relaxed);
+    let changes = (*st).collector_changes();
+    let mut stepped = poll_in_loop(st, base, word);
+    let is_quiet = bits & !(poll::GC | poll::QUIESCENCE) == 0
+        && (*st).collector_changes() == changes
+        && stepped.base == base;
+    if stepped.status == status::OK && !is_quiet {
+        stepped.status = deoptimize(st);
+    }
+    stepped
 }
 
 unsafe extern "C" fn out_of_fuel(

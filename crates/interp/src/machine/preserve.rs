@@ -112,6 +112,7 @@ mod native {
         "perilune_preserving_get_field" calls::get_field,
         "perilune_preserving_set_field" calls::set_field,
         "perilune_preserving_poll" calls::poll_in_loop,
+        "perilune_preserving_quiet_poll" calls::quiet_poll,
     }
 
     preserving! {
@@ -125,6 +126,7 @@ mod native {
         pub(super) fn perilune_preserving_get_field();
         pub(super) fn perilune_preserving_set_field();
         pub(super) fn perilune_preserving_poll();
+        pub(super) fn perilune_preserving_quiet_poll();
         pub(super) fn perilune_preserving_barrier();
     }
 }
@@ -137,6 +139,7 @@ mod native {
     pub(super) use perilune_preserving_one as perilune_preserving_get_field;
     pub(super) use perilune_preserving_one as perilune_preserving_set_field;
     pub(super) use perilune_preserving_one as perilune_preserving_poll;
+    pub(super) use perilune_preserving_one as perilune_preserving_quiet_poll;
     pub(super) use perilune_preserving_one as perilune_preserving_barrier;
 }
 
@@ -147,4 +150,5 @@ pub(super) const ONE: Preserving = native::perilune_preserving_one;
 pub(super) const GET_FIELD: Preserving = native::perilune_preserving_get_field;
 pub(super) const SET_FIELD: Preserving = native::perilune_preserving_set_field;
 pub(super) const POLL: Preserving = native::perilune_preserving_poll;
+pub(super) const QUIET_POLL: Preserving = native::perilune_preserving_quiet_poll;
 pub(super) const BARRIER: Preserving = native::perilune_preserving_barrier;

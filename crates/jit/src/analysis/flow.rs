@@ -9,6 +9,7 @@ use crate::entity::{Pc, Reg};
 use crate::feedback::snapshot::Snapshot;
 
 /// Where control can come from, for each instruction that can be reached.
+#[derive(Clone)]
 pub(crate) struct Flow {
     /// Never executed: the frame is deoptimized there.
     pub(crate) cold: SecondaryMap<Pc, bool>,

@@ -39,6 +39,7 @@ impl Set {
 }
 
 /// The live registers before each instruction that can be reached.
+#[derive(Clone)]
 pub(crate) struct Live(SecondaryMap<Pc, Set>);
 
 impl Live {

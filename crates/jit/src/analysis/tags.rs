@@ -83,6 +83,7 @@ impl Index<Reg> for Tags {
 }
 
 /// What is known at the instructions where control flow meets.
+#[derive(Clone)]
 pub(crate) struct TagFlow(SecondaryMap<Pc, Option<Tags>>);
 
 impl TagFlow {

@@ -12,6 +12,10 @@
 //! the version is the same. A condition is known in the blocks that the branch on it dominates; it
 //! is about values in SSA form, so it needs no version.
 //!
+//! At the head of a loop memory has new versions, but for the regions that the loop is said not to
+//! store to. Whether it does is known at the end of a round: code of a loop for which that was
+//! wrong must not be used ([`Emitter::broken_loops`]).
+//!
 //! Cold blocks use nothing of others: that would keep values in registers for what seldom happens.
 
 use std::collections::HashMap;
@@ -21,7 +25,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, Function, Inst, InstructionData, Opcode, Type, Value};
 
 use super::Emitter;
-use super::memory::Region;
+use super::memory::{Region, Regions};
 use crate::testing::fault::Fault;
 
 /// The versions of all regions.
@@ -80,6 +84,11 @@ pub(super) struct Available {
     keeps_fields: bool,
     loads: HashMap<(Location, u32), Vec<(Block, Value)>>,
     decided: HashMap<Condition, Vec<(Block, bool)>>,
+    /// The loops that have been begun, by their heads: which regions they are said to keep, and the
+    /// state of memory at the head.
+    loops: HashMap<Block, (Regions, Versions)>,
+    /// Heads of loops that do not keep what they are said to keep.
+    broken: Vec<Block>,
 }
 
 impl Available {
@@ -93,15 +102,24 @@ impl Available {
         }
     }
 
-    /// Ends the current block and begins another one.
-    pub(super) fn switch_to(&mut self, f: &Function, block: Block, is_loop: bool) {
+    /// Ends the current block and begins another one. `kept`: if it is the head of a loop, what
+    /// the loop does not change.
+    pub(super) fn switch_to(&mut self, f: &Function, block: Block, kept: Option<Regions>) {
         self.end_block(f);
         let entry = self.blocks[block];
         self.block = Some(block);
         self.seen = None;
         self.versions = entry.versions;
-        if is_loop || entry.edges == 0 {
+        if entry.edges == 0 || kept.is_some_and(Regions::is_empty) {
             self.change_all();
+        } else if let Some(kept) = kept {
+            for n in (0..Region::COUNT).filter(|&n| !kept.has(n)) {
+                self.last += 1;
+                self.versions[n] = self.last;
+            }
+        }
+        if let Some(kept) = kept {
+            self.loops.insert(block, (kept, self.versions));
         }
         if let (1, Some((condition, holds))) = (entry.edges, entry.decided) {
             // also in a loop: what is compared was computed before it
@@ -127,6 +145,13 @@ impl Available {
     }
 
     fn note_edge(&mut self, from: Block, to: Block, decided: Option<(Condition, bool)>) {
+        if let Some((kept, versions)) = self.loops.get(&to) {
+            let is_broken = |n| kept.has(n) && self.versions[n] != versions[n];
+            if (0..Region::COUNT).any(is_broken) {
+                self.broken.push(to);
+            }
+            return;
+        }
         let mut entry = self.blocks[to];
         entry.edges += 1;
         if entry.edges == 1 {
@@ -193,6 +218,14 @@ impl Available {
     /// The calls that are new in the current block change nothing.
     pub(super) fn pass_over(&mut self, f: &Function) {
         self.seen = self.block.and_then(|block| f.layout.last_inst(block));
+    }
+
+    /// Returns the heads of loops that do not keep what they are said to keep: code in them may be
+    /// wrong. Known when all code is emitted.
+    pub(super) fn broken(&mut self, f: &Function) -> &[Block] {
+        self.end_block(f);
+        self.block = None;
+        &self.broken
     }
 
     /// Anything may have been stored anywhere.
@@ -291,6 +324,24 @@ pub(super) fn constant(f: &Function, value: Value) -> Option<i64> {
 }
 
 impl Emitter<'_> {
+    /// Continues in `block`, to which what follows branches back; no code on the way back stores
+    /// to the regions that are `kept`.
+    pub(crate) fn switch_to_loop(&mut self, block: Block, kept: Regions) {
+        self.available.switch_to(self.b.func, block, Some(kept));
+        self.b.switch_to_block(block);
+    }
+
+    /// Returns the heads of loops that do not keep what they were said to keep, once all code is
+    /// emitted.
+    pub(crate) fn broken_loops(&mut self) -> Vec<Block> {
+        self.available.broken(self.b.func).to_vec()
+    }
+
+    /// The call that was just emitted stores nowhere.
+    pub(super) fn changed_nothing(&mut self) {
+        self.available.pass_over(self.b.func);
+    }
+
     /// Returns whether a condition is known to hold or not to hold here.
     pub(super) fn decided(&mut self, condition: Value) -> Option<bool> {
         self.available.decided(self.b.func, condition)
@@ -343,7 +394,8 @@ mod tests {
         }
 
         fn switch_to(&mut self, block: Block, is_loop: bool) {
-            self.available.switch_to(self.b.func, block, is_loop);
+            let kept = is_loop.then(Regions::default);
+            self.available.switch_to(self.b.func, block, kept);
             self.b.switch_to_block(block);
         }
 

@@ -56,7 +56,10 @@ impl Emitter<'_> {
 
     /// Ends the block: calls the barrier and continues in `on`.
     fn call_barrier(&mut self, owner: Value, bits: Value, on: Block) {
+        self.available.look(self.b.func);
         self.preserving(self.body.calls.preserving_barrier as usize, &[owner, bits]);
+        self.changed_nothing();
+        self.available.change(self.b.func, Region::Flags);
         self.jump(on);
         self.switch_to(on);
     }
@@ -85,7 +88,7 @@ impl Emitter<'_> {
 
     /// Loads the flags of an object.
     pub(crate) fn flags(&mut self, object: Value) -> Value {
-        self.load8(Region::Objects, object, header::FLAGS)
+        self.load8(Region::Flags, object, header::FLAGS)
     }
 
     /// Returns whether the flags of an object say that a store into it needs the barrier.

@@ -123,6 +123,18 @@ impl Emitter<'_> {
         self.set_base(base);
     }
 
+    /// As [`Emitter::preserving_step`], of a function that changes nothing that code loads, but
+    /// for home slots and the state.
+    pub(super) fn quiet_step(&mut self, address: usize, pc: Pc) {
+        self.save_frame(pc);
+        self.available.look(self.b.func);
+        self.preserving(address, &[]);
+        self.changed_nothing();
+        let st = self.state();
+        let status = self.load64(Region::State, st, state::RETURNED_BITS);
+        self.check(status);
+    }
+
     /// Calls a function of the runtime that preserves all registers.
     pub(super) fn preserving(&mut self, address: usize, args: &[Value]) {
         let signature = |func: &Function| {

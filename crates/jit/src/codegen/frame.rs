@@ -8,7 +8,7 @@ use perilune_runtime::frame::{Frame, FrameWord, Link};
 use perilune_runtime::layout::{closure, frame, state, value};
 
 use super::Emitter;
-use super::memory::{CONSTANT, Region};
+use super::memory::Region;
 use crate::entity::{Pc, Reg};
 
 impl Emitter<'_> {
@@ -28,12 +28,19 @@ impl Emitter<'_> {
             offset => self.b.ins().iadd_imm_s(base, -i64::from(frame::slot(offset))),
         };
         self.b.def_var(self.base, base);
+        self.loop_base = None;
         self.nothing_called = false;
     }
 
     /// A loop begins here: control may come back after a call.
     pub(crate) fn begin_loop(&mut self) {
         self.nothing_called = false;
+    }
+
+    /// In what follows the outermost frame is at `base`, or where the base is set after that. In
+    /// loops in which the base is not set, this is known before all of the loop is emitted.
+    pub(crate) fn fix_base(&mut self, base: Option<Value>) {
+        self.loop_base = base;
     }
 
     /// Returns the closure. It is read again from the frame after calls, so that no register of the
@@ -51,7 +58,7 @@ impl Emitter<'_> {
             // functions that are inlined one after the other have their closures in one slot
             return self.load_callee(base);
         }
-        self.b.ins().load(I64, CONSTANT, base, frame::CALLEE)
+        self.load_constant(I64, base, frame::CALLEE)
     }
 
     /// Returns the closure that was passed, while that is what [`Emitter::closure`] returns.

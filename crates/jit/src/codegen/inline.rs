@@ -85,9 +85,18 @@ impl<'a> Emitter<'a> {
         self.frames[n].instance = self.load64(Region::Objects, closure, closure::INSTANCE);
     }
 
+    /// Returns the address of register 0 of the outermost frame, as the function's variable has it.
+    pub(crate) fn current_base(&mut self) -> Value {
+        let base = self.outermost_base();
+        self.b.func.dfg.resolve_aliases(base)
+    }
+
     /// Returns the address of register 0 of the outermost frame.
     pub(super) fn outermost_base(&mut self) -> Value {
-        self.b.use_var(self.base)
+        match self.loop_base {
+            Some(base) => base,
+            None => self.b.use_var(self.base),
+        }
     }
 
     /// Stores registers to their home slots, numbered from the base of the outermost frame.

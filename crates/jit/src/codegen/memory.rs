@@ -30,6 +30,8 @@ pub(crate) enum Region {
     /// Objects of the heap, but for what is in regions of its own: headers, and the fields that
     /// tables, closures and strings have as Rust structures.
     Objects,
+    /// The flags in the headers of objects, which write barriers change.
+    Flags,
     /// Values of the fields of tables and of their hash parts, wherever they are stored.
     Fields,
     /// Elements of arrays.
@@ -44,11 +46,12 @@ pub(crate) enum Region {
 
 impl Region {
     /// How many there are.
-    pub(super) const COUNT: usize = 7;
+    pub(super) const COUNT: usize = 8;
 
     const ALL: [Region; Region::COUNT] = [
         Region::Slots,
         Region::Objects,
+        Region::Flags,
         Region::Fields,
         Region::Elements,
         Region::Cells,
@@ -56,6 +59,32 @@ impl Region {
         Region::State,
     ];
 }
+
+/// A set of regions.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Regions(u8);
+
+impl Regions {
+    /// All of them.
+    pub(crate) const ALL: Regions = Regions(u8::MAX);
+
+    /// Returns the set without a region.
+    pub(crate) const fn without(self, region: Region) -> Regions {
+        Regions(self.0 & !(1 << region as u8))
+    }
+
+    /// Returns whether the region with this number is in the set.
+    pub(super) const fn has(self, region: usize) -> bool {
+        self.0 >> region & 1 != 0
+    }
+
+    /// Returns whether it is empty.
+    pub(crate) const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+const _: () = assert!(Region::COUNT == u8::BITS as usize);
 
 /// The flags of accesses, by region.
 pub(super) struct Flags([MemFlagsData; Region::ALL.len()]);
@@ -108,6 +137,19 @@ impl Emitter<'_> {
             return value;
         }
         let value = self.load_always(region, (opcode, ty), address, offset);
+        self.available.note_load(self.b.func, from, value);
+        value
+    }
+
+    /// Loads what never changes, but is not to be held in a register across calls.
+    pub(super) fn load_constant(&mut self, ty: Type, at: Value, offset: impl Offset) -> Value {
+        let address = self.b.func.dfg.resolve_aliases(at);
+        let (region, offset, opcode) = (Region::Instances, offset.operand(), Opcode::Load);
+        let from = Location { region, address, offset, ty, opcode };
+        if let Some(value) = self.available.loaded(self.b.func, from) {
+            return value;
+        }
+        let value = self.b.ins().load(ty, CONSTANT, address, offset);
         self.available.note_load(self.b.func, from, value);
         value
     }

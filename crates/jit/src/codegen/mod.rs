@@ -72,6 +72,8 @@ pub(crate) struct Emitter<'a> {
     callees: Callees<'a>,
     /// The address of register 0.
     base: Variable,
+    /// The base in a loop that does not set it.
+    loop_base: Option<Value>,
     /// The closure as it was passed, which is valid as long as nothing was called.
     passed_closure: Value,
     /// No code so far, and none that comes back to here, has called anything.
@@ -140,6 +142,7 @@ impl<'a> Emitter<'a> {
             body,
             callees,
             base,
+            loop_base: None,
             passed_closure: params[0],
             nothing_called: true,
             mem_flags,
@@ -220,15 +223,9 @@ impl Emitter<'_> {
     /// What variables hold is then known to be passed by those that branched there, and a variable
     /// with one value needs no parameter of the block.
     pub(crate) fn switch_to(&mut self, block: Block) {
-        self.available.switch_to(self.b.func, block, false);
+        self.available.switch_to(self.b.func, block, None);
         self.b.switch_to_block(block);
         self.b.seal_block(block);
-    }
-
-    /// Continues in `block`, to which what follows branches back.
-    pub(crate) fn switch_to_loop(&mut self, block: Block) {
-        self.available.switch_to(self.b.func, block, true);
-        self.b.switch_to_block(block);
     }
 
     /// Ends the block.

@@ -9,6 +9,7 @@ use super::Emitter;
 use super::memory::Region;
 use crate::entity::Pc;
 use crate::exits::state::Home;
+use crate::testing::fault::Fault;
 
 impl Emitter<'_> {
     /// Loads the poll word. Other threads set it, so Cranelift must not take what was loaded before
@@ -33,18 +34,25 @@ impl Emitter<'_> {
 
     /// As [`Emitter::poll`], in a loop that continues at `pc`.
     pub(crate) fn poll_in_loop(&mut self, pc: Pc) {
-        self.poll_in_loop_storing(pc, &[]);
+        self.poll_in_loop_storing(pc, &[], false);
     }
 
-    /// As [`Emitter::poll_in_loop`], where registers are to be stored first.
-    pub(crate) fn poll_in_loop_storing(&mut self, pc: Pc, stores: &[Home]) {
+    /// As [`Emitter::poll_in_loop`], where registers are to be stored first. After a quiet poll
+    /// memory is as before, but for home slots and the state, and the base is the same.
+    pub(crate) fn poll_in_loop_storing(&mut self, pc: Pc, stores: &[Home], is_quiet: bool) {
         let word = self.poll_word();
         let (cold, on) = (self.cold_block(), self.block());
         self.branch(word, cold, on);
         self.switch_to(cold);
         self.store_homes(stores);
         self.materialize();
-        self.preserving_step(self.body.calls.preserving_poll as usize, pc);
+        if is_quiet && self.body.fault == Some(Fault::LoudPolls) {
+            self.quiet_step(self.body.calls.preserving_poll as usize, pc);
+        } else if is_quiet {
+            self.quiet_step(self.body.calls.preserving_quiet_poll as usize, pc);
+        } else {
+            self.preserving_step(self.body.calls.preserving_poll as usize, pc);
+        }
         self.jump(on);
         self.switch_to(on);
     }

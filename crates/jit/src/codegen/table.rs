@@ -319,11 +319,19 @@ impl Emitter<'_> {
         let kind = self.array_kind(table);
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
         self.guard(inside, outside);
+        let may_be_number = match v.known {
+            Known::Tag(tag) => tag == Tag::INTEGER || tag == Tag::FLOAT,
+            Known::Value(_) => true,
+        };
         if !seen.numbers_only {
-            let (any, numbers) = (self.block(), self.block());
             let is_any = self.is_any(kind);
-            self.branch(is_any, any, numbers);
-            self.switch_to(any);
+            let numbers = match may_be_number {
+                true => Some(self.case(is_any)),
+                false => {
+                    self.guard(is_any, by_call);
+                    None
+                }
+            };
             let (payload, tag) = self.element_addresses(table, at);
             let old = self.load8(Region::Elements, tag, 0);
             self.guard(old, by_call);
@@ -333,14 +341,18 @@ impl Emitter<'_> {
             self.barrier(table, (v.bits, v.known));
             self.verify_element(pc, table, key, v.parts());
             self.jump(done);
-            self.switch_to(numbers);
+            if let Some(numbers) = numbers {
+                self.switch_to(numbers);
+            }
         }
-        // all elements of an array of numbers are there
-        self.guard_number_kind(kind, v, by_call);
-        let payload = self.payload_address(table, at);
-        self.store(Region::Elements, v.bits, payload, 0);
-        self.verify_element(pc, table, key, v.parts());
-        self.jump(done);
+        if seen.numbers_only || may_be_number {
+            // all elements of an array of numbers are there
+            self.guard_number_kind(kind, v, by_call);
+            let payload = self.payload_address(table, at);
+            self.store(Region::Elements, v.bits, payload, 0);
+            self.verify_element(pc, table, key, v.parts());
+            self.jump(done);
+        }
 
         self.switch_to(outside);
         if seen.grows {

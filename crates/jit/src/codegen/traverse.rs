@@ -8,7 +8,7 @@ use perilune_runtime::table::Node;
 use perilune_runtime::value::Tag;
 
 use super::Emitter;
-use super::memory::Region;
+use super::memory::{Region, Regions};
 
 /// An entry of a table that a traversal has come to.
 pub(crate) struct Entry {
@@ -67,7 +67,7 @@ impl Emitter<'_> {
         let (look, n_now) = self.block_of_word();
         self.jump_with(look, n);
 
-        self.switch_to_loop(look);
+        self.switch_to_loop(look, Regions::default());
         // fields come before the nodes: then the number is negative
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, n_now, count);
         self.guard(inside, ask);

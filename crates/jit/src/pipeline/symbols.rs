@@ -37,7 +37,7 @@ runtime_functions! {
     set_list var_arg for_each_prep close equal compare_strings set_class handler index_handler
     new_index_handler pow float_mod shift_left verify_register verify_closure verify_entry
     verify_lookup verify_variable preserving_one preserving_get_field preserving_set_field
-    preserving_poll preserving_barrier interpret resume
+    preserving_poll preserving_quiet_poll preserving_barrier interpret resume
 }
 
 /// The symbols that modules import.
@@ -71,6 +71,11 @@ pub(crate) struct Callees<'a> {
 }
 
 impl<'a> Callees<'a> {
+    /// Returns the same for another attempt at the function.
+    pub(crate) fn again(&mut self) -> Callees<'_> {
+        Callees::new(self.module, self.members, self.symbols)
+    }
+
     pub(crate) fn new(
         module: &'a mut JITModule,
         members: &'a [FuncId],

@@ -40,6 +40,11 @@ pub enum Fault {
     StaleMemory,
     /// What was loaded of fields is used again after stores to fields and after calls.
     StaleLoads,
+    /// Loops that are not quiet keep what is known of memory (tier 2).
+    NoisyLoops,
+    /// Loops go on after polls in which memory may have changed, with what they have loaded before
+    /// (tier 2).
+    LoudPolls,
     /// The fields of a constructor are inferred from slots, and not from the shapes they lead to.
     UnlinkedConstructor,
     /// Stores have no write barrier.

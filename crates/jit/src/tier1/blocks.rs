@@ -7,6 +7,7 @@ use perilune_runtime::value::Tag;
 
 use super::Translator;
 use super::generic::Way;
+use crate::codegen::memory::Regions;
 use crate::codegen::value::Known;
 use crate::entity::{Pc, Reg};
 
@@ -23,7 +24,7 @@ impl Translator<'_> {
     pub(super) fn begin_block(&mut self, pc: Pc) {
         let block = self.block(pc);
         if self.flow.is_loop[pc] {
-            self.emit.switch_to_loop(block);
+            self.emit.switch_to_loop(block, Regions::default());
             self.emit.begin_loop();
         } else {
             self.emit.switch_to(block);

@@ -8,6 +8,7 @@ use perilune_runtime::value::Tag;
 
 use super::Translator;
 use super::builtins::BuiltinCall;
+use crate::codegen::memory::Regions;
 use crate::codegen::value::Join;
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::CalleeSeen;
@@ -200,7 +201,7 @@ impl Translator<'_> {
         let done = self.emit.runtime_word(self.calls.close as usize, &[st, place]);
         let (again, out) = (self.emit.cold_block(), self.emit.block());
         self.emit.branch(done, out, again);
-        self.emit.switch_to_loop(again);
+        self.emit.switch_to_loop(again, Regions::default());
         self.emit.generic(pc);
         let done = self.emit.has_continued_at(pc + 1);
         self.emit.branch(done, out, again);

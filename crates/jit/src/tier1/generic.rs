@@ -69,6 +69,7 @@ pub(crate) fn has_fast_path(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
 }
 
 /// A function whose instructions are translated, and what analyses found in it.
+#[derive(Clone)]
 pub(crate) struct Part<'a> {
     pub(crate) proto: &'a Proto,
     pub(crate) snapshot: &'a Snapshot,

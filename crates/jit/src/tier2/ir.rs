@@ -88,6 +88,9 @@ pub(crate) struct ValueData {
     pub(crate) origin: Option<Value>,
 }
 
+/// A loop of the bytecode: the number of the inlined function that it is in, and its head.
+pub(crate) type Place = (Option<usize>, Pc);
+
 /// A basic block.
 #[derive(Default)]
 pub(crate) struct BlockData {
@@ -97,6 +100,10 @@ pub(crate) struct BlockData {
     pub(crate) end: End,
     /// Control comes back to here.
     pub(crate) is_loop: bool,
+    /// It belongs to a round that was peeled from a quiet loop.
+    pub(crate) is_peeled: bool,
+    /// It is the head of this loop, which was built as a quiet one.
+    pub(crate) quiet: Option<Place>,
 }
 
 /// An instruction.
@@ -195,8 +202,9 @@ pub(crate) enum Op {
     Global(Option<Value>, State),
     /// The length of a table without metatable (exits), or of a string.
     Length(Value, State),
-    /// Stores home what the runtime may look at if there is something to poll, and polls.
-    Poll(State),
+    /// Stores home what the runtime may look at if there is something to poll, and polls. In a
+    /// loop that keeps what is known of memory it is quiet: it exits if that may have changed.
+    Poll(State, bool),
     /// Exits unless the native function is the library function with this number.
     GuardLibrary(Value, u32, State),
     /// Computes or calls a library function with these arguments; exits if it has no answer.
@@ -345,8 +353,8 @@ impl Op {
     pub(crate) fn map(&mut self, mut f: impl FnMut(Value) -> Value) {
         use Op::*;
         match self {
-            Integer(_) | Float(_) | Primitive(_) | Str(_) | Register(_) | Poll(_) | FastPath(_)
-            | Generic(_) => {}
+            Integer(_) | Float(_) | Primitive(_) | Str(_) | Register(_) | Poll(..)
+            | FastPath(_) | Generic(_) => {}
             Upvalue(closure, _) | Global(closure, _) => {
                 if let Some(closure) = closure {
                     *closure = f(*closure);
@@ -416,7 +424,7 @@ impl Op {
             | AddField(_, _, _, s)
             | SetElement(_, _, _, s)
             | Global(_, s)
-            | Poll(s)
+            | Poll(s, _)
             | FastPath(s)
             | Generic(s) => Some(s),
             _ => None,

@@ -5,7 +5,7 @@
 //! do, and in the blocks that exit. Exits never return, so the code before them keeps its values in
 //! registers of the machine.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -15,11 +15,14 @@ use perilune_runtime::frame::Frame as Layout;
 use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
-use super::ir::{Block, Chain, End, Frame, Function, Gain, Inst, Library, Op, State, Type, Value};
+use super::ir::{
+    Block, Chain, End, Frame, Function, Gain, Inst, Library, Op, Place, State, Type, Value,
+};
 use super::passes::crossings::{self, Crossings};
 use super::passes::homes::{self, Homes};
 use crate::codegen::Emitter;
-use crate::codegen::memory::Region;
+use crate::codegen::memory::{Region, Regions};
+use crate::codegen::number::Operator;
 use crate::codegen::table::{ElementStore, Stored};
 use crate::codegen::value::Known;
 use crate::entity::Reg;
@@ -56,10 +59,29 @@ pub(super) struct Lower<'f, 'a> {
     current: HashMap<Value, Low>,
     /// Blocks that exit from the block, by state and by what they store.
     exits: HashMap<(State, Vec<Reg>), ir::Block>,
+    /// The loops that keep memory, by their heads.
+    quiet: HashMap<Block, QuietLoop>,
+    /// The last block of the quiet loop that is being emitted.
+    last: Option<Block>,
 }
 
-/// Emits the code of `f`, whose beginning is emitted.
-pub(super) fn lower<'a>(f: &Function, generic: Generic<'a>) -> Generic<'a> {
+/// A loop that keeps some regions of memory as they are.
+struct QuietLoop {
+    kept: Regions,
+    /// Its last block.
+    last: Block,
+    /// The base of the frame where it is entered, if that is one value.
+    base: Option<ir::Value>,
+    is_entered: bool,
+}
+
+/// Emits the code of `f`, whose beginning is emitted. Adds the quiet loops to `noisy` whose code is
+/// not quiet: all of the code is wrong then.
+pub(super) fn lower<'a>(
+    f: &Function,
+    generic: Generic<'a>,
+    noisy: &mut HashSet<Place>,
+) -> Generic<'a> {
     let mut at = homes::analyse(f);
     let mut crossings = crossings::analyse(f);
     let mut lower = Lower {
@@ -74,7 +96,10 @@ pub(super) fn lower<'a>(f: &Function, generic: Generic<'a>) -> Generic<'a> {
         crossings: Crossings::default(),
         called: false,
         current: HashMap::new(),
+        quiet: HashMap::new(),
+        last: None,
     };
+    lower.find_quiet_loops(noisy);
     for &block in &f.order {
         lower.declare(block);
     }
@@ -85,6 +110,9 @@ pub(super) fn lower<'a>(f: &Function, generic: Generic<'a>) -> Generic<'a> {
         lower.crossings = std::mem::take(&mut crossings[block]);
         lower.lower_block(block);
     }
+    let broken = lower.emit().broken_loops();
+    let broken = f.order.iter().filter(|&&block| broken.contains(&lower.block(block)));
+    noisy.extend(broken.filter_map(|&block| f.blocks[block].quiet));
     lower.generic
 }
 
@@ -132,8 +160,13 @@ impl<'a> Lower<'_, 'a> {
     fn lower_block(&mut self, block: Block) {
         let low = self.block(block);
         let data = &self.f.blocks[block];
-        if data.is_loop {
-            self.emit().switch_to_loop(low);
+        if let Some(QuietLoop { kept, last, base, .. }) = self.quiet.get(&block) {
+            let (kept, last, base) = (*kept, *last, *base);
+            self.emit().switch_to_loop(low, kept);
+            self.emit().fix_base(base);
+            self.last = Some(last);
+        } else if data.is_loop {
+            self.emit().switch_to_loop(low, Regions::default());
             self.emit().begin_loop();
         } else {
             self.emit().switch_to(low);
@@ -154,6 +187,67 @@ impl<'a> Lower<'_, 'a> {
             self.homes.step(self.f, inst);
         }
         self.end(&data.end);
+        if self.last == Some(block) {
+            self.last = None;
+            self.emit().fix_base(None);
+        }
+    }
+
+    /// Finds what quiet loops keep of memory.
+    fn find_quiet_loops(&mut self, noisy: &mut HashSet<Place>) {
+        let f = self.f;
+        for (n, &head) in f.order.iter().enumerate() {
+            let Some(place) = f.blocks[head].quiet else { continue };
+            let leads_back = |b: &Block| f.blocks[*b].end.targets().any(|t| t.block == head);
+            let Some(size) = f.order[n..].iter().rposition(leads_back) else { continue };
+            let members = &f.order[n..=n + size];
+            let has_loop = members[1..].iter().any(|&b| f.blocks[b].is_loop);
+            let kept = members.iter().try_fold(Regions::ALL, |kept, &b| self.kept_by(b, kept));
+            let Some(kept) = kept.filter(|_| !has_loop) else {
+                noisy.insert(place);
+                continue;
+            };
+            let kept = kept.without(Region::Slots).without(Region::State);
+            let last = members[size];
+            self.quiet.insert(head, QuietLoop { kept, last, base: None, is_entered: false });
+        }
+    }
+
+    /// Returns what a block keeps of some regions; `None` if it may change all, or is none of a
+    /// quiet loop.
+    fn kept_by(&mut self, block: Block, mut kept: Regions) -> Option<Regions> {
+        let data = &self.f.blocks[block];
+        if matches!(data.end, End::Generic(..)) {
+            return None;
+        }
+        for inst in &data.insts {
+            match inst.op {
+                Op::Generic(_) | Op::FastPath(_) | Op::Poll(_, false) | Op::AddField(..) => {
+                    return None;
+                }
+                Op::Library(library, ..) if library.tag.is_none() => return None,
+                Op::FloatArith(Operator::Pow | Operator::Mod, ..) | Op::Equal(..) => return None,
+                Op::SetField(..) => kept = kept.without(Region::Fields).without(Region::Flags),
+                Op::SetElement(..) => {
+                    kept = kept.without(Region::Elements).without(Region::Flags);
+                }
+                Op::SetUpvalue(..) => kept = kept.without(Region::Flags),
+                _ => {}
+            }
+        }
+        Some(kept)
+    }
+
+    /// A jump leads to the head of a loop: the base is known there, if it is the same on all ways.
+    fn enter_loop(&mut self, head: Block) {
+        if !self.quiet.contains_key(&head) {
+            return;
+        }
+        let base = self.emit().current_base();
+        if let Some(quiet) = self.quiet.get_mut(&head) {
+            quiet.base = (!quiet.is_entered || quiet.base == Some(base)).then_some(base);
+            quiet.is_entered = true;
+        }
     }
 
     /// Emits code for a frame from here on.
@@ -548,7 +642,7 @@ impl<'a> Lower<'_, 'a> {
                 };
                 self.set_int(inst, n);
             }
-            Op::Poll(state) => self.poll(state),
+            Op::Poll(state, is_quiet) => self.poll(state, is_quiet),
             Op::CheckField(table, v) => {
                 let (table, v) = (self.bits(table), self.stored(v));
                 let key = self.instr(inst).c();
@@ -801,17 +895,18 @@ impl<'a> Lower<'_, 'a> {
         self.emit().verify_lookup(inst.pc, (object, tag), value);
     }
 
-    fn poll(&mut self, state: State) {
+    fn poll(&mut self, state: State, is_quiet: bool) {
         let stores = self.stores(state);
         let homes = self.homes_of(&stores);
         let pc = self.f.states[state].pc;
-        self.emit().poll_in_loop_storing(pc, &homes);
+        self.emit().poll_in_loop_storing(pc, &homes, is_quiet);
     }
 
     fn end(&mut self, end: &End) {
         match end {
             End::Open => unreachable!("blocks that are reached have an end"),
             End::Jump(target) => {
+                self.enter_loop(target.block);
                 let mut args = Vec::new();
                 let params = &self.f.blocks[target.block].params;
                 for (&(param, _), &arg) in params.iter().zip(&target.args) {

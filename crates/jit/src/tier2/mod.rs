@@ -12,6 +12,8 @@ mod passes;
 mod print;
 mod verify;
 
+use std::collections::{HashMap, HashSet};
+
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::Function;
 use cranelift_codegen::isa::TargetIsa;
@@ -22,23 +24,44 @@ use crate::codegen::inline::Caller;
 use crate::entity::Pc;
 use crate::pipeline::input::{Input, Translated};
 use crate::pipeline::symbols::Callees;
-use crate::tier1::generic::{Generic, Part};
+use crate::testing::fault::Fault;
+use crate::tier1::generic::Generic;
 
 /// Fills `func` with the code of a function.
 ///
 /// # Errors
 /// The fault that is found in the intermediate representation, where that is verified.
-pub(crate) fn compile<'a>(
-    func: &'a mut Function,
-    context: &'a mut FunctionBuilderContext,
+pub(crate) fn compile(
+    func: &mut Function,
+    context: &mut FunctionBuilderContext,
     isa: &dyn TargetIsa,
-    input: &Input<'a>,
-    callees: Callees<'a>,
+    input: &Input<'_>,
+    mut callees: Callees<'_>,
 ) -> Result<Translated, String> {
-    let entry = Pc::new(input.entry.unwrap_or(0));
-    let mut generic = Generic::begin(func, context, input, callees);
     let mut candidates = Vec::new();
     let calls = build::add_candidates(&mut candidates, input.inlinees);
+    let mut noisy = HashSet::new();
+    loop {
+        let mut generic = Generic::begin(func, context, input, callees.again());
+        let f = build(&generic, input, (&candidates, &calls), &mut noisy)?;
+        let known = noisy.len();
+        add_frames(&mut generic, &f, &candidates);
+        generic.enter(Pc::new(input.entry.unwrap_or(0)));
+        let exits = lower::lower(&f, generic, &mut noisy).finish(isa);
+        if noisy.len() == known || input.fault == Some(Fault::NoisyLoops) {
+            return Ok(Translated { exits, ssa: Some(f) });
+        }
+        func.clear();
+    }
+}
+
+/// Builds the intermediate representation of a function, and runs the passes.
+fn build(
+    generic: &Generic<'_>,
+    input: &Input<'_>,
+    (candidates, calls): (&[build::Candidate<'_>], &HashMap<u32, usize>),
+    noisy: &mut HashSet<ir::Place>,
+) -> Result<ir::Function, String> {
     let (flow, _, tags) = generic.analyses();
     let needed = Live::in_interpreter(input.proto);
     let source = build::Source {
@@ -47,28 +70,25 @@ pub(crate) fn compile<'a>(
         flow,
         needed: &needed,
         tags,
-        calls: &calls,
-        entry,
+        calls,
+        entry: Pc::new(input.entry.unwrap_or(0)),
         is_loop: input.entry.is_some(),
         verify_values: input.verify_values,
         fault: input.fault,
     };
-    let mut f = build::build(source, &candidates);
+    let mut f = build::build(source, candidates, noisy);
     check(&f, "building", input)?;
     passes::run(&mut f);
     check(&f, "the passes", input)?;
-    add_frames(&mut generic, &f, candidates);
-    generic.enter(entry);
-    let exits = lower::lower(&f, generic).finish(isa);
-    Ok(Translated { exits, ssa: Some(f) })
+    Ok(f)
 }
 
 /// Adds the frames of inlined functions to what translates their instructions.
-fn add_frames<'a>(generic: &mut Generic<'a>, f: &ir::Function, all: Vec<build::Candidate<'a>>) {
-    let mut parts: Vec<Option<Part<'a>>> = all.into_iter().map(|c| Some(c.part)).collect();
+fn add_frames<'a>(generic: &mut Generic<'a>, f: &ir::Function, all: &[build::Candidate<'a>]) {
     for frame in f.frames.values() {
         let (Some(inlinee), Some(caller)) = (frame.inlinee, frame.caller) else { continue };
-        let part = parts[inlinee].take().expect("each is inlined at one call");
+        // a call in a loop of which a round is peeled has two frames
+        let part = all[inlinee].part.clone();
         let caller = Caller { frame: caller.frame.index(), pc: caller.pc };
         generic.add_frame(part, frame.offset, caller);
     }

@@ -21,6 +21,13 @@ const WORK_AT_ONCE: usize = super::mark::WORK_BETWEEN_LOOKS;
 const FINALIZERS_AT_ONCE: usize = 10;
 
 impl State {
+    /// Returns how often the collector has changed what the program can see, or has run code: it
+    /// has cleared weak tables and caches, called finalizers, or dropped values of the host.
+    /// Between two equal answers it has only marked and swept.
+    pub fn collector_changes(&self) -> u64 {
+        self.heap.finalizers.changes
+    }
+
     /// Does what is due when the GC bit of the poll word is set, and clears the bit: a slice of a
     /// cycle or a minor collection, and some finalizers. The stack may move.
     ///

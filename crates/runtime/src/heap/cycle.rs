@@ -67,6 +67,7 @@ impl State {
     /// new one, and nothing reachable was cleared.
     pub(super) unsafe fn atomic(&mut self) -> bool {
         self.heap.end_part(Part::Mark);
+        self.heap.finalizers.changes += 1;
         self.sync_running();
         self.heap.marker.atomic = true;
         let mut done =

@@ -69,6 +69,7 @@ impl State {
     #[inline]
     pub(super) unsafe fn drop_dead(&mut self) {
         if !self.heap.boxed.dead.is_empty() && !self.gc_is_blocked() {
+            self.heap.finalizers.changes += 1;
             drop_all(self);
         }
     }
@@ -100,6 +101,7 @@ impl State {
                 }
             }
             let Some(object) = (*st).heap.finalizers.next() else { break };
+            (*st).heap.finalizers.changes += 1;
             (*st).heap.finalizers.running = true;
             finalize(st, object);
             (*st).heap.finalizers.running = false;

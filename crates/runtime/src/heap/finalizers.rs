@@ -26,6 +26,9 @@ pub(crate) struct Finalizers {
     pub(crate) closing: bool,
     /// Whether finalizers are ignored: no object is ever marked for finalization.
     pub(super) off: bool,
+    /// How often the collector has changed what the program can see, or has run its code: it has
+    /// cleared weak tables and caches, called finalizers, or dropped values of the host.
+    pub(super) changes: u64,
 }
 
 /// A stage of the phase Resurrect.
@@ -89,6 +92,7 @@ impl Finalizers {
             running: false,
             closing: false,
             off: false,
+            changes: 0,
         }
     }
 

@@ -118,9 +118,11 @@ impl Builder<'_> {
                 };
                 self.push(Op::SetField(table, slot, v, checks, state));
                 self.known.note_unwatched(origin);
+                self.noise.tables += 1;
                 self.known.store_field(origin, slot, held);
             }
             Ok((gain, to)) => {
+                self.noise.tables += 1;
                 self.push(Op::AddField(table, v, gain, state));
                 self.known.note_unwatched(origin);
                 // another table of this shape may be the same

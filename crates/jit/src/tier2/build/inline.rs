@@ -1,5 +1,7 @@
 //! Calls of functions that are inlined.
 
+use std::collections::HashSet;
+
 use cranelift_codegen::entity::{EntityRef, SecondaryMap};
 use perilune_runtime::frame::Frame as Layout;
 use perilune_runtime::tier::INLINED_SLOTS;
@@ -82,12 +84,19 @@ impl Builder<'_> {
             order: Order::new(source.proto, source.flow, source.entry),
             built: source.entry..source.entry,
             starts: SecondaryMap::new(),
+            noisy: self.noisy,
+            found_noisy: std::mem::take(&mut self.found_noisy),
+            noise: self.noise,
+            quiet: None,
+            peel: None,
+            peeled: HashSet::new(),
+            done: HashSet::new(),
         };
         inlined.push(Op::Inline(frame, closure));
         inlined.fall(source.entry);
         inlined.body();
-        let Builder { f, returns, .. } = inlined;
-        self.f = f;
+        let Builder { f, returns, found_noisy, noise, .. } = inlined;
+        (self.f, self.found_noisy, self.noise) = (f, found_noisy, noise);
         self.continue_after(returns)
     }
 

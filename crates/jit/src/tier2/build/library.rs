@@ -57,6 +57,7 @@ impl Builder<'_> {
                 let ty = tag.map_or(Type::Any, Type::Is);
                 let result = self.value(ty, Op::Library(library, args, state));
                 if inlined.is_none() && changes_tables(number) {
+                    self.noise.calls += 1;
                     self.known.forget();
                 }
                 result

@@ -13,9 +13,10 @@ mod arith;
 mod control;
 mod inline;
 mod library;
+mod loops;
 mod order;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -26,12 +27,13 @@ use perilune_bytecode::{Constant, Instr, Op as Bytecode, Proto};
 use perilune_runtime::value::Tag;
 
 use super::ir::{
-    Block, BlockData, End, Frame, FrameData, FrameState, Function, Inst, Op, State, Target, Type,
-    Value,
+    Block, BlockData, End, Frame, FrameData, FrameState, Function, Inst, Op, Place, State, Target,
+    Type, Value,
 };
 use super::known::Known;
 use super::passes::homes::loop_registers;
 use inline::Return;
+use loops::{Noise, Peel, Stores};
 use order::Order;
 
 use crate::analysis::constructor::Constructors;
@@ -90,8 +92,23 @@ pub(crate) fn add_candidates<'a>(
     calls.iter().map(&mut add).collect()
 }
 
-/// Builds a function.
-pub(crate) fn build(source: Source<'_>, candidates: &[Candidate<'_>]) -> Function {
+/// Builds a function. Loops that look quiet are built as quiet ones unless they are `noisy`; more
+/// that are not quiet may be found.
+pub(crate) fn build(
+    source: Source<'_>,
+    candidates: &[Candidate<'_>],
+    noisy: &mut HashSet<Place>,
+) -> Function {
+    loops::until_quiet(noisy, |noisy| build_assuming(source, candidates, noisy))
+}
+
+/// Builds a function; loops that look quiet are taken for quiet unless they are `noisy`. Returns
+/// those that are not quiet as well: what was built is wrong then.
+fn build_assuming(
+    source: Source<'_>,
+    candidates: &[Candidate<'_>],
+    noisy: &HashSet<Place>,
+) -> (Function, Vec<Place>) {
     let size = source.tags.at(source.entry).registers().count();
     let mut f = Function::default();
     let proto = source.proto.clone();
@@ -114,6 +131,13 @@ pub(crate) fn build(source: Source<'_>, candidates: &[Candidate<'_>]) -> Functio
         order: Order::new(source.proto, source.flow, source.entry),
         built: source.entry..source.entry,
         starts: SecondaryMap::new(),
+        noisy,
+        found_noisy: Vec::new(),
+        noise: Noise::default(),
+        quiet: None,
+        peel: None,
+        peeled: HashSet::new(),
+        done: HashSet::new(),
     };
     for r in builder.all() {
         if builder.is_captured(r) {
@@ -122,7 +146,7 @@ pub(crate) fn build(source: Source<'_>, candidates: &[Candidate<'_>]) -> Functio
     }
     builder.entry();
     builder.body();
-    builder.f
+    (builder.f, builder.found_noisy)
 }
 
 /// Where a block begins, and how it is reached.
@@ -169,6 +193,19 @@ struct Builder<'a> {
     /// Stores that are done already, where the table was made.
     built: Range<Pc>,
     starts: SecondaryMap<Pc, Start>,
+    /// Loops that are not quiet though they look as if they were.
+    noisy: &'a HashSet<Place>,
+    /// More of these.
+    found_noisy: Vec<Place>,
+    noise: Noise,
+    /// The head of the quiet loop that is being built.
+    quiet: Option<(Pc, Stores)>,
+    /// The round that is being peeled.
+    peel: Option<Peel>,
+    /// Heads of loops of which a round was peeled.
+    peeled: HashSet<Pc>,
+    /// Blocks that were built before it was their turn, with the loop that they are in.
+    done: HashSet<Pc>,
 }
 
 impl Builder<'_> {
@@ -190,10 +227,20 @@ impl Builder<'_> {
     fn body(&mut self) {
         for n in 0..self.order.blocks.len() {
             let pc = self.order.blocks[n];
-            // unless nothing that was built leads there
-            if self.begin_at(pc) {
-                self.block_from(pc);
+            if self.done.contains(&pc) {
+                continue;
             }
+            match self.order.loops.contains_key(&pc) {
+                true => self.build_loop(pc),
+                false => self.build_block(pc),
+            }
+        }
+    }
+
+    /// Builds the block that begins at `pc`, unless nothing that was built leads there.
+    fn build_block(&mut self, pc: Pc) {
+        if self.begin_at(pc) {
+            self.block_from(pc);
         }
     }
 
@@ -297,7 +344,7 @@ impl Builder<'_> {
     fn write(&mut self, r: Reg, v: Value) {
         if self.is_captured(r) {
             self.push(Op::SetRegister(r + self.offset, v));
-            self.known.forget_upvalues();
+            self.forget_upvalues();
         } else {
             self.registers[r.index()] = Some(v);
         }
@@ -385,15 +432,21 @@ impl Builder<'_> {
             .flat_map(|(from, count)| Reg::new(from).range(count))
             .any(|r| self.is_captured(r))
         {
-            self.known.forget_upvalues();
+            self.forget_upvalues();
         }
         use Bytecode::*;
         match i.op() {
             SetField | SetFieldK | SetTable | SetTableK | SetI | SetIK | SetTabUp | SetTabUpK => {
+                self.noise.tables += 1;
                 self.known.forget_tables();
             }
             _ => {}
         }
+    }
+
+    fn forget_upvalues(&mut self) {
+        self.noise.upvalues += 1;
+        self.known.forget_upvalues();
     }
 
     /// Forgets the registers that the instruction has left at home.
@@ -411,6 +464,7 @@ impl Builder<'_> {
 
     /// Something was called while the frame was in this state.
     fn after_call(&mut self, state: State) {
+        self.noise.calls += 1;
         if self.source.fault != Some(Fault::StaleMemory) {
             self.known.forget();
         }
@@ -425,16 +479,22 @@ impl Builder<'_> {
 
     /// Ends the block: goes to the instruction at `to`, by way of a poll if that is backwards.
     fn goto(&mut self, to: Pc) {
-        if to <= self.pc {
+        if to <= self.pc && !self.ends_peeled_round(to) {
+            let is_quiet = self.is_quiet(to);
             let state = self.state_at(to);
-            self.push(Op::Poll(state));
-            self.after_call(state);
+            self.push(Op::Poll(state, is_quiet));
+            if !is_quiet {
+                self.after_call(state);
+            }
         }
         self.fall(to);
     }
 
     /// Ends the block: goes to the instruction at `to`.
     fn fall(&mut self, to: Pc) {
+        if self.ends_peeled_round(to) {
+            return self.end_peeled_round();
+        }
         let block = match self.starts[to].block {
             Some(block) => block,
             None => {
@@ -477,13 +537,15 @@ impl Builder<'_> {
         let incoming = std::mem::take(&mut start.incoming);
         self.pc = pc;
         self.tags = self.source.tags.at(pc).clone();
-        let is_loop = self.order.is_loop[pc];
+        let is_loop = self.order.is_loop[pc] && self.f.blocks[block].is_loop;
+        let kept = self.order.loops.get(&pc).filter(|_| is_loop).cloned();
+        let is_kept = |r| !is_loop || kept.as_ref().is_some_and(|l| !l.writes(r));
         let mut registers = vec![None; self.registers.len()];
         let needed: Vec<Reg> = self.all().filter(|&r| self.is_needed(pc, r)).collect();
         for r in needed {
             let held: Vec<Option<Value>> =
                 incoming.iter().map(|edge| edge.registers[r.index()]).collect();
-            if !is_loop && held.iter().all(|v| *v == held[0]) {
+            if is_kept(r) && held.iter().all(|v| *v == held[0]) {
                 registers[r.index()] = held[0];
                 continue;
             }
@@ -496,8 +558,11 @@ impl Builder<'_> {
             let types = types.map(|v| v.map_or(Type::Any, |v| self.f.ty(v)));
             let ty = match known {
                 Some(ty) => ty,
-                None if is_loop => Type::Any,
-                None => types.reduce(Type::join).unwrap_or(Type::Any),
+                None => match types.reduce(Type::join).unwrap_or(Type::Any) {
+                    ty @ Type::Is(Tag::INTEGER | Tag::FLOAT) if self.peeled.contains(&pc) => ty,
+                    _ if is_loop => Type::Any,
+                    ty => ty,
+                },
             };
             let param = self.f.value(ty);
             for (edge, v) in incoming.iter().zip(held) {
@@ -521,9 +586,11 @@ impl Builder<'_> {
         let mut edges = incoming.into_iter().map(|edge| edge.known);
         let mut known = edges.next().unwrap_or_default();
         edges.for_each(|other| known.meet(&other));
-        if is_loop {
+        match self.quiet {
+            Some((head, stores)) if is_loop && head == pc => stores.forget(&mut known),
             // what the loop does to memory is not known yet
-            known.forget();
+            _ if is_loop => known.forget(),
+            _ => {}
         }
         self.known = known;
         self.block = block;
@@ -606,6 +673,7 @@ impl Builder<'_> {
             SetUpval => {
                 let v = self.read(i.ra());
                 self.push(Op::SetUpvalue(self.closure, i.b(), v));
+                self.noise.upvalues += 1;
                 self.known.store_upvalue(self.closure, i.b(), v);
             }
             GetField | SelfK => self.get_field(),

@@ -1,10 +1,15 @@
-//! The order in which the blocks of a function are built.
+//! The order in which the blocks of a function are built, and its loops.
 
-use cranelift_codegen::entity::SecondaryMap;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
 use perilune_bytecode::Proto;
+use perilune_bytecode::effects::effects;
 
 use crate::analysis::flow::Flow;
-use crate::entity::Pc;
+use crate::entity::{Pc, Reg};
+use crate::tier2::passes::homes::loop_registers;
 
 /// The blocks of a function in reverse postorder: each after those that dominate it, and after all
 /// that lead to it but the ends of loops.
@@ -16,13 +21,52 @@ pub(super) struct Order {
     pub(super) blocks: Vec<Pc>,
     /// Blocks to which a later one leads back.
     pub(super) is_loop: SecondaryMap<Pc, bool>,
+    /// The natural loops, by their heads. A head without one can be entered elsewhere as well.
+    pub(super) loops: HashMap<Pc, Rc<Loop>>,
+}
+
+/// A natural loop: all from which its head is reached without leaving it.
+pub(super) struct Loop {
+    /// Its blocks, in order.
+    pub(super) blocks: Vec<Pc>,
+    /// Its instructions.
+    pub(super) instructions: Vec<Pc>,
+    /// The registers that its instructions write.
+    written: EntitySet<Reg>,
+    /// All registers from this one on are written.
+    written_from: Option<Reg>,
+    /// No loop is in it.
+    pub(super) is_innermost: bool,
+}
+
+impl Loop {
+    /// Returns whether an instruction of the loop writes a register.
+    pub(super) fn writes(&self, r: Reg) -> bool {
+        self.written.contains(r) || self.written_from.is_some_and(|from| from <= r)
+    }
+
+    fn add(&mut self, proto: &Proto, pc: Pc) {
+        let i = pc.instr(proto);
+        let effects = effects(i);
+        for (from, count) in effects.writes.into_iter().chain([loop_registers(i)]) {
+            Reg::new(from).range(count).for_each(|r| {
+                self.written.insert(r);
+            });
+        }
+        if let Some(from) = effects.releases {
+            let from = Reg::new(from);
+            self.written_from = Some(self.written_from.map_or(from, |known| known.min(from)));
+        }
+        self.instructions.push(pc);
+    }
 }
 
 impl Order {
     pub(super) fn new(proto: &Proto, flow: &Flow, entry: Pc) -> Order {
         let mut visited: SecondaryMap<Pc, bool> = SecondaryMap::new();
         let mut finished: SecondaryMap<Pc, bool> = SecondaryMap::new();
-        let mut order = Order { blocks: Vec::new(), is_loop: SecondaryMap::new() };
+        let mut order =
+            Order { blocks: Vec::new(), is_loop: SecondaryMap::new(), loops: HashMap::new() };
         // each with the successors that are still to be visited
         let mut path = Vec::new();
         visited[entry] = true;
@@ -45,7 +89,68 @@ impl Order {
             }
         }
         order.blocks.reverse();
+        if order.blocks.iter().any(|&pc| order.is_loop[pc]) {
+            order.find_loops(proto, flow);
+        }
         order
+    }
+
+    fn find_loops(&mut self, proto: &Proto, flow: &Flow) {
+        // the block of each instruction, by its place in the order, and what leads to the block
+        let mut place: SecondaryMap<Pc, usize> = SecondaryMap::new();
+        let mut predecessors: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
+        let mut members: Vec<Vec<Pc>> = vec![Vec::new(); self.blocks.len()];
+        for (n, &head) in self.blocks.iter().enumerate() {
+            place[head] = n;
+        }
+        for (n, &head) in self.blocks.iter().enumerate() {
+            let mut pc = head;
+            loop {
+                members[n].push(pc);
+                let (next, jump) = flow.successors(proto, pc);
+                let next_is_leader = next.is_some_and(|next| flow.leader[next]);
+                if let Some(to) = jump {
+                    predecessors[place[to]].push(n);
+                }
+                match next {
+                    Some(to) if next_is_leader => predecessors[place[to]].push(n),
+                    Some(to) => {
+                        pc = to;
+                        continue;
+                    }
+                    None => {}
+                }
+                break;
+            }
+        }
+        let heads: Vec<usize> =
+            (0..self.blocks.len()).filter(|&n| self.is_loop[self.blocks[n]]).collect();
+        for &head in &heads {
+            let mut is_in = vec![false; self.blocks.len()];
+            is_in[head] = true;
+            let mut todo: Vec<usize> =
+                predecessors[head].iter().copied().filter(|&n| n >= head).collect();
+            while let Some(n) = todo.pop() {
+                if !std::mem::replace(&mut is_in[n], true) {
+                    todo.extend(&predecessors[n]);
+                }
+            }
+            if is_in[..head].contains(&true) {
+                continue;
+            }
+            let inside = || (head..is_in.len()).filter(|&n| is_in[n]);
+            let mut found = Loop {
+                blocks: inside().map(|n| self.blocks[n]).collect(),
+                instructions: Vec::new(),
+                written: EntitySet::new(),
+                written_from: None,
+                is_innermost: !heads.iter().any(|&other| other != head && is_in[other]),
+            };
+            for pc in inside().flat_map(|n| &members[n]) {
+                found.add(proto, *pc);
+            }
+            self.loops.insert(self.blocks[head], Rc::new(found));
+        }
     }
 }
 
@@ -57,12 +162,16 @@ mod tests {
     use crate::analysis::listing;
     use crate::feedback::snapshot::Snapshot;
 
-    #[track_caller]
-    fn check(source: &str, blocks: &[usize], loops: &[usize]) {
+    fn order_of(source: &str) -> Order {
         let proto = listing::compile(source);
         let entry = Pc::new(0);
         let flow = Flow::new(&proto, &Snapshot::before_run(&proto), entry);
-        let order = Order::new(&proto, &flow, entry);
+        Order::new(&proto, &flow, entry)
+    }
+
+    #[track_caller]
+    fn check(source: &str, blocks: &[usize], loops: &[usize]) {
+        let order = order_of(source);
         let found: Vec<usize> = order.blocks.iter().map(|pc| pc.index()).collect();
         assert_eq!(found, blocks);
         let found = order.blocks.iter().filter(|&&pc| order.is_loop[pc]);
@@ -73,6 +182,24 @@ mod tests {
     fn the_body_of_a_generic_loop_follows_the_call_of_its_iterator() {
         // 0 VARARGPREP, 1 to 3 the iterator, 4 TFORPREP, 5 the body, 6 TFORCALL, 7 TFORLOOP
         check("for k in next, {} do local a = k end", &[0, 6, 5], &[6]);
+    }
+
+    #[test]
+    fn loops_know_what_they_write_and_contain() {
+        let source = "local a, b = 1, 2 for i = 1, a do b = i while b do b = a end end return b";
+        let order = order_of(source);
+        let [outer, inner] = [true, false].map(|has_more| {
+            let mut all = order.loops.values();
+            all.find(|l| l.is_innermost != has_more).expect("it is a loop")
+        });
+        let [a, b] = [0, 1].map(Reg::new);
+        for l in [outer, inner] {
+            assert!(!l.writes(a) && l.writes(b));
+        }
+        assert!(inner.blocks.iter().all(|pc| outer.blocks.contains(pc)));
+        assert!(inner.instructions.len() < outer.instructions.len());
+        // a control variable
+        assert!(outer.writes(Reg::new(5)) && !inner.writes(Reg::new(5)));
     }
 
     #[test]

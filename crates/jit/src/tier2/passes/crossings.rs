@@ -2,7 +2,8 @@
 //!
 //! Calls preserve no registers, so a value that is used after one is stored and loaded again. Its
 //! home slot has it already: to load it from there saves the store to the native stack. In a loop
-//! without calls that follows a call, values stay in registers instead.
+//! without calls that follows a call, values stay in registers instead, and so they do in a round
+//! that was peeled from it, whose loads are for the loop.
 
 use cranelift_codegen::entity::{EntitySet, SecondaryMap};
 
@@ -22,7 +23,7 @@ pub(crate) fn analyse(f: &Function) -> SecondaryMap<Block, Crossings> {
     let mut at: SecondaryMap<Block, Crossings> = SecondaryMap::new();
     flow(f, &mut at);
     for (&block, calls) in f.order.iter().zip(loops(f)) {
-        at[block].calls = calls;
+        at[block].calls = calls && !f.blocks[block].is_peeled;
     }
     at
 }

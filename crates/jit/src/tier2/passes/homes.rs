@@ -65,7 +65,7 @@ impl Homes {
             Op::SetRegister(r, _) => self.0[r.index()] = None,
             // the self-check stores the closure
             Op::Inline(frame, _) => self.0[f.frames[frame].offset - Layout::RESERVED] = None,
-            Op::Poll(state) => self.may_store(f, state),
+            Op::Poll(state, _) => self.may_store(f, state),
             // arguments are stored where the function is called
             Op::Library(library, args, _) => {
                 let first = library.at.index() + Layout::RESERVED;

@@ -1,0 +1,217 @@
+//! Innermost loops that keep what is known of memory, and of which the first round is peeled.
+//!
+//! What the first round loads and guards is known in all others, as long as nothing in the loop
+//! changes it: types of values that the loop does not write, shapes, fields, and with them the
+//! headers of arrays ([`crate::codegen`] keeps these). Variables that the first round turns into
+//! numbers of one kind, as `local sum = 0` in a sum of floats, have this kind in all others.
+//!
+//! Such a loop is *quiet*: it runs nothing but its own operations. Its polls deoptimize the frame
+//! if anything else may have changed memory. Whether a loop is quiet is known only when it is
+//! built, so it is assumed of those that look quiet, and a function whose loops are not what they
+//! looked like is built again.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use perilune_bytecode::feedback::access;
+use perilune_bytecode::{Op as Bytecode, Proto};
+
+use super::order::Loop;
+use super::{Builder, Candidate, Incoming, Source, Start};
+use crate::entity::Pc;
+use crate::feedback::snapshot::Snapshot;
+use crate::testing::fault::Fault;
+use crate::tier2::ir::{Block, BlockData, End, Place, Target};
+use crate::tier2::known::Known;
+
+/// How much was built that changes what is known of memory.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Noise {
+    /// What may run other code.
+    pub(super) calls: u32,
+    /// Stores to fields.
+    pub(super) tables: u32,
+    /// Stores to variables that closures share.
+    pub(super) upvalues: u32,
+}
+
+/// What a quiet loop stores to.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Stores {
+    tables: bool,
+    upvalues: bool,
+}
+
+impl Stores {
+    /// Forgets what the loop changes.
+    pub(super) fn forget(self, known: &mut Known) {
+        if self.tables {
+            known.forget_tables();
+        }
+        if self.upvalues {
+            known.forget_upvalues();
+        }
+    }
+}
+
+/// A round that is being peeled.
+pub(super) struct Peel {
+    head: Pc,
+    /// The head of the loop that follows.
+    next: Block,
+    incoming: Vec<Incoming>,
+}
+
+/// The most instructions of a loop of which a round is peeled, those of inlined functions included.
+const MAX_PEELED: usize = 60;
+
+impl Builder<'_> {
+    /// Builds a loop.
+    pub(super) fn build_loop(&mut self, head: Pc) {
+        let l = self.order.loops[&head].clone();
+        let place = (self.f.frames[self.frame].inlinee, head);
+        let look = match self.noisy.contains(&place) {
+            false if l.is_innermost => self.look_at(&l),
+            _ => None,
+        };
+        let Some((stores, length)) = look else { return self.build_block(head) };
+        // what the loop leads to comes after all of it
+        self.done.extend(l.blocks.iter().copied());
+        if length <= MAX_PEELED && !self.source.snapshot.failed.contains(&head.as_u32()) {
+            self.peel(head, &l);
+        }
+        if let Some(block) = self.starts[head].block {
+            self.f.blocks[block].quiet = Some(place);
+        }
+        self.quiet = Some((head, stores));
+        let before = self.noise;
+        l.blocks.iter().for_each(|&pc| self.build_block(pc));
+        self.quiet = None;
+        let after = self.noise;
+        let is_noisy = after.calls != before.calls
+            || !stores.tables && after.tables != before.tables
+            || !stores.upvalues && after.upvalues != before.upvalues;
+        if is_noisy && self.source.fault != Some(Fault::NoisyLoops) {
+            self.found_noisy.push(place);
+        }
+    }
+
+    /// Builds the first round of a loop; what leads back leads to the head of the loop.
+    fn peel(&mut self, head: Pc, l: &Rc<Loop>) {
+        let Some(first) = self.starts[head].block else { return };
+        self.f.blocks[first].is_loop = false;
+        let next = self.f.blocks.push(BlockData { is_loop: true, ..BlockData::default() });
+        self.peel = Some(Peel { head, next, incoming: Vec::new() });
+        let from = self.f.order.len();
+        l.blocks.iter().for_each(|&pc| self.build_block(pc));
+        for &block in &self.f.order[from..] {
+            self.f.blocks[block].is_peeled = true;
+        }
+        let Peel { incoming, .. } = self.peel.take().expect("it was set");
+        for &pc in &l.blocks {
+            self.starts[pc] = Start::default();
+        }
+        if !incoming.is_empty() {
+            self.starts[head] = Start { block: Some(next), is_begun: false, incoming };
+            self.peeled.insert(head);
+        }
+    }
+
+    /// Whether `to` is the head of the loop of which a round is being peeled.
+    pub(super) fn ends_peeled_round(&self, to: Pc) -> bool {
+        self.starts[to].is_begun && self.peel.as_ref().is_some_and(|peel| peel.head == to)
+    }
+
+    /// Ends the block, and with it the peeled round.
+    pub(super) fn end_peeled_round(&mut self) {
+        let incoming = Incoming {
+            from: self.block,
+            registers: self.registers.clone(),
+            known: self.known.clone(),
+        };
+        let peel = self.peel.as_mut().expect("a round is being peeled");
+        peel.incoming.push(incoming);
+        let block = peel.next;
+        self.end(End::Jump(Target { block, args: Vec::new() }));
+    }
+
+    /// Whether this is the head of a quiet loop that is being built.
+    pub(super) fn is_quiet(&self, head: Pc) -> bool {
+        self.quiet.is_some_and(|(quiet, _)| quiet == head)
+    }
+
+    /// Returns what a loop seems to store to and its length with all that is inlined, if it looks
+    /// quiet.
+    fn look_at(&self, l: &Loop) -> Option<(Stores, usize)> {
+        let source = &self.source;
+        let mut stores = Stores::default();
+        stores.upvalues |= source.flow.captured.values().any(|&captured| captured);
+        let reached = l.instructions.iter().filter(|&&pc| !source.flow.cold[pc]);
+        let Source { proto, snapshot, calls, .. } = *source;
+        let of = Code { proto, snapshot, calls, candidates: self.candidates };
+        let length = of.look(&mut reached.copied(), &mut stores)?;
+        Some((stores, length))
+    }
+}
+
+/// The code of a function, and what may be inlined in it.
+struct Code<'a> {
+    proto: &'a Proto,
+    snapshot: &'a Snapshot,
+    calls: &'a HashMap<u32, usize>,
+    candidates: &'a [Candidate<'a>],
+}
+
+impl Code<'_> {
+    /// As [`Builder::look_at`], of some instructions.
+    fn look(&self, all: &mut dyn Iterator<Item = Pc>, stores: &mut Stores) -> Option<usize> {
+        use Bytecode::*;
+        let mut length = 0;
+        for pc in all {
+            length += 1;
+            match pc.instr(self.proto).op() {
+                SetUpval => stores.upvalues = true,
+                SetField | SetFieldK | SetTabUp | SetTabUpK => stores.tables = true,
+                NewTable | Closure | Concat | VarArg | SetList | TailCall | TForPrep | TForCall
+                | TForLoop | Close | Tbc => return None,
+                // arrays that grow
+                SetTable | SetTableK | SetI | SetIK
+                    if self.snapshot.cell(pc) & access::OUTSIDE != 0 =>
+                {
+                    return None;
+                }
+                Call => {
+                    // other calls may be of library functions
+                    let Some(&number) = self.calls.get(&pc.as_u32()) else { continue };
+                    let Candidate { inlinee, part, calls, .. } = &self.candidates[number];
+                    let proto = &*inlinee.proto;
+                    if Pc::all(proto).any(|pc| part.flow.is_loop[pc]) {
+                        return None;
+                    }
+                    let mut reached =
+                        Pc::all(proto).filter(|&pc| part.flow.reached[pc] && !part.flow.cold[pc]);
+                    let (snapshot, candidates) = (part.snapshot, self.candidates);
+                    let of = Code { proto, snapshot, calls, candidates };
+                    length += of.look(&mut reached, stores)?;
+                }
+                _ => {}
+            }
+        }
+        Some(length)
+    }
+}
+
+/// Builds with `build` until all loops are what they look like. `noisy`: loops that are not quiet,
+/// to which more are added.
+pub(super) fn until_quiet<T>(
+    noisy: &mut HashSet<Place>,
+    mut build: impl FnMut(&HashSet<Place>) -> (T, Vec<Place>),
+) -> T {
+    loop {
+        let (built, found) = build(noisy);
+        if found.is_empty() {
+            return built;
+        }
+        noisy.extend(found);
+    }
+}
