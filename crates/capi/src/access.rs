@@ -13,13 +13,14 @@ use perilune_runtime::value::{Tag, Value};
 use crate::entry::Entry;
 use crate::functions::code_of;
 use crate::index::{self, value, value_or_nil};
+use crate::outcome::infallible;
 use crate::state::{CFunction, LuaState};
 use crate::status::{NONE, TYPE_NAMES, type_of};
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_type(l: *mut LuaState, index: c_int) -> c_int {
-    let e = Entry::new(l);
-    value(e.st, index).map_or(NONE, type_of)
+infallible! {
+    fn lua_type(l, index: c_int) -> c_int |e| {
+        value(e.st, index).map_or(NONE, type_of)
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -27,73 +28,77 @@ pub(crate) unsafe extern "C" fn lua_typename(_: *mut LuaState, t: c_int) -> *con
     TYPE_NAMES[(t + 1).clamp(0, 9) as usize].as_ptr()
 }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_isnumber(l: *mut LuaState, index: c_int) -> c_int {
-    let e = Entry::new(l);
-    c_int::from(convert::to_number(value_or_nil(e.st, index)).is_some())
-}
-
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_isstring(l: *mut LuaState, index: c_int) -> c_int {
-    let e = Entry::new(l);
-    let v = value_or_nil(e.st, index);
-    c_int::from(v.is_string() || v.is_number())
-}
-
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_iscfunction(l: *mut LuaState, index: c_int) -> c_int {
-    let e = Entry::new(l);
-    c_int::from(value_or_nil(e.st, index).tag() == Tag::NATIVE)
-}
-
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_isinteger(l: *mut LuaState, index: c_int) -> c_int {
-    let e = Entry::new(l);
-    c_int::from(value_or_nil(e.st, index).is_int())
-}
-
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_isuserdata(l: *mut LuaState, index: c_int) -> c_int {
-    let e = Entry::new(l);
-    let tag = value_or_nil(e.st, index).tag();
-    c_int::from(tag == Tag::USERDATA || tag == Tag::LIGHT)
-}
-
-unsafe fn report<T>(found: Option<T>, is: *mut c_int) -> Option<T> {
-    if !is.is_null() {
-        is.write(c_int::from(found.is_some()));
+infallible! {
+    fn lua_isnumber(l, index: c_int) -> c_int |e| {
+        c_int::from(convert::to_number(value_or_nil(e.st, index)).is_some())
     }
-    found
+
+    fn lua_isstring(l, index: c_int) -> c_int |e| {
+        let v = value_or_nil(e.st, index);
+        c_int::from(v.is_string() || v.is_number())
+    }
+
+    fn lua_iscfunction(l, index: c_int) -> c_int |e| {
+        c_int::from(value_or_nil(e.st, index).tag() == Tag::NATIVE)
+    }
+
+    fn lua_isinteger(l, index: c_int) -> c_int |e| {
+        c_int::from(value_or_nil(e.st, index).is_int())
+    }
+
+    fn lua_isuserdata(l, index: c_int) -> c_int |e| {
+        let tag = value_or_nil(e.st, index).tag();
+        c_int::from(tag == Tag::USERDATA || tag == Tag::LIGHT)
+    }
 }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_tonumberx(
-    l: *mut LuaState,
-    index: c_int,
-    is: *mut c_int,
-) -> f64 {
-    let e = Entry::new(l);
-    let v = value_or_nil(e.st, index);
-    let found = if v.is_float() { Some(v.as_float()) } else { convert::to_float(v) };
-    report(found, is).unwrap_or(0.0)
+/// Tells C code whether a value could be converted, if it wants to know.
+#[inline(always)]
+unsafe fn report(is: *mut c_int, found: bool) {
+    if !is.is_null() {
+        is.write(c_int::from(found));
+    }
 }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_tointegerx(
-    l: *mut LuaState,
-    index: c_int,
-    is: *mut c_int,
-) -> i64 {
-    let e = Entry::new(l);
-    let v = value_or_nil(e.st, index);
-    let found = if v.is_int() { Some(v.as_int()) } else { convert::to_integer(v) };
-    report(found, is).unwrap_or(0)
+// Conversions are not part of the functions below, so that these need no frame. For the same reason
+// they have a convention that says that they do not unwind.
+
+#[inline(never)]
+unsafe extern "C" fn to_float(v: Value, is: *mut c_int) -> f64 {
+    let found = convert::to_float(v);
+    report(is, found.is_some());
+    found.unwrap_or(0.0)
 }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_toboolean(l: *mut LuaState, index: c_int) -> c_int {
-    let e = Entry::new(l);
-    c_int::from(value_or_nil(e.st, index).truthy())
+#[inline(never)]
+unsafe extern "C" fn to_integer(v: Value, is: *mut c_int) -> i64 {
+    let found = convert::to_integer(v);
+    report(is, found.is_some());
+    found.unwrap_or(0)
+}
+
+infallible! {
+    fn lua_tonumberx(l, index: c_int, is: *mut c_int) -> f64 |e| {
+        let v = value_or_nil(e.st, index);
+        if v.is_float() {
+            report(is, true);
+            return v.as_float();
+        }
+        to_float(v, is)
+    }
+
+    fn lua_tointegerx(l, index: c_int, is: *mut c_int) -> i64 |e| {
+        let v = value_or_nil(e.st, index);
+        if v.is_int() {
+            report(is, true);
+            return v.as_int();
+        }
+        to_integer(v, is)
+    }
+
+    fn lua_toboolean(l, index: c_int) -> c_int |e| {
+        c_int::from(value_or_nil(e.st, index).truthy())
+    }
 }
 
 /// Returns the string at an index; a number is converted in place. `None` for other values.
@@ -130,52 +135,41 @@ pub(crate) unsafe fn text(s: *mut LuaString, len: *mut usize) -> *const c_char {
     LuaString::bytes_with_nul(s).as_ptr().cast()
 }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_tolstring(
-    l: *mut LuaState,
-    index: c_int,
-    len: *mut usize,
-) -> *const c_char {
-    let e = Entry::new(l);
-    match string_at(e.st, index) {
-        Some(s) => text(s, len),
-        None => {
-            if !len.is_null() {
-                len.write(0);
+infallible! {
+    fn lua_tolstring(l, index: c_int, len: *mut usize) -> *const c_char |e| {
+        match string_at(e.st, index) {
+            Some(s) => text(s, len),
+            None => {
+                if !len.is_null() {
+                    len.write(0);
+                }
+                std::ptr::null()
             }
-            std::ptr::null()
         }
     }
-}
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_rawlen(l: *mut LuaState, index: c_int) -> u64 {
-    let e = Entry::new(l);
-    let v = value_or_nil(e.st, index);
-    match v.tag() {
-        Tag::STRING => u64::from((*v.as_string()).len),
-        Tag::TABLE => Table::length(v.as_table()) as u64,
-        Tag::USERDATA => u64::from((*v.as_userdata()).header.word),
-        _ => 0,
+    fn lua_rawlen(l, index: c_int) -> u64 |e| {
+        let v = value_or_nil(e.st, index);
+        match v.tag() {
+            Tag::STRING => u64::from((*v.as_string()).len),
+            Tag::TABLE => Table::length(v.as_table()) as u64,
+            Tag::USERDATA => u64::from((*v.as_userdata()).header.word),
+            _ => 0,
+        }
     }
-}
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_tocfunction(
-    l: *mut LuaState,
-    index: c_int,
-) -> Option<CFunction> {
-    let e = Entry::new(l);
-    let v = value_or_nil(e.st, index);
-    if v.tag() != Tag::NATIVE {
-        return None;
+    fn lua_tocfunction(l, index: c_int) -> Option<CFunction> |e| {
+        let v = value_or_nil(e.st, index);
+        if v.tag() != Tag::NATIVE {
+            return None;
+        }
+        let mut code = code_of(v.as_native());
+        if code.is_null() {
+            code = (*(*l).global).functions.thunk_of(e.st, v.as_native());
+        }
+        // SAFETY: C2: null, or the address of a C function.
+        unsafe { std::mem::transmute::<*const (), Option<CFunction>>(code) }
     }
-    let mut code = code_of(v.as_native());
-    if code.is_null() {
-        code = (*(*l).global).functions.thunk_of(e.st, v.as_native());
-    }
-    // SAFETY: C2: null, or the address of a C function.
-    unsafe { std::mem::transmute::<*const (), Option<CFunction>>(code) }
 }
 
 /// Returns the memory of a userdata; null for other values.
@@ -194,27 +188,23 @@ pub(crate) unsafe fn memory_of(e: &mut Entry, v: Value) -> *mut c_void {
     }
 }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_touserdata(l: *mut LuaState, index: c_int) -> *mut c_void {
-    let mut e = Entry::new(l);
-    let v = value_or_nil(e.st, index);
-    memory_of(&mut e, v)
-}
-
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_tothread(l: *mut LuaState, index: c_int) -> *mut LuaState {
-    let e = Entry::new(l);
-    let v = value_or_nil(e.st, index);
-    if v.tag() != Tag::THREAD {
-        return std::ptr::null_mut();
+infallible! {
+    fn lua_touserdata(l, index: c_int) -> *mut c_void |e| {
+        let v = value_or_nil(e.st, index);
+        memory_of(e, v)
     }
-    LuaState::of(e.st, v.as_thread())
-}
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_topointer(l: *mut LuaState, index: c_int) -> *const c_void {
-    let mut e = Entry::new(l);
-    let v = value_or_nil(e.st, index);
-    let address = Val::of(e.cx(), v).address();
-    std::ptr::with_exposed_provenance(address.unwrap_or(0) as usize)
+    fn lua_tothread(l, index: c_int) -> *mut LuaState |e| {
+        let v = value_or_nil(e.st, index);
+        if v.tag() != Tag::THREAD {
+            return std::ptr::null_mut();
+        }
+        LuaState::of(e.st, v.as_thread())
+    }
+
+    fn lua_topointer(l, index: c_int) -> *const c_void |e| {
+        let v = value_or_nil(e.st, index);
+        let address = Val::of(e.cx(), v).address();
+        std::ptr::with_exposed_provenance(address.unwrap_or(0) as usize)
+    }
 }

@@ -1,5 +1,7 @@
 //! Entering the API: the coroutine that a call names becomes the running one for its duration.
 
+use std::mem::{ManuallyDrop, MaybeUninit};
+
 use perilune_runtime::native::Cx;
 use perilune_runtime::state::State;
 use perilune_runtime::thread::{Status, Thread};
@@ -14,7 +16,14 @@ pub(crate) struct Entry {
     pub(crate) st: *mut State,
     /// The coroutine that runs otherwise; null if that is the one that was named.
     from: *mut Thread,
-    /// What the status of the coroutine was.
+    /// What the named coroutine was before, if another one runs otherwise.
+    before: MaybeUninit<Before>,
+}
+
+/// What a coroutine was before it became the running one for a call.
+#[derive(Clone, Copy)]
+struct Before {
+    /// Its status.
     status: Status,
     /// The coroutine that it had resumed, if it waits for that.
     resumed: *mut Thread,
@@ -29,12 +38,41 @@ impl Entry {
     /// `l` is the block of a live coroutine, and the state belongs to this thread.
     #[inline(always)]
     pub(crate) unsafe fn new(l: *mut LuaState) -> Entry {
-        let st = (*l).state;
-        if (*st).thread != (*l).thread {
-            return Entry::switch(l);
-        }
-        let none = std::ptr::null_mut();
-        Entry { st, from: none, status: Status::Running, resumed: none, resumer: none }
+        if is_running(l) { Entry::of_running(l) } else { Entry::switch(l) }
+    }
+
+    /// Enters the API for the duration of `body`.
+    ///
+    /// # Safety
+    /// As for [`Entry::new`].
+    #[inline(always)]
+    pub(crate) unsafe fn within<R>(l: *mut LuaState, body: impl FnOnce(&mut Entry) -> R) -> R {
+        if is_running(l) { Entry::running(l, body) } else { Entry::switched(l, body) }
+    }
+
+    /// Does the same for a coroutine that is the running one.
+    ///
+    /// # Safety
+    /// As for [`Entry::new`].
+    #[inline(always)]
+    pub(crate) unsafe fn running<R>(l: *mut LuaState, body: impl FnOnce(&mut Entry) -> R) -> R {
+        // There is nothing to take back, so the entry is not dropped: then it is in registers.
+        body(&mut ManuallyDrop::new(Entry::of_running(l)))
+    }
+
+    /// Does the same for another coroutine.
+    ///
+    /// # Safety
+    /// As for [`Entry::new`].
+    #[cold]
+    #[inline(never)]
+    pub(crate) unsafe fn switched<R>(l: *mut LuaState, body: impl FnOnce(&mut Entry) -> R) -> R {
+        body(&mut Entry::switch(l))
+    }
+
+    #[inline(always)]
+    unsafe fn of_running(l: *mut LuaState) -> Entry {
+        Entry { st: (*l).state, from: std::ptr::null_mut(), before: MaybeUninit::uninit() }
     }
 
     /// Returns whether the named coroutine is the one that runs anyway.
@@ -66,11 +104,12 @@ impl Entry {
     #[inline(always)]
     pub(crate) unsafe fn push(&self, v: Value) {
         let st = self.st;
-        if (*st).top >= (*st).limit {
-            make_room(st);
+        let top = (*st).top;
+        if top >= (*st).limit {
+            return push_with_room(st, v);
         }
-        (*st).top.put(v);
-        (*st).top = (*st).top.add(1);
+        top.put(v);
+        (*st).top = top.add(1);
     }
 
     /// Removes the last value and returns it.
@@ -107,25 +146,36 @@ impl Entry {
         Thread::load_registers(st, co);
         (*st).barrier(co.cast());
         (*st).sync_hook();
-        Entry { st, from, status, resumed, resumer }
+        Entry { st, from, before: MaybeUninit::new(Before { status, resumed, resumer }) }
     }
 
     #[cold]
     unsafe fn switch_back(&mut self) {
         let (st, from) = (self.st, self.from);
+        // It was written by `switch`, since there is a coroutine to go back to.
+        let before = self.before.assume_init();
         let co = (*st).thread;
         Thread::save_registers(st);
-        (*co).status = self.status;
-        (*co).resumer = self.resumer;
+        (*co).status = before.status;
+        (*co).resumer = before.resumer;
         (*co).non_yieldable -= 1;
-        if !self.resumed.is_null() {
-            (*self.resumed).resumer = co;
+        if !before.resumed.is_null() {
+            (*before.resumed).resumer = co;
         }
         (*from).status = Status::Running;
         Thread::load_registers(st, from);
         (*st).barrier(from.cast());
         (*st).sync_hook();
     }
+}
+
+/// Returns whether the coroutine is the one that runs.
+///
+/// # Safety
+/// As for [`Entry::new`].
+#[inline(always)]
+pub(crate) unsafe fn is_running(l: *mut LuaState) -> bool {
+    (*(*l).state).thread == (*l).thread
 }
 
 impl Drop for Entry {
@@ -135,11 +185,15 @@ impl Drop for Entry {
     }
 }
 
+// The convention says that it does not unwind, so that its callers need no frame to stop a panic.
 #[cold]
-unsafe fn make_room(st: *mut State) {
+#[inline(never)]
+unsafe extern "C" fn push_with_room(st: *mut State, v: Value) {
     if State::reserve(st, 1).is_err() && (*st).top.add(1) >= (*st).hard_limit() {
         // PUC writes beyond the end of the stack in this case.
         eprintln!("perilune: a C function pushes more values than lua_checkstack has allowed");
         std::process::abort();
     }
+    (*st).top.put(v);
+    (*st).top = (*st).top.add(1);
 }

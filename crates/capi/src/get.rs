@@ -8,9 +8,8 @@ use perilune_runtime::value::{SlotExt, Value};
 
 use crate::entry::Entry;
 use crate::index::value_or_nil;
-use crate::outcome::raising;
+use crate::outcome::{infallible, raising};
 use crate::push::c_bytes;
-use crate::state::LuaState;
 use crate::status::type_of;
 
 /// Returns `object[key]` where no metamethod is involved.
@@ -92,46 +91,36 @@ unsafe fn table_at(e: &Entry, index: c_int) -> *mut Table {
     t.as_table()
 }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_rawget(l: *mut LuaState, index: c_int) -> c_int {
-    let e = Entry::new(l);
-    let t = table_at(&e, index);
-    let slot = (*e.st).top.sub(1);
-    let v = Table::get(t, slot.get());
-    slot.put(v);
-    type_of(v)
-}
-
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_rawgeti(l: *mut LuaState, index: c_int, i: i64) -> c_int {
-    let e = Entry::new(l);
-    let v = Table::get_int(table_at(&e, index), i);
-    e.push(v);
-    type_of(v)
-}
-
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_rawgetp(
-    l: *mut LuaState,
-    index: c_int,
-    p: *const c_void,
-) -> c_int {
-    let e = Entry::new(l);
-    let key = Value::light(p.expose_provenance() as u64);
-    let v = Table::get(table_at(&e, index), key);
-    e.push(v);
-    type_of(v)
-}
-
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_getmetatable(l: *mut LuaState, index: c_int) -> c_int {
-    let e = Entry::new(l);
-    let meta = Table::meta_of(e.st, value_or_nil(e.st, index));
-    if meta.is_null() {
-        return 0;
+infallible! {
+    fn lua_rawget(l, index: c_int) -> c_int |e| {
+        let t = table_at(e, index);
+        let slot = (*e.st).top.sub(1);
+        let v = Table::get(t, slot.get());
+        slot.put(v);
+        type_of(v)
     }
-    e.push(Value::table(meta));
-    1
+
+    fn lua_rawgeti(l, index: c_int, i: i64) -> c_int |e| {
+        let v = Table::get_int(table_at(e, index), i);
+        e.push(v);
+        type_of(v)
+    }
+
+    fn lua_rawgetp(l, index: c_int, p: *const c_void) -> c_int |e| {
+        let key = Value::light(p.expose_provenance() as u64);
+        let v = Table::get(table_at(e, index), key);
+        e.push(v);
+        type_of(v)
+    }
+
+    fn lua_getmetatable(l, index: c_int) -> c_int |e| {
+        let meta = Table::meta_of(e.st, value_or_nil(e.st, index));
+        if meta.is_null() {
+            return 0;
+        }
+        e.push(Value::table(meta));
+        1
+    }
 }
 
 raising! {

@@ -14,9 +14,8 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::entry::Entry;
 use crate::index::{value, value_or_nil};
-use crate::outcome::raising;
+use crate::outcome::{infallible, raising};
 use crate::push::{c_bytes, push_bytes, safepoint};
-use crate::state::LuaState;
 
 /// The events of `LUA_OPADD` and so on.
 const ARITHMETIC: [Event; 14] = [
@@ -150,25 +149,23 @@ unsafe fn concat(e: &mut Entry, n: usize) -> Result<(), Raised> {
     Ok(())
 }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_rawequal(l: *mut LuaState, a: c_int, b: c_int) -> c_int {
-    let e = Entry::new(l);
-    match (value(e.st, a), value(e.st, b)) {
-        (Some(a), Some(b)) => c_int::from(a.raw_equals(b)),
-        _ => 0,
-    }
-}
-
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_stringtonumber(l: *mut LuaState, s: *const c_char) -> usize {
-    let e = Entry::new(l);
-    let text = c_bytes(s);
-    match convert::text_to_number(text) {
-        Some(v) => {
-            e.push(v);
-            text.len() + 1
+infallible! {
+    fn lua_rawequal(l, a: c_int, b: c_int) -> c_int |e| {
+        match (value(e.st, a), value(e.st, b)) {
+            (Some(a), Some(b)) => c_int::from(a.raw_equals(b)),
+            _ => 0,
         }
-        None => 0,
+    }
+
+    fn lua_stringtonumber(l, s: *const c_char) -> usize |e| {
+        let text = c_bytes(s);
+        match convert::text_to_number(text) {
+            Some(v) => {
+                e.push(v);
+                text.len() + 1
+            }
+            None => 0,
+        }
     }
 }
 

@@ -97,12 +97,26 @@ pub(crate) unsafe fn guarded<R: Word>(
     l: *mut LuaState,
     body: impl FnOnce(&mut Entry) -> Fallible<R>,
 ) -> Outcome {
-    let run = AssertUnwindSafe(|| {
-        // SAFETY: the caller's.
-        let mut e = unsafe { Entry::new(l) };
-        body(&mut e)
-    });
-    match catch_unwind(run) {
+    // SAFETY: the caller's.
+    caught(l, move || unsafe { Entry::within(l, body) })
+}
+
+/// Does the same as [`guarded`] for the coroutine that runs.
+///
+/// # Safety
+/// As for [`Entry::running`].
+#[inline(always)]
+pub(crate) unsafe fn guarded_running<R: Word>(
+    l: *mut LuaState,
+    body: impl FnOnce(&mut Entry) -> Fallible<R>,
+) -> Outcome {
+    // SAFETY: the caller's.
+    caught(l, move || unsafe { Entry::running(l, body) })
+}
+
+#[inline(always)]
+unsafe fn caught<R: Word>(l: *mut LuaState, run: impl FnOnce() -> Fallible<R>) -> Outcome {
+    match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(r)) => Outcome::returned(r),
         Ok(Err(why)) => leave(l, why),
         Err(panic) => panicked(l, panic),
@@ -153,10 +167,24 @@ macro_rules! raising {
             unsafe extern "C" fn body(
                 $l: *mut $crate::state::LuaState $(, $arg: $type)*
             ) -> $crate::outcome::Outcome {
-                $crate::outcome::guarded(
+                // Arguments are moved and passed on one by one: else they would be in memory.
+                #[cold]
+                #[inline(never)]
+                unsafe extern "C" fn switched(
+                    $l: *mut $crate::state::LuaState $(, $arg: $type)*
+                ) -> $crate::outcome::Outcome {
+                    $crate::outcome::guarded(
+                        $l,
+                        move |$e| -> $crate::outcome::Fallible<raising!(@ret $($ret)?)> { $body },
+                    )
+                }
+                if !$crate::entry::is_running($l) {
+                    return switched($l $(, $arg)*);
+                }
+                $crate::outcome::guarded_running(
                     $l,
                     #[inline(always)]
-                    |$e| -> $crate::outcome::Fallible<raising!(@ret $($ret)?)> { $body },
+                    move |$e| -> $crate::outcome::Fallible<raising!(@ret $($ret)?)> { $body },
                 )
             }
             $crate::arch::stub!(body)
@@ -167,3 +195,36 @@ macro_rules! raising {
 }
 
 pub(crate) use raising;
+
+/// Defines functions of the API that raise no error: `|e| body` with `e` an [`Entry`].
+macro_rules! infallible {
+    ($(
+        $(#[$doc:meta])*
+        fn $name:ident($l:ident $(, $arg:ident: $type:ty)* $(,)?)
+            $(-> $ret:ty)? |$e:ident| $body:block
+    )*) => {$(
+        $(#[$doc])*
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $name(
+            $l: *mut $crate::state::LuaState $(, $arg: $type)*
+        ) $(-> $ret)? {
+            #[cold]
+            #[inline(never)]
+            unsafe extern "C" fn switched(
+                $l: *mut $crate::state::LuaState $(, $arg: $type)*
+            ) $(-> $ret)? {
+                $crate::entry::Entry::switched($l, move |$e| $(-> $ret)? { $body })
+            }
+            if !$crate::entry::is_running($l) {
+                return switched($l $(, $arg)*);
+            }
+            $crate::entry::Entry::running(
+                $l,
+                #[inline(always)]
+                move |$e| $(-> $ret)? { $body },
+            )
+        }
+    )*};
+}
+
+pub(crate) use infallible;

@@ -9,40 +9,35 @@ use perilune_runtime::value::{SlotExt, Value};
 use crate::access::text;
 use crate::entry::Entry;
 use crate::functions::closure;
-use crate::outcome::raising;
+use crate::outcome::{infallible, raising};
 use crate::run::run;
-use crate::state::{CFunction, LuaState};
+use crate::state::CFunction;
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_pushnil(l: *mut LuaState) {
-    Entry::new(l).push(Value::NIL);
-}
+infallible! {
+    fn lua_pushnil(l) |e| {
+        e.push(Value::NIL);
+    }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_pushnumber(l: *mut LuaState, n: f64) {
-    Entry::new(l).push(Value::float(n));
-}
+    fn lua_pushnumber(l, n: f64) |e| {
+        e.push(Value::float(n));
+    }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_pushinteger(l: *mut LuaState, n: i64) {
-    Entry::new(l).push(Value::int(n));
-}
+    fn lua_pushinteger(l, n: i64) |e| {
+        e.push(Value::int(n));
+    }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_pushboolean(l: *mut LuaState, b: c_int) {
-    Entry::new(l).push(Value::bool(b != 0));
-}
+    fn lua_pushboolean(l, b: c_int) |e| {
+        e.push(Value::bool(b != 0));
+    }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_pushlightuserdata(l: *mut LuaState, p: *mut c_void) {
-    Entry::new(l).push(Value::light(p.expose_provenance() as u64));
-}
+    fn lua_pushlightuserdata(l, p: *mut c_void) |e| {
+        e.push(Value::light(p.expose_provenance() as u64));
+    }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_pushthread(l: *mut LuaState) -> c_int {
-    let e = Entry::new(l);
-    e.push(Value::thread((*l).thread));
-    c_int::from((*l).thread == (*e.st).main_thread)
+    fn lua_pushthread(l) -> c_int |e| {
+        e.push(Value::thread((*l).thread));
+        c_int::from((*l).thread == (*e.st).main_thread)
+    }
 }
 
 /// Collects if it is time: called where PUC may collect, after objects were created and pushed.

@@ -10,20 +10,18 @@ use perilune_runtime::value::{SlotExt, Value};
 use crate::arch::stub;
 use crate::entry::Entry;
 use crate::index::{self, absolute, value_or_nil};
-use crate::outcome::{Outcome, guarded};
+use crate::outcome::{Outcome, guarded, infallible};
 use crate::run::close_from;
 use crate::state::LuaState;
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_absindex(l: *mut LuaState, index: c_int) -> c_int {
-    let e = Entry::new(l);
-    absolute(e.st, index)
-}
+infallible! {
+    fn lua_absindex(l, index: c_int) -> c_int |e| {
+        absolute(e.st, index)
+    }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_gettop(l: *mut LuaState) -> c_int {
-    let e = Entry::new(l);
-    (*e.st).top.offset_from((*e.st).base) as c_int
+    fn lua_gettop(l) -> c_int |e| {
+        (*e.st).top.offset_from((*e.st).base) as c_int
+    }
 }
 
 /// `lua_settop`, which raises the errors of variables that it closes.
@@ -31,26 +29,33 @@ pub(crate) unsafe extern "C" fn lua_gettop(l: *mut LuaState) -> c_int {
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn lua_settop(l: *mut LuaState, index: c_int) {
     unsafe extern "C" fn body(l: *mut LuaState, index: c_int) -> Outcome {
-        {
-            let e = Entry::new(l);
+        let done = Entry::within(l, |e| {
             let st = e.st;
-            let size = (*st).top.offset_from((*st).base);
-            let want = if index >= 0 { index as isize } else { size + index as isize + 1 };
-            debug_assert!(want >= 0, "invalid index {index}");
-            if want > size {
-                for _ in size..want {
+            let top = (*st).top;
+            let new = if index >= 0 {
+                (*st).base.add(index as usize)
+            } else {
+                top.offset(index as isize + 1)
+            };
+            debug_assert!(new >= (*st).base, "invalid index {index}");
+            if new > top {
+                for _ in 0..new.offset_from(top) {
                     e.push(Value::NIL);
                 }
-                return Outcome::returned(());
+                return true;
             }
-            let new = (*st).base.offset(want);
-            let level = new.offset_from((*(*st).thread).stack) as u32;
-            if (&(*(*st).thread).to_close).last().is_none_or(|&slot| slot < level) {
+            let th = (*st).thread;
+            let pending = (&(*th).to_close).last();
+            let kept = pending.is_none_or(|&slot| (*th).stack.add(slot as usize) < new);
+            if kept {
                 (*st).top = new;
-                return Outcome::returned(());
             }
+            kept
+        });
+        if done {
+            return Outcome::returned(());
         }
-        guarded(l, |e| {
+        guarded(l, move |e| {
             let st = e.st;
             let size = (*st).top.offset_from((*st).base);
             let want = if index >= 0 { index as isize } else { size + index as isize + 1 };
@@ -62,11 +67,11 @@ pub(crate) unsafe extern "C" fn lua_settop(l: *mut LuaState, index: c_int) {
     stub!(body)
 }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_pushvalue(l: *mut LuaState, index: c_int) {
-    let e = Entry::new(l);
-    let v = value_or_nil(e.st, index);
-    e.push(v);
+infallible! {
+    fn lua_pushvalue(l, index: c_int) |e| {
+        let v = value_or_nil(e.st, index);
+        e.push(v);
+    }
 }
 
 unsafe fn reverse(mut from: *mut Value, mut to: *mut Value) {
@@ -79,29 +84,25 @@ unsafe fn reverse(mut from: *mut Value, mut to: *mut Value) {
     }
 }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_rotate(l: *mut LuaState, index: c_int, n: c_int) {
-    let e = Entry::new(l);
-    let Some(first) = index::place(e.st, index) else { return };
-    let last = (*e.st).top.sub(1);
-    // the last of those that come first now
-    let middle = if n >= 0 { last.sub(n as usize) } else { first.sub(1).add(-n as usize) };
-    reverse(first, middle);
-    reverse(middle.add(1), last);
-    reverse(first, last);
-}
+infallible! {
+    fn lua_rotate(l, index: c_int, n: c_int) |e| {
+        let Some(first) = index::place(e.st, index) else { return };
+        let last = (*e.st).top.sub(1);
+        // the last of those that come first now
+        let middle = if n >= 0 { last.sub(n as usize) } else { first.sub(1).add(-n as usize) };
+        reverse(first, middle);
+        reverse(middle.add(1), last);
+        reverse(first, last);
+    }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_copy(l: *mut LuaState, from: c_int, to: c_int) {
-    let e = Entry::new(l);
-    let v = value_or_nil(e.st, from);
-    index::store(e.st, to, v);
-}
+    fn lua_copy(l, from: c_int, to: c_int) |e| {
+        let v = value_or_nil(e.st, from);
+        index::store(e.st, to, v);
+    }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_checkstack(l: *mut LuaState, n: c_int) -> c_int {
-    let mut e = Entry::new(l);
-    c_int::from(room_for(e.cx(), n.max(0) as usize))
+    fn lua_checkstack(l, n: c_int) -> c_int |e| {
+        c_int::from(room_for(e.cx(), n.max(0) as usize))
+    }
 }
 
 /// Makes room for `n` more values. Returns false, without an error, if there is none.

@@ -5,11 +5,9 @@ use std::ffi::{c_int, c_void};
 use perilune_runtime::native::Val;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use crate::entry::Entry;
 use crate::index::value_or_nil;
-use crate::outcome::raising;
+use crate::outcome::{infallible, raising};
 use crate::push::safepoint;
-use crate::state::LuaState;
 use crate::status::{NONE, type_of};
 
 /// The largest size of a userdata for which memory is asked at all, as in PUC.
@@ -29,38 +27,28 @@ raising! {
     }
 }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_getiuservalue(
-    l: *mut LuaState,
-    index: c_int,
-    n: c_int,
-) -> c_int {
-    let e = Entry::new(l);
-    let u = value_or_nil(e.st, index);
-    let at = usize::try_from(n).ok().and_then(|n| n.checked_sub(1));
-    let found = match (u.tag(), at) {
-        (Tag::USERDATA, Some(i)) => (&(*u.as_userdata()).user_values).get(i).copied(),
-        _ => None,
-    };
-    e.push(found.unwrap_or(Value::NIL));
-    found.map_or(NONE, type_of)
-}
+infallible! {
+    fn lua_getiuservalue(l, index: c_int, n: c_int) -> c_int |e| {
+        let u = value_or_nil(e.st, index);
+        let at = usize::try_from(n).ok().and_then(|n| n.checked_sub(1));
+        let found = match (u.tag(), at) {
+            (Tag::USERDATA, Some(i)) => (&(*u.as_userdata()).user_values).get(i).copied(),
+            _ => None,
+        };
+        e.push(found.unwrap_or(Value::NIL));
+        found.map_or(NONE, type_of)
+    }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn lua_setiuservalue(
-    l: *mut LuaState,
-    index: c_int,
-    n: c_int,
-) -> c_int {
-    let mut e = Entry::new(l);
-    let u = value_or_nil(e.st, index);
-    let v = (*e.st).top.sub(1).get();
-    let cx = e.cx();
-    let at = usize::try_from(n).ok().and_then(|n| n.checked_sub(1));
-    let stored = match (Val::of(cx, u).as_udata(), at) {
-        (Some(u), Some(i)) => u.set_user_value(cx, i, Val::of(cx, v)),
-        _ => false,
-    };
-    e.pop();
-    c_int::from(stored)
+    fn lua_setiuservalue(l, index: c_int, n: c_int) -> c_int |e| {
+        let u = value_or_nil(e.st, index);
+        let v = (*e.st).top.sub(1).get();
+        let cx = e.cx();
+        let at = usize::try_from(n).ok().and_then(|n| n.checked_sub(1));
+        let stored = match (Val::of(cx, u).as_udata(), at) {
+            (Some(u), Some(i)) => u.set_user_value(cx, i, Val::of(cx, v)),
+            _ => false,
+        };
+        e.pop();
+        c_int::from(stored)
+    }
 }

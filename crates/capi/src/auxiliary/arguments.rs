@@ -182,7 +182,7 @@ raising! {
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn luaL_checkinteger(l: *mut LuaState, argument: c_int) -> i64 {
     unsafe extern "C" fn body(l: *mut LuaState, argument: c_int) -> Outcome {
-        let v = value_or_nil(Entry::new(l).st, argument);
+        let v = Entry::within(l, |e| value_or_nil(e.st, argument));
         if v.is_int() {
             return Outcome::returned(v.as_int());
         }
@@ -199,7 +199,7 @@ pub(crate) unsafe extern "C" fn luaL_optinteger(
     default: i64,
 ) -> i64 {
     unsafe extern "C" fn body(l: *mut LuaState, argument: c_int, default: i64) -> Outcome {
-        let v = value_or_nil(Entry::new(l).st, argument);
+        let v = Entry::within(l, |e| value_or_nil(e.st, argument));
         if v.is_int() {
             return Outcome::returned(v.as_int());
         }
@@ -219,7 +219,7 @@ pub(crate) unsafe extern "C" fn luaL_checklstring(
     len: *mut usize,
 ) -> *const c_char {
     unsafe extern "C" fn body(l: *mut LuaState, argument: c_int, len: *mut usize) -> Outcome {
-        let v = value_or_nil(Entry::new(l).st, argument);
+        let v = Entry::within(l, |e| value_or_nil(e.st, argument));
         if v.is_string() {
             return Outcome::returned(text(v.as_string(), len));
         }
@@ -232,7 +232,7 @@ pub(crate) unsafe extern "C" fn luaL_checklstring(
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn luaL_checknumber(l: *mut LuaState, argument: c_int) -> f64 {
     unsafe extern "C" fn body(l: *mut LuaState, argument: c_int) -> Outcome {
-        let v = value_or_nil(Entry::new(l).st, argument);
+        let v = Entry::within(l, |e| value_or_nil(e.st, argument));
         if v.is_float() {
             return Outcome::returned(v.as_float());
         }

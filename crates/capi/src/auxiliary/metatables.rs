@@ -12,7 +12,7 @@ use crate::entry::Entry;
 use crate::functions::closure;
 use crate::get::push_index;
 use crate::index::{absolute, value_or_nil};
-use crate::outcome::{Fallible, raising};
+use crate::outcome::{Fallible, infallible, raising};
 use crate::push::{c_bytes, safepoint};
 use crate::run::run;
 use crate::set::{set_index, set_raw};
@@ -56,18 +56,14 @@ pub(crate) unsafe fn userdata_of_type(
     memory_of(e, v)
 }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn luaL_getmetafield(
-    l: *mut LuaState,
-    index: c_int,
-    name: *const c_char,
-) -> c_int {
-    let e = Entry::new(l);
-    let v = meta_field(&e, index, c_bytes(name));
-    if !v.is_nil() {
-        e.push(v);
+infallible! {
+    fn luaL_getmetafield(l, index: c_int, name: *const c_char) -> c_int |e| {
+        let v = meta_field(e, index, c_bytes(name));
+        if !v.is_nil() {
+            e.push(v);
+        }
+        type_of(v)
     }
-    type_of(v)
 }
 
 #[unsafe(no_mangle)]
