@@ -10,7 +10,7 @@ pub(crate) use x86_64::{
 #[repr(C)]
 pub(crate) struct Jump {
     stack: *mut u8,
-    /// Why the code is left: one of the constants of [`Left`].
+    /// Why the code is left: one of the constants of [`Left`]. It returns if nothing else is said.
     why: usize,
     /// The jump of the call around this one.
     outer: *mut Jump,
@@ -50,7 +50,7 @@ impl Left {
 /// jump.
 #[inline(always)]
 pub(crate) unsafe fn call(innermost: *mut *mut Jump, f: *const (), args: [usize; 4]) -> Left {
-    let mut jump = Jump { stack: std::ptr::null_mut(), why: 0, outer: *innermost };
+    let mut jump = Jump { stack: std::ptr::null_mut(), why: Left::RETURNED, outer: *innermost };
     *innermost = &raw mut jump;
     let [a, b, c, d] = args;
     let left = x86_64::try_call(&raw mut jump, f, a, b, c, d);

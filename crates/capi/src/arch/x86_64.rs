@@ -39,8 +39,11 @@ pub(super) unsafe extern "C" fn try_call(
         "mov rdx, r8",
         "mov rcx, r9",
         "call rax",
-        "xor edx, edx",
+        ".globl perilune_called",
+        ".hidden perilune_called",
+        "perilune_called:",
         "pop rdi",
+        "mov rdx, [rdi + 8]",
         "pop r15",
         "pop r14",
         "pop r13",
@@ -51,20 +54,26 @@ pub(super) unsafe extern "C" fn try_call(
     )
 }
 
-/// Continues after the call of [`try_call`] whose jump is in `rdx`.
+/// Continues after the call of [`try_call`] whose jump is in `rdx`. A stub has jumped here, so its
+/// return address is on top of the stack.
+///
+/// The processor predicts where returns lead from the calls that were not returned from. So there
+/// is one for each of these, or each return from here on would be predicted to be the one before:
+/// for the call of the C function, and for its call of the stub, unless it has jumped to it, as
+/// compilers have it for `return lua_error(L)`. It may have called other C functions in between,
+/// which cannot be known.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn throw() {
     naked_asm!(
+        "lea rax, [rip + perilune_called]",
+        "cmp [rsp], rax",
         "mov rsp, [rdx]",
-        "pop rdi",
-        "mov rdx, [rdi + 8]",
-        "xor eax, eax",
-        "pop r15",
-        "pop r14",
-        "pop r13",
-        "pop r12",
-        "pop rbx",
-        "pop rbp",
+        "push rax",
+        "je 2f",
+        "lea rax, [rip + 2f]",
+        "push rax",
+        "ret",
+        "2:",
         "ret",
     )
 }
