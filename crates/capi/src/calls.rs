@@ -15,9 +15,10 @@ use crate::run::{AFTER_CALL, AFTER_PROTECTED_CALL, AFTER_YIELD, adjust, status_o
 use crate::state::{Continuation, KFunction, LuaState};
 use crate::status::OK;
 
-/// Makes the header slot of a call, between a function and its arguments. Returns the callee as an
-/// offset in the frame.
-unsafe fn make_header(e: &mut Entry, nargs: usize) -> Fallible<usize> {
+/// Makes the header slot of a call, between a function and its arguments. Returns the callee's
+/// place.
+#[inline(always)]
+unsafe fn make_header(e: &mut Entry, nargs: usize) -> Fallible<*mut Value> {
     let st = e.st;
     State::reserve(st, 2)?;
     let top = (*st).top;
@@ -27,10 +28,11 @@ unsafe fn make_header(e: &mut Entry, nargs: usize) -> Fallible<usize> {
     }
     args.put(Value::NIL);
     (*st).top = top.add(1);
-    Ok(args.offset_from((*st).base) as usize - 1)
+    Ok(args.sub(1))
 }
 
 /// Whether the function that calls can continue after a yield.
+#[inline(always)]
 unsafe fn can_continue(st: *mut State, k: Option<KFunction>) -> bool {
     k.is_some() && (*(*st).thread).non_yieldable == 0
 }
@@ -49,6 +51,7 @@ unsafe fn wait(l: *mut LuaState, st: *mut State, k: Continuation) {
 
 /// Calls the function below the last `nargs` values in a frame of the caller that continues with
 /// `k`, if it may. Returns the number of results.
+#[inline(always)]
 unsafe fn call(
     l: *mut LuaState,
     e: &mut Entry,
@@ -57,13 +60,36 @@ unsafe fn call(
     k: Continuation,
 ) -> Fallible<usize> {
     let st = e.st;
+    if !can_continue(st, k.function) {
+        install_new((*l).global);
+        let callee = make_header(e, nargs)?;
+        return Ok(((*st).vm.call)(st, callee, nargs)?);
+    }
     install_new((*l).global);
     let callee = make_header(e, nargs)?;
-    if !can_continue(st, k.function) {
-        return Ok(((*st).vm.call)(st, (*st).base.add(callee), nargs)?);
-    }
+    let Continuation { function, context, results, handler, .. } = k;
+    call_continuable(l, st, callee, nargs, step, function, context, results, handler)
+}
+
+/// As [`call`], where the callee may yield. The continuation is in parts, so that it is made only
+/// here.
+#[inline(never)]
+#[allow(clippy::too_many_arguments)]
+unsafe fn call_continuable(
+    l: *mut LuaState,
+    st: *mut State,
+    callee: *mut Value,
+    nargs: usize,
+    step: u32,
+    function: Option<KFunction>,
+    context: isize,
+    results: c_int,
+    handler: bool,
+) -> Fallible<usize> {
+    let k = Continuation::new(function, context, results, handler);
+    let callee = callee.offset_from((*st).base) as usize;
     let base = (*st).base.offset_from((*(*st).thread).stack);
-    e.cx().set_step(step, callee);
+    Cx::from_state(st).set_step(step, callee);
     match ((*st).vm.continuable)(st, (*st).base.add(callee), nargs)? {
         Some(n) => Ok(n),
         None => {

@@ -1,17 +1,22 @@
 //! Calls from native code: the entry points of [`Vm`](perilune_runtime::state::Vm) that run a
 //! function to its end.
 
-use perilune_runtime::frame::{Frame, flags};
+use std::mem::MaybeUninit;
+
+use perilune_runtime::frame::{Frame, Link, flags};
 use perilune_runtime::frames::Frames;
 use perilune_runtime::native::Raised;
-use perilune_runtime::state::{State, StateRef};
-use perilune_runtime::value::Value;
+use perilune_runtime::state::{Returned, State, StateRef};
+use perilune_runtime::thread::Thread;
+use perilune_runtime::tier::Left;
+use perilune_runtime::value::{SlotExt, Tag, Value};
 
+use crate::call_native::call_native;
 use crate::depth::{MAX_NATIVE_DEPTH, depth_error};
 use crate::enter::{code_of, enter_interpreted};
 use crate::native::run_to_lua;
-use crate::step::{Entered, Exit};
-use crate::unwound::Unwound;
+use crate::step::{Entered, Exit, Step};
+use crate::unwound::{Before, Unwound};
 use crate::{execute, machine};
 
 /// `Vm::call`: calls from a native function (or the collector), to the end.
@@ -23,7 +28,7 @@ pub(crate) unsafe fn call_from_native(
     callee: *mut Value,
     nargs: usize,
 ) -> Result<usize, Raised> {
-    call_flagged(st, callee, nargs, 0)
+    call_or_yield(st, callee, nargs, 0)
 }
 
 /// `Vm::traced`: calls from the host.
@@ -35,7 +40,7 @@ pub(crate) unsafe fn call_traced(
     callee: *mut Value,
     nargs: usize,
 ) -> Result<usize, Raised> {
-    call_flagged(st, callee, nargs, flags::TRACED)
+    call_or_yield(st, callee, nargs, flags::TRACED)
 }
 
 /// `Vm::finalize`: calls a finalizer for the collector.
@@ -47,7 +52,7 @@ pub(crate) unsafe fn call_finalizer(
     callee: *mut Value,
     nargs: usize,
 ) -> Result<usize, Raised> {
-    call_flagged(st, callee, nargs, flags::FINALIZER)
+    call_marked(st, callee, nargs, flags::FINALIZER)
 }
 
 /// `Vm::hook`: calls the function of a hook.
@@ -59,7 +64,7 @@ pub(crate) unsafe fn call_hook(
     callee: *mut Value,
     nargs: usize,
 ) -> Result<usize, Raised> {
-    call_flagged(st, callee, nargs, flags::HOOK)
+    call_marked(st, callee, nargs, flags::HOOK)
 }
 
 /// `Vm::continuable`: calls from a native function that can continue at a step of its own.
@@ -71,31 +76,87 @@ pub(crate) unsafe fn call_continuable(
     callee: *mut Value,
     nargs: usize,
 ) -> Result<Option<usize>, Raised> {
-    call_or_yield::<true>(st, callee, nargs, 0)
+    call_or_yield(st, callee, nargs, 0)
 }
 
-/// As [`call_from_native`], with further flags for the new frame.
-#[inline(always)]
-unsafe fn call_flagged(
+#[inline(never)]
+unsafe fn call_marked(
     st: *mut State,
     callee: *mut Value,
     nargs: usize,
-    more: u16,
+    mark: u16,
 ) -> Result<usize, Raised> {
-    match call_or_yield::<false>(st, callee, nargs, more) {
-        Ok(Some(n)) => Ok(n),
-        Ok(None) => unreachable!("a call that cannot yield"),
-        Err(e) => Err(e),
+    call_or_yield(st, callee, nargs, mark)
+}
+
+/// What a call returns: the number of results, or, where the callee may yield, `None` if it did.
+trait Outcome {
+    /// Whether the callee may yield.
+    const YIELDS: bool;
+    /// It has returned.
+    fn returned(n: usize) -> Self;
+    /// It has yielded.
+    fn yielded() -> Self;
+}
+
+impl Outcome for usize {
+    const YIELDS: bool = false;
+    #[inline(always)]
+    fn returned(n: usize) -> usize {
+        n
+    }
+    fn yielded() -> usize {
+        unreachable!("a call from native code cannot yield")
     }
 }
 
-/// Calls; `None` says that the callee has yielded.
-unsafe fn call_or_yield<const YIELDS: bool>(
+impl Outcome for Option<usize> {
+    const YIELDS: bool = true;
+    #[inline(always)]
+    fn returned(n: usize) -> Option<usize> {
+        Some(n)
+    }
+    fn yielded() -> Option<usize> {
+        None
+    }
+}
+
+/// Calls, with further flags for the new frame.
+#[inline(always)]
+unsafe fn call_or_yield<R: Outcome>(
     st: *mut State,
     callee: *mut Value,
     nargs: usize,
     more: u16,
-) -> Result<Option<usize>, Raised> {
+) -> Result<R, Raised> {
+    // 0 is one of the depths that need more than this
+    if (*st).native_depth.wrapping_sub(1) >= MAX_NATIVE_DEPTH - 1 || !machine::has_reserve(st) {
+        begin_slow(st)?;
+    }
+    let Some(entry) = code_of(st, callee) else {
+        return call_others(st, callee, nargs, more);
+    };
+    let before = Before::call(st, callee, more);
+    before.begin(st, R::YIELDS);
+    let mut first = MaybeUninit::uninit();
+    let (p, all) = (first.as_mut_ptr(), flags::BOUNDARY | more);
+    match machine::call_code_from_native(st, callee, entry, nargs, all, p) {
+        Ok(n) => {
+            before.end(st);
+            Ok(R::returned(n))
+        }
+        // single words, so that they are in registers until then
+        Err((left, link)) => {
+            let Before { thread, callee, depth, non_yieldable, .. } = before;
+            left_code(st, left, &*p, link, thread, callee, depth, non_yieldable)
+        }
+    }
+}
+
+/// What begins a call from the host, and one at a limit.
+#[cold]
+#[inline(never)]
+unsafe fn begin_slow(st: *mut State) -> Result<(), Raised> {
     let mut s = StateRef::new(st);
     let depth = s.native_depth;
     if depth == 0 {
@@ -109,65 +170,94 @@ unsafe fn call_or_yield<const YIELDS: bool>(
     {
         tier.enter();
     }
-    let unwound = Unwound::before(st, callee, more);
-    s.native_depth += 1;
-    (*s.thread).non_yieldable += u32::from(!YIELDS);
-    let base = s.base.offset_from((*s.thread).stack);
-    let at = callee.offset_from((*s.thread).stack);
-    let entered = match code_of(st, callee) {
-        Some(entry) => {
-            match machine::call_code_from_native(st, callee, entry, nargs, flags::BOUNDARY | more) {
-                Ok(n) => {
-                    // the commonest end
-                    std::mem::forget(unwound);
-                    (*s.thread).non_yieldable -= u32::from(!YIELDS);
-                    s.native_depth = depth;
-                    if depth == 0
-                        && let Some(tier) = &mut s.tier
-                    {
-                        tier.leave();
-                    }
-                    return Ok(Some(n));
-                }
-                Err(other) => other,
-            }
+    Ok(())
+}
+
+/// Machine code that a call has entered did not simply return.
+#[cold]
+#[inline(never)]
+#[allow(clippy::too_many_arguments)]
+unsafe fn left_code<R: Outcome>(
+    st: *mut State,
+    left: Left,
+    first: &Returned,
+    link: Link,
+    thread: *mut Thread,
+    callee: isize,
+    depth: u32,
+    non_yieldable: u32,
+) -> Result<R, Raised> {
+    debug_assert!(link.distance() != 0, "the frame of a caller is below");
+    let base = callee + (Frame::RESERVED as isize) - link.distance() as isize;
+    let flags = link.flags() & !flags::BOUNDARY;
+    let before = Before { thread, base, callee, depth, non_yieldable, flags };
+    let unwound = before.unless_unwound(st);
+    let entered = machine::left_code(st, left, first, link, callee + Frame::RESERVED as isize);
+    conclude(st, run_on(st, entered), unwound)
+}
+
+/// Calls a function that has no machine code.
+#[inline(never)]
+unsafe fn call_others<R: Outcome>(
+    st: *mut State,
+    callee: *mut Value,
+    nargs: usize,
+    more: u16,
+) -> Result<R, Raised> {
+    let before = Before::call(st, callee, more);
+    before.begin(st, R::YIELDS);
+    let unwound = before.unless_unwound(st);
+    let all = flags::BOUNDARY | more;
+    if callee.get().tag() != Tag::NATIVE {
+        let entered = enter_interpreted(st, callee, nargs, all);
+        return conclude(st, run_on(st, entered), unwound);
+    }
+    match call_native(st, callee, nargs, all) {
+        Ok(n) => {
+            std::mem::forget(unwound);
+            before.end(st);
+            Ok(R::returned(n))
         }
-        None => enter_interpreted(st, callee, nargs, flags::BOUNDARY | more),
-    };
-    let r = match entered {
-        Ok(Entered::Lua) => execute::execute(st),
-        Ok(other) => match run_to_lua(st, Ok(other)) {
+        Err(r) => conclude(st, r, unwound),
+    }
+}
+
+/// Runs what a call has entered to its end.
+unsafe fn run_on(st: *mut State, entered: Result<Entered, Exit>) -> Step {
+    match entered? {
+        Entered::Lua => execute::execute(st),
+        other => match run_to_lua(st, Ok(other)) {
             Ok(()) => execute::execute(st),
             Err(Exit::Error) => execute::after_error(st),
             Err(e) => Err(e),
         },
-        Err(e) => Err(e),
-    };
-    std::mem::forget(unwound);
-    (*s.thread).non_yieldable -= u32::from(!YIELDS);
-    s.native_depth = depth;
-    if depth == 0
-        && let Some(tier) = &mut s.tier
-    {
-        tier.leave();
     }
+}
+
+/// The call has ended in this way.
+unsafe fn conclude<R: Outcome>(st: *mut State, r: Step, unwound: Unwound) -> Result<R, Raised> {
+    let mut s = StateRef::new(st);
+    let before = unwound.before;
+    std::mem::forget(unwound);
+    before.end(st);
+    let at = |offset: isize| (*(*st).thread).stack.offset(offset);
     match r {
         Err(Exit::Done) => {
-            debug_assert!(s.base == (*s.thread).stack.offset(base));
-            let callee = (*s.thread).stack.offset(at);
-            Ok(Some(s.top.offset_from(callee) as usize))
+            debug_assert!(s.base == at(before.base));
+            Ok(R::returned(s.top.offset_from(at(before.callee)) as usize))
         }
         Err(Exit::Error) => {
             // the caller's frame is on top again
             s.raised_at = None;
-            s.base = (*s.thread).stack.offset(base);
+            s.base = at(before.base);
             Err(Raised::new())
         }
-        Err(Exit::Yield) if YIELDS => {
-            await_callee(st, Frame((*s.thread).stack.offset(base)));
-            Ok(None)
+        Err(Exit::Yield) => {
+            let yielded = R::yielded();
+            await_callee(st, Frame(at(before.base)));
+            Ok(yielded)
         }
-        _ => unreachable!("a call from native code cannot yield"),
+        _ => unreachable!("a call ends with a result"),
     }
 }
 

@@ -16,6 +16,7 @@
 //!   registers.
 
 mod call;
+mod call_native;
 mod chaos;
 mod class;
 mod closing;

@@ -5,29 +5,32 @@ use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::thread::{Status, Thread};
 use perilune_runtime::value::Value;
 
-/// A call from native code that is under way. Dropped, by unwinding, it puts the state back to what
-/// it was before the call: frames above are gone, their variables closed without their `__close`
-/// being called; coroutines that were running are dead.
-pub(crate) struct Unwound {
-    st: *mut State,
-    thread: *mut Thread,
-    base: isize,
-    callee: isize,
-    depth: u32,
-    non_yieldable: u32,
-    flags: u16,
+/// What a call from native code puts back when it ends.
+#[derive(Clone, Copy)]
+pub(crate) struct Before {
+    /// The coroutine that calls.
+    pub(crate) thread: *mut Thread,
+    /// The base of the frame that calls, as an offset in the stack.
+    pub(crate) base: isize,
+    /// Where the callee is, as an offset in the stack.
+    pub(crate) callee: isize,
+    /// `State::native_depth`.
+    pub(crate) depth: u32,
+    /// Of the coroutine.
+    pub(crate) non_yieldable: u32,
+    /// Further flags of the callee's frame.
+    pub(crate) flags: u16,
 }
 
-impl Unwound {
-    /// Before a call of `callee`.
+impl Before {
+    /// Notes the state before a call of `callee`.
     ///
     /// # Safety
-    /// I2; the value is dropped or forgotten before the frame on top is left.
+    /// I2.
     #[inline(always)]
-    pub(crate) unsafe fn before(st: *mut State, callee: *mut Value, flags: u16) -> Unwound {
+    pub(crate) unsafe fn call(st: *mut State, callee: *mut Value, flags: u16) -> Before {
         let thread = (*st).thread;
-        Unwound {
-            st,
+        Before {
             thread,
             base: (*st).base.offset_from((*thread).stack),
             callee: callee.offset_from((*thread).stack),
@@ -37,10 +40,60 @@ impl Unwound {
         }
     }
 
+    /// The call begins.
+    ///
+    /// # Safety
+    /// I2.
+    #[inline(always)]
+    pub(crate) unsafe fn begin(self, st: *mut State, yields: bool) {
+        (*st).native_depth = self.depth + 1;
+        (*self.thread).non_yieldable = self.non_yieldable + u32::from(!yields);
+    }
+
+    /// The call has ended: the depth is as before.
+    ///
+    /// # Safety
+    /// I2; the same coroutine runs.
+    #[inline(always)]
+    pub(crate) unsafe fn end(self, st: *mut State) {
+        (*self.thread).non_yieldable = self.non_yieldable;
+        (*st).native_depth = self.depth;
+        if self.depth == 0 {
+            leave_tier(st);
+        }
+    }
+
+    /// Returns what puts the state back if the call unwinds.
+    ///
+    /// # Safety
+    /// I2; the value is dropped or forgotten before the frame that calls is left.
+    #[inline(always)]
+    pub(crate) unsafe fn unless_unwound(self, st: *mut State) -> Unwound {
+        Unwound { st, before: self }
+    }
+}
+
+/// Tells the compiler that the host's call has ended.
+unsafe fn leave_tier(st: *mut State) {
+    if let Some(tier) = &mut (*st).tier {
+        tier.leave();
+    }
+}
+
+/// A call from native code that is under way. Dropped, by unwinding, it puts the state back to what
+/// it was before the call: frames above are gone, their variables closed without their `__close`
+/// being called; coroutines that were running are dead.
+pub(crate) struct Unwound {
+    st: *mut State,
+    pub(crate) before: Before,
+}
+
+impl Unwound {
     #[cold]
     unsafe fn restore(&mut self) {
         let mut s = StateRef::new(self.st);
-        while s.thread != self.thread {
+        let before = self.before;
+        while s.thread != before.thread {
             let co = s.thread;
             s.close_upvalues((*co).stack);
             (*co).has_bottom = false;
@@ -55,31 +108,25 @@ impl Unwound {
             (*from).status = Status::Running;
             s.barrier(from.cast());
         }
-        let th = self.thread;
-        let callee = (*th).stack.offset(self.callee);
+        let th = before.thread;
+        let callee = (*th).stack.offset(before.callee);
         s.close_upvalues(callee);
-        (&mut (*th).to_close).retain(|&slot| (slot as isize) < self.callee);
-        (&mut (*th).returning).retain(|&(base, _)| (base as isize) < self.callee);
-        s.base = (*th).stack.offset(self.base);
+        (&mut (*th).to_close).retain(|&slot| (slot as isize) < before.callee);
+        (&mut (*th).returning).retain(|&(base, _)| (base as isize) < before.callee);
+        s.base = (*th).stack.offset(before.base);
         s.top = callee;
-        s.native_depth = self.depth;
-        (*th).non_yieldable = self.non_yieldable;
         s.raised_at = None;
         s.error_handled = false;
-        if self.flags & flags::HOOK != 0
+        if before.flags & flags::HOOK != 0
             && let Some(hook) = (*th).hook.as_mut()
         {
             hook.active = false;
         }
-        if self.flags & flags::FINALIZER != 0 {
+        if before.flags & flags::FINALIZER != 0 {
             s.finalizer_unwound();
         }
         s.sync_hook();
-        if self.depth == 0
-            && let Some(tier) = &mut s.tier
-        {
-            tier.leave();
-        }
+        before.end(self.st);
     }
 }
 

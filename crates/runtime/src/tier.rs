@@ -46,24 +46,14 @@ pub mod stitched {
     pub const PROLOGUE: usize = 32;
 }
 
-/// The result of machine code.
+/// How machine code was left. The first result is in a [`Returned`](crate::state::Returned).
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Left {
     /// The status; see [`status`].
     pub status: u64,
-    /// The payload of the first result.
-    pub bits: u64,
-    /// Its tag, in the low byte.
-    pub tag: u64,
     /// The frame's base. Unless there is one result, the results begin two slots below it.
     pub base: *mut Value,
-}
-
-impl Default for Left {
-    #[inline(always)]
-    fn default() -> Left {
-        Left { status: 0, bits: 0, tag: 0, base: std::ptr::null_mut() }
-    }
 }
 
 /// How a function that may run Lua code ended.

@@ -1,8 +1,10 @@
 //! Entering machine code.
 
+use std::mem::MaybeUninit;
+
 use perilune_runtime::closure::LuaClosure;
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
-use perilune_runtime::state::{State, StateRef};
+use perilune_runtime::state::{Returned, State, StateRef};
 use perilune_runtime::tier::{Left, status};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
@@ -19,7 +21,7 @@ mod native {
     // rbx, rbp and r12 to r14 are preserved, as System V has it; r15, which System V preserves too,
     // is the pinned register and holds the state.
     std::arch::global_asm!(
-        // Left perilune_enter(st: rdi, entry: rsi, callee: rdx, base: rcx, nargs: r8, left: r9)
+        // Left perilune_enter(st: rdi, entry: rsi, callee: rdx, base: rcx, nargs: r8, first: r9)
         ".globl perilune_enter",
         ".type perilune_enter, @function",
         "perilune_enter:",
@@ -34,10 +36,9 @@ mod native {
         "mov rdx, r8",
         "call rax",
         "pop r9",
-        "mov [r9], rax",
-        "mov [r9 + 8], rcx",
-        "mov [r9 + 16], rdx",
-        "mov [r9 + 24], rsi",
+        "mov [r9], rcx",
+        "mov [r9 + 8], rdx",
+        "mov rdx, rsi",
         "pop r15",
         "pop rbp",
         "ret",
@@ -53,8 +54,8 @@ mod native {
             callee: *mut LuaClosure,
             base: *mut Value,
             nargs: usize,
-            left: *mut Left,
-        );
+            first: *mut Returned,
+        ) -> Left;
     }
 }
 
@@ -68,8 +69,8 @@ mod native {
         _: *mut LuaClosure,
         _: *mut Value,
         _: usize,
-        _: *mut Left,
-    ) {
+        _: *mut Returned,
+    ) -> Left {
         unreachable!("there is no machine code on this target");
     }
 }
@@ -87,9 +88,9 @@ pub(crate) unsafe fn enter_code(
     frame_flags: u16,
 ) -> Result<Entered, Exit> {
     let (link, at) = link_of(st, callee, frame_flags);
-    let mut left = Left::default();
-    run_code(st, callee, entry, nargs, link, &mut left);
-    left_code(st, &left, link, at)
+    let mut first = MaybeUninit::uninit();
+    let left = run_code(st, callee, entry, nargs, link, first.as_mut_ptr());
+    left_code(st, left, &*first.as_ptr(), link, at)
 }
 
 /// As [`enter_code`], for the CALL that the frame on top, one of the interpreter, is at; `wanted`
@@ -109,13 +110,14 @@ pub(crate) unsafe fn call_code(
     let distance = base.offset_from((*st).base) as usize;
     let at = base.offset_from((*(*st).thread).stack);
     let link = Link::new(0, 0, distance);
-    let mut left = Left::default();
-    run_code(st, callee, entry, nargs, link, &mut left);
+    let mut first = MaybeUninit::uninit();
+    let left = run_code(st, callee, entry, nargs, link, first.as_mut_ptr());
+    let first: &Returned = &*first.as_ptr();
     if left.status as u32 as u64 == status::OK && matches!(wanted, 1 | 2) {
         if wanted == 2 {
             match left.status >> 32 {
                 0 => left.base.sub(2).put(Value::NIL),
-                1 => left.base.sub(2).put(Value::from_parts(left.bits, Tag(left.tag as u8))),
+                1 => left.base.sub(2).put(Value::from_parts(first.bits, Tag(first.tag as u8))),
                 // it is where it belongs, as the first of several
                 _ => {}
             }
@@ -126,11 +128,12 @@ pub(crate) unsafe fn call_code(
         (*st).top = caller.0.add((*inst).max_stack as usize);
         return Ok(Entered::Lua);
     }
-    left_code(st, &left, link, at)
+    left_code(st, left, first, link, at)
 }
 
 /// As [`enter_code`], for a caller in native code, with the flag BOUNDARY: the number of results,
-/// from the callee's slot on up to the top, or what [`enter_code`] says if that is not it.
+/// from the callee's slot on up to the top. If the code did not simply return, how it was left, and
+/// the frame's link: [`left_code`] says what is on top then.
 ///
 /// # Safety
 /// As there.
@@ -141,17 +144,17 @@ pub(crate) unsafe fn call_code_from_native(
     entry: *const u8,
     nargs: usize,
     frame_flags: u16,
-) -> Result<usize, Result<Entered, Exit>> {
-    let (link, at) = link_of(st, callee, frame_flags);
-    let mut left = Left::default();
-    run_code(st, callee, entry, nargs, link, &mut left);
+    first: *mut Returned,
+) -> Result<usize, (Left, Link)> {
+    let (link, _) = link_of(st, callee, frame_flags);
+    let left = run_code(st, callee, entry, nargs, link, first);
     if left.status as u32 as u64 != status::OK {
-        return Err(left_code(st, &left, link, at));
+        return Err((left, link));
     }
     let n = (left.status >> 32) as usize;
     let dst = left.base.sub(2);
     if n == 1 {
-        dst.put(Value::from_parts(left.bits, Tag(left.tag as u8)));
+        dst.put(Value::from_parts((*first).bits, Tag((*first).tag as u8)));
     }
     (*st).top = dst.add(n);
     (*st).base = left.base.sub(link.distance());
@@ -168,7 +171,7 @@ unsafe fn link_of(st: *mut State, callee: *mut Value, frame_flags: u16) -> (Link
     (Link::new(frame_flags, 0, distance), base.offset_from(stack))
 }
 
-/// Runs `entry` for the function at `callee` in a frame with this link. How it was left is not
+/// Runs `entry` for the function at `callee` in a frame with this link. The first result is not
 /// moved about: a copy in wider pieces would wait for its parts to reach the cache.
 #[inline(always)]
 unsafe fn run_code(
@@ -177,13 +180,13 @@ unsafe fn run_code(
     entry: *const u8,
     nargs: usize,
     link: Link,
-    left: &mut Left,
-) {
+    first: *mut Returned,
+) -> Left {
     let (f, base) = (callee.get(), callee.add(2));
     let frame = Frame(base);
     frame.set_word(FrameWord::new(FrameWord::INTERPRETER, 0));
     frame.set_link(link.with_flags(link.flags() | flags::NATIVE_CALLER));
-    native::perilune_enter(st, entry, f.as_function(), base, nargs, left);
+    native::perilune_enter(st, entry, f.as_function(), base, nargs, first)
 }
 
 /// Continues with the top frame, a Lua frame at a loop's head, in machine code; it ends there,
@@ -207,8 +210,9 @@ pub(crate) unsafe fn enter_loop(st: *mut State, entry: *const u8) -> Result<Ente
     let plain =
         Link::new(link.flags(), 0, if link.distance() == 0 { 0 } else { link.distance() - shift });
     let callee = frame.callee();
-    let mut left = Left::default();
-    native::perilune_enter(st, entry, callee.as_function(), base, 0, &raw mut left);
+    let mut first = MaybeUninit::uninit();
+    let p = first.as_mut_ptr();
+    let left = native::perilune_enter(st, entry, callee.as_function(), base, 0, p);
     if left.status as u32 as u64 == status::RESUME {
         let entered = Frame((*s.thread).stack.offset(at));
         let mut frame = Frame((*st).base);
@@ -220,12 +224,21 @@ pub(crate) unsafe fn enter_loop(st: *mut State, entry: *const u8) -> Result<Ente
         }
         return Ok(Entered::Lua);
     }
-    left_code(st, &left, plain, at - shift as isize)
+    left_code(st, left, &*p, plain, at - shift as isize)
 }
 
 /// Machine code for a frame with this link was left; `at` is its base as an offset in the stack.
 /// Does what its end asks for.
-unsafe fn left_code(st: *mut State, left: &Left, link: Link, at: isize) -> Result<Entered, Exit> {
+///
+/// # Safety
+/// I2, except that the frame is that of machine code that has just ended.
+pub(crate) unsafe fn left_code(
+    st: *mut State,
+    left: Left,
+    first: &Returned,
+    link: Link,
+    at: isize,
+) -> Result<Entered, Exit> {
     let mut s = StateRef::new(st);
     match left.status as u32 as u64 {
         status::OK => {
@@ -237,7 +250,7 @@ unsafe fn left_code(st: *mut State, left: &Left, link: Link, at: isize) -> Resul
             let n = (left.status >> 32) as usize;
             let dst = left.base.sub(2);
             if n == 1 {
-                dst.put(Value::from_parts(left.bits, Tag(left.tag as u8)));
+                dst.put(Value::from_parts(first.bits, Tag(first.tag as u8)));
             }
             ret::give(st, left.base, link, dst, n)
         }

@@ -22,7 +22,7 @@ mod stub;
 mod verify;
 
 pub use calls::CALLS;
-pub(crate) use entry::{call_code, call_code_from_native, enter_code, enter_loop};
+pub(crate) use entry::{call_code, call_code_from_native, enter_code, enter_loop, left_code};
 pub(crate) use native_stack::{has_reserve, has_room, measure};
 #[cfg(debug_assertions)]
 pub use panics::injected::panic_in_leaf;
