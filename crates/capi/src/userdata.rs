@@ -20,7 +20,7 @@ raising! {
             return Err(cx.error_plain("memory allocation error: block too big").into());
         }
         cx.make_room(size)?;
-        let u = cx.udata_with_block(size, values.max(0) as usize)?.val().raw();
+        let u = cx.udata_of_memory(size, values.max(0) as usize)?.val().raw();
         e.push(u);
         safepoint(e)?;
         Ok((*u.as_userdata()).block.cast())

@@ -16,7 +16,7 @@ pub enum Kind {
     Upvalue,
     /// [`crate::table::Cell`]
     Cell,
-    /// [`crate::userdata::Userdata`], boxed outside the blocks
+    /// [`crate::userdata::Userdata`] that owns something, boxed outside the blocks
     Userdata,
     /// [`crate::thread::Thread`], boxed outside the blocks
     Thread,
@@ -24,9 +24,14 @@ pub enum Kind {
     Instance,
     /// [`crate::table::LocalShape`], boxed outside the blocks
     Shape,
+    /// [`crate::userdata::Userdata`] that ends with its memory, as C makes them
+    Memory,
 }
 
 impl Kind {
+    /// The kind with the largest number.
+    pub(crate) const LAST: Kind = Kind::Memory;
+
     /// Returns whether objects of this kind are boxed outside the blocks.
     pub const fn is_boxed(self) -> bool {
         matches!(self, Kind::Userdata | Kind::Thread | Kind::Instance | Kind::Shape)

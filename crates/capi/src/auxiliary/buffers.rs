@@ -6,6 +6,7 @@
 
 use std::ffi::c_char;
 
+use perilune_runtime::native::Val;
 use perilune_runtime::value::{SlotExt, Value};
 
 use crate::access::string_at;
@@ -33,6 +34,22 @@ unsafe fn initial(buffer: *mut Buffer) -> *mut c_char {
     (&raw mut (*buffer).init).cast()
 }
 
+/// Returns where `more` bytes can be written, if there is room for them.
+#[inline(always)]
+unsafe fn room(buffer: *mut Buffer, more: usize) -> Option<*mut c_char> {
+    let (n, size) = ((*buffer).n, (*buffer).size);
+    (size - n >= more).then(|| (*buffer).b.add(n))
+}
+
+/// Adds a text, if there is room for it.
+#[inline(always)]
+unsafe fn add_within(buffer: *mut Buffer, text: &[u8]) -> Option<()> {
+    let to = room(buffer, text.len())?;
+    to.copy_from_nonoverlapping(text.as_ptr().cast(), text.len());
+    (*buffer).n += text.len();
+    Some(())
+}
+
 /// Returns where `more` bytes can be written. The box is at `at`, counted from the top.
 unsafe fn prepare(
     e: &mut Entry,
@@ -40,22 +57,26 @@ unsafe fn prepare(
     more: usize,
     at: usize,
 ) -> Fallible<*mut c_char> {
-    let (n, size) = ((*buffer).n, (*buffer).size);
-    if size - n >= more {
-        return Ok((*buffer).b.add(n));
+    if let Some(to) = room(buffer, more) {
+        return Ok(to);
     }
+    let (n, size) = ((*buffer).n, (*buffer).size);
     if usize::MAX - more < n {
         return Err(e.cx().error("buffer too large").into());
     }
     // as PUC grows: at least by half
     let new_size = (size / 2).saturating_mul(3).max(n + more);
+    e.cx().make_room(new_size)?;
+    let place = (*e.st).top.sub(at);
     let cx = e.cx();
-    cx.make_room(new_size)?;
-    let new = cx.udata_with_block(new_size, 0)?.val().raw();
-    let block: *mut c_char = (*new.as_userdata()).block.cast();
-    block.copy_from_nonoverlapping((*buffer).b, n);
-    // the old box may be collected from here on
-    (*e.st).top.sub(at).put(new);
+    if let Some(u) = Val::of(cx, place.get()).as_udata() {
+        cx.resize_block(u, new_size)?;
+    } else {
+        let made = cx.udata_with_block(new_size)?.val().raw();
+        (*made.as_userdata()).block.cast::<c_char>().copy_from_nonoverlapping((*buffer).b, n);
+        place.put(made);
+    }
+    let block: *mut c_char = (*place.get().as_userdata()).block.cast();
     (*buffer).b = block;
     (*buffer).size = new_size;
     safepoint(e)?;
@@ -64,9 +85,8 @@ unsafe fn prepare(
 
 unsafe fn add(e: &mut Entry, buffer: *mut Buffer, text: &[u8]) -> Fallible<()> {
     if !text.is_empty() {
-        let to = prepare(e, buffer, text.len(), 1)?;
-        to.copy_from_nonoverlapping(text.as_ptr().cast(), text.len());
-        (*buffer).n += text.len();
+        prepare(e, buffer, text.len(), 1)?;
+        add_within(buffer, text);
     }
     Ok(())
 }
@@ -83,7 +103,13 @@ unsafe fn push_result(e: &mut Entry, buffer: *mut Buffer) -> Fallible<()> {
     push_bytes(e, bytes((*buffer).b, (*buffer).n))?;
     // the string takes the place of the box
     let s = e.pop();
-    (*e.st).top.sub(1).put(s);
+    let place = (*e.st).top.sub(1);
+    let cx = e.cx();
+    if let Some(u) = Val::of(cx, place.get()).as_udata() {
+        // nothing refers to it any more; it may be large
+        cx.resize_block(u, 0)?;
+    }
+    place.put(s);
     Ok(())
 }
 
@@ -131,17 +157,22 @@ raising! {
     }
 }
 
-/// Defines functions that can raise an error, of which the first argument is a buffer.
+/// Defines functions that can raise an error, of which the first argument is a buffer: `|e| body`,
+/// after an
+/// expression that has the result if the buffer need not grow.
 macro_rules! of_buffer {
     ($(
         fn $name:ident($buffer:ident $(, $arg:ident: $type:ty)*)
-            $(-> $ret:ty)? |$e:ident| $body:block
+            $(-> $ret:ty)? $([$within:expr])? |$e:ident| $body:block
     )*) => {$(
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         pub(crate) unsafe extern "C" fn $name($buffer: *mut Buffer $(, $arg: $type)*) $(-> $ret)? {
             unsafe extern "C" fn body($buffer: *mut Buffer $(, $arg: $type)*) -> Outcome {
-                guarded((*$buffer).l, |$e| $body)
+                $(if let Some(r) = $within {
+                    return Outcome::returned(r);
+                })?
+                guarded((*$buffer).l, move |$e| $body)
             }
             crate::arch::stub!(body)
         }
@@ -149,15 +180,17 @@ macro_rules! of_buffer {
 }
 
 of_buffer! {
-    fn luaL_prepbuffsize(buffer, more: usize) -> *mut c_char |e| {
+    fn luaL_prepbuffsize(buffer, more: usize) -> *mut c_char [room(buffer, more)] |e| {
         prepare(e, buffer, more, 1)
     }
 
-    fn luaL_addlstring(buffer, s: *const c_char, len: usize) |e| {
+    fn luaL_addlstring(buffer, s: *const c_char, len: usize) [
+        add_within(buffer, bytes(s, len))
+    ] |e| {
         add(e, buffer, bytes(s, len))
     }
 
-    fn luaL_addstring(buffer, s: *const c_char) |e| {
+    fn luaL_addstring(buffer, s: *const c_char) [add_within(buffer, c_bytes(s))] |e| {
         add(e, buffer, c_bytes(s))
     }
 
@@ -165,9 +198,8 @@ of_buffer! {
         // the value is above the box
         if let Some(s) = string_at(e.st, -1) {
             let text = perilune_runtime::string::LuaString::bytes(s);
-            let to = prepare(e, buffer, text.len(), 2)?;
-            to.copy_from_nonoverlapping(text.as_ptr().cast(), text.len());
-            (*buffer).n += text.len();
+            prepare(e, buffer, text.len(), 2)?;
+            add_within(buffer, text);
         }
         e.pop();
         Ok(())

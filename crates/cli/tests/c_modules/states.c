@@ -32,6 +32,8 @@ extern void lua_pushcclosure(lua_State *, lua_CFunction, int), lua_pushvalue(lua
 extern void lua_createtable(lua_State *, int, int), lua_setfield(lua_State *, int, const char *);
 extern void lua_rawseti(lua_State *, int, lua_Integer), lua_rotate(lua_State *, int, int);
 extern void *lua_newuserdatauv(lua_State *, size_t, int);
+extern void lua_pushnil(lua_State *);
+extern int lua_setiuservalue(lua_State *, int, int);
 extern const void *lua_topointer(lua_State *, int);
 extern void *lua_touserdata(lua_State *, int);
 extern void lua_setwarnf(lua_State *, void (*)(void *, const char *, int), void *);
@@ -93,15 +95,23 @@ static int in_memory(lua_State *L) {
 }
 
 static int take(lua_State *L) {
+  size_t size = (size_t)luaL_checkinteger(L, 1);
+  int i;
   Memory *m = lua_touserdata(L, -1001001);
   if (!m) lua_getallocf(L, (void **)&m);
   m->limit = m->used;
-  lua_newuserdatauv(L, (size_t)luaL_checkinteger(L, 1), 0);
+  lua_pushnil(L);
+  for (i = 0; i < 1000000; i++) {
+    /* each has the one before as its user value */
+    lua_newuserdatauv(L, size, 1);
+    lua_rotate(L, -2, 1);
+    lua_setiuservalue(L, -2, 1);
+  }
   return 0;
 }
 
-/* Makes a userdata of so many bytes when no memory is left at all: the status, the error, and the
-   result of the same when there is memory again. */
+/* Makes userdata of so many bytes when the state can get no more memory, until it has used what it
+   has: the status, the error, and the result of a program when there is memory again. */
 static int userdata_without_memory(lua_State *L) {
   Memory m = {0, (size_t)1 << 30, 0, 0, 0};
   lua_State *other = lua_newstate(limited, &m);

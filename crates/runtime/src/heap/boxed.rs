@@ -1,4 +1,4 @@
-//! Objects in boxes outside the blocks: threads, shapes, instances and userdata.
+//! Objects in boxes outside the blocks: threads, shapes, instances, and userdata of the host.
 
 use super::dead::Dead;
 use super::growth::{has_room, push_early};

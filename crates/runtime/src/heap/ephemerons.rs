@@ -215,7 +215,7 @@ unsafe fn key_of(o: *mut GcHeader) -> Option<Value> {
         Kind::Table => Tag::TABLE,
         Kind::LuaClosure => Tag::FUNCTION,
         Kind::NativeClosure => Tag::NATIVE,
-        Kind::Userdata => Tag::USERDATA,
+        Kind::Userdata | Kind::Memory => Tag::USERDATA,
         Kind::Thread => Tag::THREAD,
         Kind::String | Kind::Upvalue | Kind::Cell | Kind::Instance | Kind::Shape => return None,
     };

@@ -167,7 +167,7 @@ unsafe fn finalize(st: *mut State, object: Value) {
         Kind::Table if (*object.as_table()).meta & 1 == 0 => {
             std::ptr::with_exposed_provenance_mut::<Table>((*object.as_table()).meta)
         }
-        Kind::Userdata => (*object.as_userdata()).meta,
+        Kind::Userdata | Kind::Memory => (*object.as_userdata()).meta,
         _ => return,
     };
     if meta.is_null() {

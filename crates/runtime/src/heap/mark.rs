@@ -86,7 +86,7 @@ impl Marker {
                 self.place(o, size_of::<Cell>().next_multiple_of(16));
                 return self.value((&raw mut (*o.cast::<Cell>()).value).get());
             }
-            Kind::Table | Kind::LuaClosure | Kind::NativeClosure => {
+            Kind::Table | Kind::LuaClosure | Kind::NativeClosure | Kind::Memory => {
                 self.place(o, trace::size_of_object(o))
             }
             Kind::Userdata | Kind::Thread | Kind::Instance | Kind::Shape => {

@@ -13,9 +13,10 @@
 //!
 //! **Space.** Objects and buffers of up to [`block::SMALL_MAX`] bytes are in 32 KB [`block`]s,
 //! bump-allocated in holes (runs of free 128-byte lines). Larger ones are in the [`large`] space.
-//! Userdata, threads, instances and shapes are boxed and [adopted](crate::state::State::adopt). A
-//! block has a mark byte for each line, which is set to the mark of every object that overlaps the
-//! line. Sweeping frees the lines with other marks, without visiting the objects.
+//! Userdata of the host, threads, instances and shapes are boxed and
+//! [adopted](crate::state::State::adopt). A block has a mark byte for each line, which is set to
+//! the mark of every object that overlaps the line. Sweeping frees the lines with other marks,
+//! without visiting the objects.
 //!
 //! **Cycle.** Idle, marking (in slices at safepoints), one atomic step, [marking](resurrect) what
 //! objects to be finalized refer to, removing dead strings from the string table, then sweeping (in

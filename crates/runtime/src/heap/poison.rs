@@ -1,6 +1,6 @@
 //! Poison in freed memory, which shows that something still uses it.
 
-use crate::header::GcHeader;
+use crate::header::{GcHeader, Kind};
 
 /// The byte that fills freed memory.
 pub(crate) const POISON: u8 = 0xDB;
@@ -26,5 +26,6 @@ pub(crate) unsafe fn check_poison(p: *mut u8, size: usize) {
 /// Panics if `o` is not an object.
 pub(crate) unsafe fn check_object(o: *mut GcHeader) {
     let kind = o.cast::<u8>().read();
-    assert!((1..=10).contains(&kind), "a reference to freed memory: {o:?} has kind {kind:#x}");
+    let known = 1..=Kind::LAST as u8;
+    assert!(known.contains(&kind), "a reference to freed memory: {o:?} has kind {kind:#x}");
 }

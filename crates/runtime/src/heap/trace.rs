@@ -46,6 +46,7 @@ pub(crate) unsafe fn size_of_object(o: *mut GcHeader) -> usize {
         Kind::NativeClosure => NativeClosure::size_for((*o).aux as usize),
         Kind::Upvalue => size_of::<Upvalue>(),
         Kind::Cell => size_of::<Cell>().next_multiple_of(16),
+        Kind::Memory => Userdata::size_in_block(o.cast()),
         kind => unreachable!("{kind:?} is boxed"),
     }
 }
@@ -91,10 +92,10 @@ pub(crate) unsafe fn visit_children<V: Visitor>(o: *mut GcHeader, v: &mut V) {
         }
         Kind::Upvalue => v.value((*o.cast::<Upvalue>()).place.get()),
         Kind::Cell => v.value((&raw mut (*o.cast::<Cell>()).value).get()),
-        Kind::Userdata => {
+        Kind::Userdata | Kind::Memory => {
             let u = o.cast::<Userdata>();
             v.pointer((*u).meta);
-            for value in &(*u).user_values {
+            for value in &*(*u).user_values {
                 v.value(*value);
             }
         }

@@ -258,21 +258,58 @@ impl Cx {
         }
     }
 
-    /// Makes a userdata with a block of `size` bytes, and `n` user values.
+    /// Makes a userdata of `size` bytes of memory, which is not initialized, and `n` user values.
     ///
     /// # Errors
     /// Returns "not enough memory".
-    pub fn udata_with_block(&self, size: usize, n: usize) -> Result<Udata<'_>, Raised> {
+    #[inline]
+    pub fn udata_of_memory(&self, size: usize, n: usize) -> Result<Udata<'_>, Raised> {
+        self.check_room(size)?;
+        // SAFETY: N1; H4. `check_room` allows no more than 32 bits.
+        unsafe {
+            let bytes = Userdata::size_with_memory(size, n);
+            let o = (*self.state()).alloc(Kind::Memory, bytes);
+            if o.is_null() {
+                return Err(self.memory_error());
+            }
+            Ok(Udata(Val::new(Value::userdata(Userdata::with_memory(o, size as u32, n)))))
+        }
+    }
+
+    /// Makes a userdata with a block of `size` bytes that [`Cx::resize_block`] changes.
+    ///
+    /// # Errors
+    /// Returns "not enough memory".
+    pub fn udata_with_block(&self, size: usize) -> Result<Udata<'_>, Raised> {
         self.check_room(size)?;
         // SAFETY: N1; adopted as the kind that it is.
         unsafe {
             let memory = &mut (*self.state()).heap.memory;
             // `check_room` allows no more than 32 bits.
-            let u = Userdata::with_block(memory, size as u32, n);
+            let u = Userdata::with_block(memory, size as u32);
             let u = u.ok_or_else(|| self.memory_error())?;
             let bytes = u.bytes();
             Ok(Udata(Val::new(Value::userdata((*self.state()).make_boxed(u, bytes)))))
         }
+    }
+
+    /// Changes the size of a block that [`Cx::udata_with_block`] has made, which may move it. Its
+    /// contents are kept up to the smaller size.
+    ///
+    /// # Errors
+    /// Returns "not enough memory".
+    ///
+    /// # Safety
+    /// The userdata is one of that function.
+    pub unsafe fn resize_block(&self, u: Udata<'_>, size: usize) -> Result<(), Raised> {
+        let (st, u) = (self.state(), u.val().raw().as_userdata());
+        let old = (*u).header.word as usize;
+        self.check_room(size)?;
+        if !Userdata::resize(&mut (*st).heap.memory, u, size as u32) {
+            return Err(self.memory_error());
+        }
+        (*st).charge(size as isize - old as isize);
+        Ok(())
     }
 
     /// Makes a native function that runs the foreign code at an address, which its closure has.

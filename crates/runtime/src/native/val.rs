@@ -393,17 +393,11 @@ impl<'a> Udata<'a> {
         // SAFETY: N2.
         unsafe { (&(*self.ptr()).user_values).get(n).map(|v| Val::new(*v)) }
     }
-    /// Makes room for `n` user values, if there are fewer.
+    /// Makes room for `n` user values, if there are fewer; for one in userdata that C code has
+    /// made.
     pub fn make_user_values(self, n: usize) {
-        // SAFETY: N2; new ones are nil.
-        unsafe {
-            let values = &mut (*self.ptr()).user_values;
-            if values.len() < n {
-                let mut more = std::mem::take(values).into_vec();
-                more.resize(n, Value::NIL);
-                *values = more.into_boxed_slice();
-            }
-        }
+        // SAFETY: N2.
+        unsafe { Userdata::make_user_values(self.ptr(), n) }
     }
     /// Sets user value `n`; returns false if it does not exist.
     pub fn set_user_value(self, cx: &Cx, n: usize, v: Val<'_>) -> bool {

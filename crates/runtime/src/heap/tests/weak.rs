@@ -55,7 +55,7 @@ struct Program<'a> {
 /// Returns the number of an object.
 unsafe fn number(v: Value) -> usize {
     let t = match v.tag() {
-        Tag::USERDATA => (*v.as_userdata()).user_values[0],
+        Tag::USERDATA => (&(*v.as_userdata()).user_values)[0],
         _ => v,
     };
     Table::get_int(t.as_table(), 1).as_int() as usize
@@ -83,7 +83,7 @@ impl Program<'_> {
     /// Returns the table that holds the number and links of an object.
     unsafe fn table_of(v: Value) -> *mut Table {
         match v.tag() {
-            Tag::USERDATA => (*v.as_userdata()).user_values[0].as_table(),
+            Tag::USERDATA => (&(*v.as_userdata()).user_values)[0].as_table(),
             _ => v.as_table(),
         }
     }
