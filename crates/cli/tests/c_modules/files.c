@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 typedef struct lua_State lua_State;
@@ -22,6 +23,7 @@ extern void *lua_newuserdatauv(lua_State *, size_t, int);
 extern void luaL_setfuncs(lua_State *, const luaL_Reg *, int);
 extern void luaL_setmetatable(lua_State *, const char *);
 extern const char *luaL_checklstring(lua_State *, int, size_t *);
+extern long long luaL_checkinteger(lua_State *, int);
 extern void *luaL_checkudata(lua_State *, int, const char *);
 extern int luaL_fileresult(lua_State *, int, const char *);
 
@@ -85,9 +87,23 @@ static int print(lua_State *L) {
   return 0;
 }
 
+/* fork(): the number of a child process, or 0 in the child */
+static int make_child(lua_State *L) {
+  lua_pushinteger(L, fork());
+  return 1;
+}
+
+/* wait(child): its status when it has ended */
+static int wait_for(lua_State *L) {
+  int status = -1;
+  waitpid((pid_t)luaL_checkinteger(L, 1), &status, 0);
+  lua_pushinteger(L, status);
+  return 1;
+}
+
 static const luaL_Reg functions[] = {{"open", open_file}, {"pipe", make_pipe},
     {"never_opened", never_opened}, {"next_byte", next_byte}, {"count_closed", count_closed},
-    {"print", print}, {NULL, NULL}};
+    {"print", print}, {"fork", make_child}, {"wait", wait_for}, {NULL, NULL}};
 
 int luaopen_files(lua_State *L) {
   lua_createtable(L, 0, 8);

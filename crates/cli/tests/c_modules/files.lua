@@ -87,6 +87,28 @@ same(into:close(), "closed by C")
 same(out:read "a", "two\nthree")
 out:close()
 
+-- a child process has the files, and what is in their buffers
+name = os.tmpname()
+local lines = {}
+for _, open in ipairs { files.open, io.open } do
+  local file = open(name, "a")
+  file:write("before ")
+  if open == io.open then file:flush() end
+  local child = files.fork()
+  if child == 0 then
+    file:write("child ")
+    file:close()
+    os.exit(true)
+  end
+  same(files.wait(child), 0)
+  file:write("after\n")
+  same((file:close()), open == files.open and "closed by C" or true)
+end
+for line in io.lines(name) do lines[#lines + 1] = line end
+same(lines[1], "before child before after")
+same(lines[2], "before child after")
+os.remove(name)
+
 -- what both write appears in this order
 io.write "o"
 files.print ""
