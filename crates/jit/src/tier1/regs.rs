@@ -198,11 +198,13 @@ impl Translator<'_> {
         self.regs.note_float(r, v, Known::Tag(Tag::FLOAT));
     }
 
-    /// Writes the home slot of `r`, leaving what is known of it to the caller.
+    /// Writes the home slot of `r`, leaving what is known of it to the caller. What is known of a
+    /// register is in its home slot, except on a fast path of tier 2.
     pub(super) fn store_home(&mut self, r: Reg, bits: Value, tag: Known) {
         self.emit.store_payload(r, bits);
+        let is_home = self.slow_exit.is_none();
         match tag {
-            Known::Tag(t) if self.regs.has_tag(r, t) || self.tags[r] == Some(t) => {}
+            Known::Tag(t) if is_home && (self.regs.has_tag(r, t) || self.tags[r] == Some(t)) => {}
             tag => {
                 let v = self.emit.tag_value(tag);
                 self.emit.store_tag(r, v);
