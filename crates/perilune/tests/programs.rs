@@ -10,6 +10,7 @@
 //! | `PERILUNE_PROGRAMS_KEEP` | how many differences to collect before the end | 1 |
 //! | `PERILUNE_PROGRAMS_MODE` | only this mode (below) | those of the seed |
 //! | `PERILUNE_PROGRAMS_SHOW` | set: print the program of the first seed, and do nothing else | |
+//! | `PERILUNE_PROGRAMS_FILE` | run the program of this file in the modes of the first seed | |
 //! | `PERILUNE_PROGRAMS_ORACLE` | set: run each program twice under PUC, and not under Perilune | |
 //! | `PERILUNE_PROGRAMS_QUICK` | set: show the first line that differs, and no program | |
 //! | `PERILUNE_PROGRAMS_VERBOSE` | set: name the programs that do not compile | |
@@ -190,6 +191,16 @@ fn programs_show_what_they_show_under_puc() {
     if std::env::var_os("PERILUNE_PROGRAMS_SHOW").is_some() {
         let configuration = modes_of(first, false)[0].configuration;
         print!("{}", run::standalone(&program_of(first).current(), configuration));
+        return;
+    }
+    if let Some(path) = std::env::var_os("PERILUNE_PROGRAMS_FILE") {
+        let program = std::fs::read_to_string(path).expect("the file is text");
+        let modes = modes_of(first, only.is_some()).into_iter();
+        for mode in modes.filter(|mode| only.as_deref().is_none_or(|name| mode.name() == name)) {
+            if let Some((expected, shown)) = difference(&program, mode, oracle) {
+                panic!("{mode:?}\n--- PUC shows\n{expected}\n--- Perilune shows\n{shown}");
+            }
+        }
         return;
     }
     // A crash leaves the seed here.
