@@ -96,13 +96,14 @@ fn with_plan<R>(plan: Plan, f: impl FnOnce() -> R) -> (std::result::Result<R, St
     (result, count)
 }
 
-/// Numbers of allocations up to `count`: all of the first ones, and fewer and fewer of the others,
-/// unless `PERILUNE_ALLOCATION_ALL` is set.
+/// Numbers of allocations up to `count`: all of the first ones, and fewer and fewer of the others.
+/// If `PERILUNE_ALLOCATION_ALL` is set, all of them, or every so many-th one.
 fn numbers(count: usize, all_up_to: usize) -> impl Iterator<Item = usize> {
-    let all = std::env::var_os("PERILUNE_ALLOCATION_ALL").is_some();
+    let every = std::env::var("PERILUNE_ALLOCATION_ALL").ok();
+    let every = every.map(|text| text.parse::<usize>().unwrap_or(1).max(1));
     let next = move |&n: &usize| {
-        let step = if all || n < all_up_to { 1 } else { n / (all_up_to / 4 + 2) + 1 };
-        Some(n + step).filter(|&n| n <= count)
+        let fewer = if n < all_up_to { 1 } else { n / (all_up_to / 4 + 2) + 1 };
+        Some(n + every.unwrap_or(fewer)).filter(|&n| n <= count)
     };
     std::iter::successors(Some(1).filter(|&n| n <= count), next)
 }
@@ -377,7 +378,8 @@ fn jit() -> Engine {
 
 fn run_programs<'a>(bench: &Bench, programs: impl Iterator<Item = (&'a str, &'a str)>) {
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    for (name, source) in programs {
+    let only = std::env::var("PERILUNE_ALLOCATION_PROGRAM").unwrap_or_default();
+    for (name, source) in programs.filter(|(name, _)| name.contains(&only)) {
         // One program for all states, so that it is compiled once.
         let program = bench.engine.compile(source, "=program").expect("it compiles");
         bench.fail_everywhere(name, |_| Ok(()), |lua, ()| lua.load_program(&program).call(()));
