@@ -237,13 +237,15 @@ fn the_memory_limit_stops_growing_scripts() {
     // allocated without a check of the limit until the next safepoint: up to 7 %, by coroutines
     // whose stacks grow
     const UNASKED: usize = LIMIT / 12;
-    // Memory outside the script: the engine's, and temporary copies. Debug builds keep freed memory
-    // for a while; 21, 24 and 27 MB of it were measured there in these modes.
-    let outside = |mode| match mode {
-        _ if !cfg!(debug_assertions) => LIMIT,
-        Mode::Off => 25 << 20,
-        Mode::Background => 28 << 20,
-        _ => 31 << 20,
+    // Memory that is not counted: the engine's, temporary copies, and gaps between small objects
+    // that are left of a line of the heap; up to 76 % of the limit were measured. Where each string
+    // that is kept lies between tables that are not, it was 110 % and 205 %. Debug builds keep
+    // freed memory for a while, up to 350 %.
+    let uncounted = |program: &str| match program {
+        _ if cfg!(debug_assertions) => 4 * LIMIT,
+        _ if program.contains("gaps") => 3 * LIMIT,
+        _ if program.contains("tostring({})") => LIMIT * 5 / 4,
+        _ => LIMIT * 7 / 8,
     };
     let _turn = turn();
     let mut findings = Findings::default();
@@ -272,7 +274,7 @@ fn the_memory_limit_stops_growing_scripts() {
             if std::env::var_os("PERILUNE_HOSTILE_METRICS").is_some() {
                 eprintln!("{used:>10} {grown:>10} {what}");
             }
-            if used > limit + UNASKED || grown > limit + outside(mode) {
+            if used > limit + UNASKED || grown > limit + uncounted(program) {
                 findings.wrong.push(format!("{what}: {used} bytes, process {grown}"));
             }
             lua.set_time_limit(None).expect("it can be set");

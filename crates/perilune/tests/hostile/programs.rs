@@ -474,6 +474,8 @@ pub(crate) const GROWING: &[&str] = &[
     "local s = a(1e6) local t = {} while true do t[#t + 1] = s:upper():sub(#t + 2) end",
     "local t = {} while true do t[#t + 1] = ('x'):rep(1000) .. #t end",
     "local t = {} while true do t[#t + 1] = tostring({}) end",
+    "local t, gaps = {} while true do for i = 1, 10 do gaps = { i, i, i, i } end \
+     t[#t + 1] = tostring(#t) end",
     "local t = {} while true do t[#t + 1] = utf8.char(#t % 60000 + 1):rep(50) end",
     "concat(lies(1 << 40, a(1e5)))",
     "concat({ 'x', 'y' }, a(1e7)) concat(lies(100, 'x'), a(1e6))",
