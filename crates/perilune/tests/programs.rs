@@ -39,6 +39,8 @@
 //! spare room; thresholds for compiling differ by seed, so that code is made with and without
 //! feedback. Half of the runs that leave the tier open use tier 2.
 
+#[path = "programs/dense.rs"]
+mod dense;
 #[path = "programs/generate.rs"]
 mod generate;
 #[path = "programs/host.rs"]

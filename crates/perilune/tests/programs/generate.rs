@@ -83,6 +83,7 @@ impl Generator {
         // half of the programs are about what runs hot
         let hot_share = if g.chance(60) { 80 } else { 0 };
         let records_share = g.pick(&[0, 10, 40, 90]);
+        let dense_share = g.pick(&[0, 10, 40, 90]);
         let mut parts = Vec::new();
         for ty in ['i', 'f', 's', 'q', 'd', 'o', 'c'] {
             if g.chance(80) {
@@ -98,6 +99,8 @@ impl Generator {
                 g.top_statement()
             } else if g.chance(records_share) {
                 g.record_program()
+            } else if g.chance(dense_share) {
+                g.dense_program()
             } else {
                 g.hot_function()
             };
