@@ -18,6 +18,8 @@ pub(crate) unsafe fn hot_loop(st: *mut State) -> Step {
     let frame = Frame((*st).base);
     let inst = (*frame.callee().as_function()).instance;
     let pc = frame.word().pc();
+    // none of its values is one of an open number, unlike what the frame on top may have next
+    (*st).top = frame.0.add((*inst).max_stack as usize);
     let Some(entry) = machine::with_tier(st, |tier| tier.hot_loop(st, inst, pc)) else {
         return Ok(());
     };

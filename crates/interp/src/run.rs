@@ -183,8 +183,11 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             }
             if MODE != HOOKED && MODE != ONE && (*st).loop_threshold.is_reached(count) {
                 step!(hot_loop(st));
+                // machine code may have returned, with an open number of results
+                poll!((*st).top.max(frame_end!()));
+            } else {
+                poll!(frame_end!());
             }
-            poll!(frame_end!());
         }};
     }
     // The JMP that `ip` is at is taken. Machine code takes it itself, or the interpreter does once
@@ -661,7 +664,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             }
             Op::Concat => {
                 step!(run_to_lua(st, concat::concat(st, i, i.b())));
-                poll!(frame_end!());
+                poll!((*st).top.max(frame_end!()));
             }
 
             Op::Close => {
@@ -958,7 +961,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                     continue;
                 }
                 step!(for_loop::call_iterator(st, i));
-                poll!(frame_end!());
+                poll!((*st).top.max(frame_end!()));
             }
             Op::TForLoop => {
                 let ra = ra!();

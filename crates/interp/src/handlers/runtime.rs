@@ -284,8 +284,7 @@ pub(super) unsafe extern "C-unwind" fn concat(st: *mut State) -> u64 {
     if (*st).poll.load(Ordering::Relaxed) == 0 || frame.word().is_machine() {
         return stepped(st, Ok(()));
     }
-    let inst = (*frame.callee().as_function()).instance;
-    stepped(st, safepoint(st, frame.0.add((*inst).max_stack as usize), false))
+    stepped(st, safepoint(st, (*st).top.max(steps::frame_end(st)), false))
 }
 
 pub(super) unsafe extern "C-unwind" fn get_field(

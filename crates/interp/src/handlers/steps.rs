@@ -389,5 +389,5 @@ pub(super) unsafe extern "C-unwind" fn iterate(st: *mut State) -> u64 {
     if for_loop::inline_round(at.register(at.i.a()), at.i.c()) {
         return CONTINUE;
     }
-    polled(st, for_loop::call_iterator(st, at.i), || frame_end(st))
+    polled(st, for_loop::call_iterator(st, at.i), || (*st).top.max(frame_end(st)))
 }
