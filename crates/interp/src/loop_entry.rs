@@ -8,7 +8,7 @@ use crate::native::run_to_lua;
 use crate::step::Step;
 
 /// Tells the compiler of a loop that went round often, and continues in its machine code if there
-/// is some.
+/// is some. That may return to a frame with an open number of results, which end at the top.
 ///
 /// # Safety
 /// I2; the pc is stored, and is that of the loop's first instruction.
@@ -18,7 +18,7 @@ pub(crate) unsafe fn hot_loop(st: *mut State) -> Step {
     let frame = Frame((*st).base);
     let inst = (*frame.callee().as_function()).instance;
     let pc = frame.word().pc();
-    // none of its values is one of an open number, unlike what the frame on top may have next
+    // at the head of a loop none of a frame's values is one of an open number
     (*st).top = frame.0.add((*inst).max_stack as usize);
     let Some(entry) = machine::with_tier(st, |tier| tier.hot_loop(st, inst, pc)) else {
         return Ok(());

@@ -181,13 +181,11 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                 save_pc!();
                 changed!();
             }
-            if MODE != HOOKED && MODE != ONE && (*st).loop_threshold.is_reached(count) {
+            let hot = MODE != HOOKED && MODE != ONE && (*st).loop_threshold.is_reached(count);
+            if hot {
                 step!(hot_loop(st));
-                // machine code may have returned, with an open number of results
-                poll!((*st).top.max(frame_end!()));
-            } else {
-                poll!(frame_end!());
             }
+            poll!(if hot { (*st).top.max(frame_end!()) } else { frame_end!() });
         }};
     }
     // The JMP that `ip` is at is taken. Machine code takes it itself, or the interpreter does once
@@ -666,7 +664,6 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                 step!(run_to_lua(st, concat::concat(st, i, i.b())));
                 poll!((*st).top.max(frame_end!()));
             }
-
             Op::Close => {
                 (*st).close_upvalues(ra!());
                 if (&(*(*st).thread).to_close)

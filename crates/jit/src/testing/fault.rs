@@ -42,7 +42,7 @@ pub enum Fault {
     StaleLoads,
     /// Loops that are not quiet keep what is known of memory (tier 2).
     NoisyLoops,
-    /// Loops go on after polls in which memory may have changed, with what they have loaded before
+    /// Loops continue with what they have loaded after polls in which memory may have changed
     /// (tier 2).
     LoudPolls,
     /// The fields of a constructor are inferred from slots, and not from the shapes they lead to.
