@@ -11,13 +11,12 @@ use perilune_runtime::thread::Thread;
 use perilune_runtime::tier::Left;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use crate::call_native::call_native;
+use crate::call_native::{call_native, run_all};
 use crate::depth::{MAX_NATIVE_DEPTH, depth_error};
 use crate::enter::{code_of, enter_interpreted};
-use crate::native::run_to_lua;
+use crate::machine;
 use crate::step::{Entered, Exit, Step};
 use crate::unwound::{Before, Unwound};
-use crate::{execute, machine};
 
 /// `Vm::call`: calls from a native function (or the collector), to the end.
 ///
@@ -222,16 +221,9 @@ unsafe fn call_others<R: Outcome>(
     }
 }
 
-/// Runs what a call has entered to its end.
+/// Runs what a call has entered to its end. If it has entered nothing, it has been unwound already.
 unsafe fn run_on(st: *mut State, entered: Result<Entered, Exit>) -> Step {
-    match entered? {
-        Entered::Lua => execute::execute(st),
-        other => match run_to_lua(st, Ok(other)) {
-            Ok(()) => execute::execute(st),
-            Err(Exit::Error) => execute::after_error(st),
-            Err(e) => Err(e),
-        },
-    }
+    run_all(st, Ok(entered?))
 }
 
 /// The call has ended in this way.

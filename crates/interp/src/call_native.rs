@@ -84,8 +84,11 @@ unsafe fn after_native_call(st: *mut State, r: Ret, f: *mut NativeClosure) -> St
     run_all(st, entered)
 }
 
-/// Runs what native code has entered to its end.
-unsafe fn run_all(st: *mut State, entered: Result<Entered, Exit>) -> Step {
+/// Runs what native code has entered to its end; begins to unwind where that was an error.
+///
+/// # Safety
+/// As [`run_to_lua`].
+pub(crate) unsafe fn run_all(st: *mut State, entered: Result<Entered, Exit>) -> Step {
     match run_to_lua(st, entered) {
         Ok(()) => execute::execute(st),
         Err(Exit::Error) => execute::after_error(st),

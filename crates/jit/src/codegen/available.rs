@@ -337,8 +337,10 @@ impl Emitter<'_> {
         self.available.broken(self.b.func).to_vec()
     }
 
-    /// The call that was just emitted stores nowhere.
-    pub(super) fn changed_nothing(&mut self) {
+    /// Emits a call of what stores nothing that code loads, but for what the caller notes.
+    pub(super) fn changing_nothing(&mut self, call: impl FnOnce(&mut Self)) {
+        self.available.look(self.b.func);
+        call(self);
         self.available.pass_over(self.b.func);
     }
 
@@ -473,6 +475,29 @@ mod tests {
             c.switch_to(head, true);
             assert_eq!(c.loaded(v), None);
         });
+    }
+
+    #[test]
+    fn what_a_loop_keeps_is_available_in_it() {
+        for stores in [false, true] {
+            with_code(|c, v| {
+                let held = c.load(v);
+                let head = c.b.create_block();
+                c.jump(head);
+                let kept = Regions::ALL.without(Region::Elements);
+                c.available.switch_to(c.b.func, head, Some(kept));
+                c.b.switch_to_block(head);
+                assert_eq!(c.loaded(v), Some(held));
+                c.available.change(c.b.func, Region::Elements);
+                if stores {
+                    c.available.change(c.b.func, Region::Objects);
+                    assert_eq!(c.loaded(v), None);
+                }
+                c.jump(head);
+                let broken: &[Block] = if stores { &[head] } else { &[] };
+                assert_eq!(c.available.broken(c.b.func), broken);
+            });
+        }
     }
 
     #[test]

@@ -56,9 +56,8 @@ impl Emitter<'_> {
 
     /// Ends the block: calls the barrier and continues in `on`.
     fn call_barrier(&mut self, owner: Value, bits: Value, on: Block) {
-        self.available.look(self.b.func);
-        self.preserving(self.body.calls.preserving_barrier as usize, &[owner, bits]);
-        self.changed_nothing();
+        let barrier = self.body.calls.preserving_barrier as usize;
+        self.changing_nothing(|e| e.preserving(barrier, &[owner, bits]));
         self.available.change(self.b.func, Region::Flags);
         self.jump(on);
         self.switch_to(on);

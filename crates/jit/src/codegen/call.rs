@@ -127,9 +127,7 @@ impl Emitter<'_> {
     /// for home slots and the state.
     pub(super) fn quiet_step(&mut self, address: usize, pc: Pc) {
         self.save_frame(pc);
-        self.available.look(self.b.func);
-        self.preserving(address, &[]);
-        self.changed_nothing();
+        self.changing_nothing(|e| e.preserving(address, &[]));
         let st = self.state();
         let status = self.load64(Region::State, st, state::RETURNED_BITS);
         self.check(status);

@@ -37,8 +37,9 @@ impl Emitter<'_> {
         self.nothing_called = false;
     }
 
-    /// In what follows the outermost frame is at `base`, or where the base is set after that. In
-    /// loops in which the base is not set, this is known before all of the loop is emitted.
+    /// The code that follows takes `base` for the base of the outermost frame until it is set.
+    /// `None`: it asks for the variable again. In a loop that is not emitted to its end, the
+    /// variable is not known to have one value.
     pub(crate) fn fix_base(&mut self, base: Option<Value>) {
         self.loop_base = base;
     }

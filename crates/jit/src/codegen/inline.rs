@@ -85,7 +85,8 @@ impl<'a> Emitter<'a> {
         self.frames[n].instance = self.load64(Region::Objects, closure, closure::INSTANCE);
     }
 
-    /// Returns the address of register 0 of the outermost frame, as the function's variable has it.
+    /// Returns the address of register 0 of the outermost frame, as one value: two calls return the
+    /// same unless the base was set between them.
     pub(crate) fn current_base(&mut self) -> Value {
         let base = self.outermost_base();
         self.b.func.dfg.resolve_aliases(base)

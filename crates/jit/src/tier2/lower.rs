@@ -70,9 +70,16 @@ struct QuietLoop {
     kept: Regions,
     /// Its last block.
     last: Block,
-    /// The base of the frame where it is entered, if that is one value.
-    base: Option<ir::Value>,
-    is_entered: bool,
+    /// The bases of the frame on the ways that lead to it.
+    bases: Vec<ir::Value>,
+}
+
+impl QuietLoop {
+    /// Returns the base of the frame in the loop, if it is the same on all ways.
+    fn base(&self) -> Option<ir::Value> {
+        let &first = self.bases.first()?;
+        self.bases.iter().all(|&base| base == first).then_some(first)
+    }
 }
 
 /// Emits the code of `f`, whose beginning is emitted. Adds the quiet loops to `noisy` whose code is
@@ -160,8 +167,8 @@ impl<'a> Lower<'_, 'a> {
     fn lower_block(&mut self, block: Block) {
         let low = self.block(block);
         let data = &self.f.blocks[block];
-        if let Some(QuietLoop { kept, last, base, .. }) = self.quiet.get(&block) {
-            let (kept, last, base) = (*kept, *last, *base);
+        if let Some(quiet) = self.quiet.get(&block) {
+            let (kept, last, base) = (quiet.kept, quiet.last, quiet.base());
             self.emit().switch_to_loop(low, kept);
             self.emit().fix_base(base);
             self.last = Some(last);
@@ -209,7 +216,7 @@ impl<'a> Lower<'_, 'a> {
             };
             let kept = kept.without(Region::Slots).without(Region::State);
             let last = members[size];
-            self.quiet.insert(head, QuietLoop { kept, last, base: None, is_entered: false });
+            self.quiet.insert(head, QuietLoop { kept, last, bases: Vec::new() });
         }
     }
 
@@ -238,15 +245,10 @@ impl<'a> Lower<'_, 'a> {
         Some(kept)
     }
 
-    /// A jump leads to the head of a loop: the base is known there, if it is the same on all ways.
+    /// Notes the base where a jump leads to the head of a loop.
     fn enter_loop(&mut self, head: Block) {
-        if !self.quiet.contains_key(&head) {
-            return;
-        }
-        let base = self.emit().current_base();
         if let Some(quiet) = self.quiet.get_mut(&head) {
-            quiet.base = (!quiet.is_entered || quiet.base == Some(base)).then_some(base);
-            quiet.is_entered = true;
+            quiet.bases.push(self.generic.emit().current_base());
         }
     }
 

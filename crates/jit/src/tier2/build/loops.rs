@@ -11,7 +11,6 @@
 //! looked like is built again.
 
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
 
 use perilune_bytecode::feedback::access;
 use perilune_bytecode::{Op as Bytecode, Proto};
@@ -25,7 +24,7 @@ use crate::tier2::ir::{Block, BlockData, End, Place, Target};
 use crate::tier2::known::Known;
 
 /// How much was built that changes what is known of memory.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Noise {
     /// What may run other code.
     pub(super) calls: u32,
@@ -97,7 +96,7 @@ impl Builder<'_> {
     }
 
     /// Builds the first round of a loop; what leads back leads to the head of the loop.
-    fn peel(&mut self, head: Pc, l: &Rc<Loop>) {
+    fn peel(&mut self, head: Pc, l: &Loop) {
         let Some(first) = self.starts[head].block else { return };
         self.f.blocks[first].is_loop = false;
         let next = self.f.blocks.push(BlockData { is_loop: true, ..BlockData::default() });
@@ -144,8 +143,9 @@ impl Builder<'_> {
     /// quiet.
     fn look_at(&self, l: &Loop) -> Option<(Stores, usize)> {
         let source = &self.source;
-        let mut stores = Stores::default();
-        stores.upvalues |= source.flow.captured.values().any(|&captured| captured);
+        // what closures share may be written as a register
+        let upvalues = source.flow.captured.values().any(|&captured| captured);
+        let mut stores = Stores { upvalues, ..Stores::default() };
         let reached = l.instructions.iter().filter(|&&pc| !source.flow.cold[pc]);
         let Source { proto, snapshot, calls, .. } = *source;
         let of = Code { proto, snapshot, calls, candidates: self.candidates };
