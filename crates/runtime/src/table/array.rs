@@ -125,6 +125,9 @@ impl Table {
                 (*st).barrier_of_store(t, v);
                 return true;
             }
+            if v.is_nil() {
+                return Table::clear_at_once(t, at as u32);
+            }
         } else if at == (*t).array_len as u64
             && at < (*t).array_cap as u64
             && ((*t).nodes.is_null() || Table::is_free(t, i))
@@ -144,6 +147,22 @@ impl Table {
             }
         }
         false
+    }
+
+    /// Clears element `at`, which is below `array_len`. Returns false, without an effect, if the
+    /// array has to be converted for this.
+    #[inline]
+    unsafe fn clear_at_once(t: *mut Table, at: u32) -> bool {
+        if at + 1 == (*t).array_len {
+            (*t).array_len = at;
+            Table::trim(t);
+            return true;
+        }
+        if Table::kind(t) != ArrayKind::Any {
+            return false;
+        }
+        Table::write_any(t, at, Value::NIL);
+        true
     }
 
     /// Returns whether the hash part has no value for `i`, the next key of the array, nor for the
@@ -169,14 +188,11 @@ impl Table {
                 if !Table::put_element(st, t, at, v) {
                     Table::refuse(st, ArrayKind::Any.bytes(len));
                 }
-            } else if at + 1 < len {
+            } else if !Table::clear_at_once(t, at) {
                 if !Table::make_any(st, t, (*t).array_cap) {
                     return Table::refuse(st, ArrayKind::Any.bytes(len));
                 }
                 Table::write_any(t, at, v);
-            } else {
-                (*t).array_len = at;
-                Table::trim(t);
             }
         } else if at == len as u64 && len < MAX_CAP && Table::live_node(t, i).is_null() {
             if !v.is_nil() {
