@@ -65,19 +65,22 @@ impl Live {
                     Some(flow) => flow.successors(proto, pc),
                     None => pc.successors(proto),
                 };
-                let mut live = Set::default();
-                for to in [next, jump].into_iter().flatten() {
-                    live.join(&at[to]);
-                }
                 let i = pc.instr(proto);
                 let e = effects(i);
+                let mut live = jump.map(|to| at[to]).unwrap_or_default();
+                if i.op() == Op::TestSet {
+                    // It copies where it jumps.
+                    live.remove(i.a(), 1);
+                }
+                if let Some(to) = next {
+                    live.join(&at[to]);
+                }
                 for (from, count) in e.writes {
                     live.remove(from, count);
                 }
-                let results = matches!(i.op(), Op::Call | Op::CallMeta | Op::VarArg) && i.c() == 0;
-                if results || i.op() == Op::TailCall {
-                    // what it leaves is read by the next instruction, up to the end
-                    live.remove(i.a(), ALL - i.a());
+                if let Some(from) = e.releases {
+                    // results, and registers that nothing reads before it writes them
+                    live.remove(from, ALL - from);
                 }
                 for (from, count) in e.reads {
                     live.add(from, count);
@@ -167,6 +170,41 @@ mod tests {
             4 VARARG 5 0: r2 r3 r4
             5 TAILCALL 2 0 0: r2 r3 r4 r5
             6 RETURN 2 0 0: r2 r3 r4 r5
+        ",
+        );
+    }
+
+    #[test]
+    fn a_test_writes_where_it_copies() {
+        check(
+            "local a, b = ... while a do local c = a or b b = c end return b",
+            r"
+            0 VARARGPREP 0
+            1 VARARG 0 3
+            2 TEST 0 0: r0 r1
+            4 TESTSET 2 0 1: r0 r1
+            6 MOVE 2 1: r0 r1
+            7 MOVE 1 2: r0 r2
+            8 JMP -7: r0 r1
+            9 RETURN1 1: r1
+        ",
+        );
+    }
+
+    #[test]
+    fn calls_release_what_lies_above_them() {
+        check(
+            "local f, a = ... while a do f(a or 1) end return a",
+            r"
+            0 VARARGPREP 0
+            1 VARARG 0 3
+            2 TEST 1 0: r0 r1
+            4 MOVE 2 0: r0 r1
+            5 TESTSET 4 1 1: r0 r1 r2
+            7 LOADI 4 1: r0 r1 r2
+            8 CALL 2 2 1: r0 r1 r2 r4
+            9 JMP -8: r0 r1
+            10 RETURN1 1: r1
         ",
         );
     }

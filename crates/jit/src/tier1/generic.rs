@@ -7,6 +7,7 @@ use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::{Block, Function, Value};
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::FunctionBuilderContext;
+use perilune_bytecode::effects::effects;
 use perilune_bytecode::feedback::access;
 use perilune_bytecode::{Instr, Op, Proto};
 use perilune_runtime::value::Tag;
@@ -217,6 +218,16 @@ impl<'a> Generic<'a> {
         assert!(open, "control continues after an instruction with a fast path");
         t.slow_exit = None;
         tags::step(t.proto, t.snapshot, &t.flow, pc, false, &mut t.tags);
+        // The home slots of other registers may hold anything.
+        let written = effects(pc.instr(t.proto)).writes;
+        for &Held { register, .. } in held {
+            let is_written =
+                |(from, count): (usize, usize)| (from..from + count).contains(&register.index());
+            if !written.into_iter().any(is_written) {
+                t.regs.forget(register);
+                t.tags.set(register, None);
+            }
+        }
     }
 
     /// Returns payload and tag of a register that is in its home slot. `tag`: what is known of the
