@@ -25,10 +25,17 @@ pub(crate) const LINES: usize = BLOCK / LINE;
 pub(crate) const SMALL_MAX: usize = 8 * 1024;
 /// Number of blocks of a chunk.
 const CHUNK_BLOCKS: usize = 32;
+/// Size of a huge page in bytes. Chunks of this size and multiples of it are aligned to it.
+const HUGE_PAGE: usize = 2 << 20;
 /// Returns how many bytes to allocate for a chunk of `blocks` blocks, which have to be aligned.
 const fn chunk_bytes(blocks: usize) -> usize {
-    BLOCK * (blocks + 1)
+    let align = if BLOCK * blocks < HUGE_PAGE { BLOCK } else { HUGE_PAGE };
+    BLOCK * blocks + align
 }
+/// Least size in bytes of the chunks of a heap whose next chunks consist of huge pages.
+const LEAST_FOR_HUGE_PAGES: usize = 16 << 20;
+/// Largest number of huge pages in a chunk.
+const MOST_HUGE_PAGES: usize = 8;
 /// Number of blocks that are reserved for when memory is short.
 const KEPT: usize = 4;
 
@@ -117,15 +124,47 @@ struct SpareChunk(*mut u8);
 unsafe impl Send for SpareChunk {}
 
 impl Chunk {
-    /// Allocates a chunk of the usual size, if there is memory for it.
-    unsafe fn new(memory: &mut Memory) -> Option<Chunk> {
-        if memory.is_global()
-            && let Some(spare) = lock(&SPARE).pop()
-        {
-            return Some(Chunk::of(spare.0, CHUNK_BLOCKS));
+    /// Allocates the next chunk of a heap whose chunks have `reserved` bytes, if there is memory
+    /// for it.
+    unsafe fn new(memory: &mut Memory, reserved: usize) -> Option<Chunk> {
+        if !memory.is_global() {
+            return Chunk::usual(memory);
         }
+        if reserved >= LEAST_FOR_HUGE_PAGES
+            && let Some(chunk) = Chunk::of_huge_pages(memory, reserved)
+        {
+            return Some(chunk);
+        }
+        match lock(&SPARE).pop() {
+            Some(spare) => Some(Chunk::of(spare.0, CHUNK_BLOCKS)),
+            None => Chunk::usual(memory),
+        }
+    }
+
+    /// Allocates a chunk of the usual size.
+    unsafe fn usual(memory: &mut Memory) -> Option<Chunk> {
         let p = memory.try_alloc(chunk_bytes(CHUNK_BLOCKS));
         (!p.is_null()).then(|| Chunk::of(p, CHUNK_BLOCKS))
+    }
+
+    /// Allocates a chunk of whole huge pages, and asks the system for them: a large heap then
+    /// causes few page faults and few misses of the translation buffer. The chunk is at most an
+    /// eighth of the heap, so that little of it can be resident without being used.
+    unsafe fn of_huge_pages(memory: &mut Memory, reserved: usize) -> Option<Chunk> {
+        let pages = (reserved / 8 / HUGE_PAGE).clamp(1, MOST_HUGE_PAGES);
+        let (size, blocks) = (pages * HUGE_PAGE, pages * (HUGE_PAGE / BLOCK));
+        let p = memory.try_alloc(chunk_bytes(blocks));
+        if p.is_null() {
+            return None;
+        }
+        // Addresses of objects are converted to addresses of blocks.
+        p.expose_provenance();
+        let base = p.add(p.align_offset(HUGE_PAGE));
+        // SAFETY: the range is a part of the allocation, and the advice does not change what it
+        // holds.
+        #[cfg(all(target_os = "linux", not(miri)))]
+        libc::madvise(base.cast(), size, libc::MADV_HUGEPAGE);
+        Some(Chunk { memory: p, base, blocks, touched: 0 })
     }
 
     /// Allocates a chunk of one block, from the reserve of memory if necessary.
@@ -278,7 +317,7 @@ impl Blocks {
     /// Returns a block that was never used.
     unsafe fn fresh(&mut self, memory: &mut Memory) -> Block {
         if self.untouched() <= KEPT && self.next_chunk.is_none() {
-            self.next_chunk = Chunk::new(memory);
+            self.next_chunk = Chunk::new(memory, self.reserved());
         }
         if self.untouched() == 0 {
             let next = self.next_chunk.take();
@@ -309,7 +348,7 @@ impl Blocks {
             return true;
         }
         if self.next_chunk.is_none() {
-            self.next_chunk = Chunk::new(memory);
+            self.next_chunk = Chunk::new(memory, self.reserved());
         }
         self.next_chunk.is_some()
     }
@@ -427,7 +466,7 @@ impl Blocks {
         if std::mem::replace(&mut self.released, true) || self.free.len() < keep + CHUNK_BLOCKS {
             return;
         }
-        let mut spare = (self.free.len() - keep) / CHUNK_BLOCKS;
+        let mut spare = self.free.len() - keep;
         // The base of each chunk, and how many of its blocks are free.
         let mut counts: Vec<(usize, usize)> =
             self.chunks.iter().map(|c| (c.base.addr(), 0)).collect();
@@ -444,9 +483,9 @@ impl Blocks {
         let going = self.chunks.extract_if(.., |c| {
             let at = chunk(&counts, c.base.addr());
             let count = &mut counts[at].1;
-            let goes = spare > 0 && *count == CHUNK_BLOCKS;
+            let goes = *count == c.blocks && c.blocks >= CHUNK_BLOCKS && c.blocks <= spare;
             if goes {
-                spare -= 1;
+                spare -= c.blocks;
                 *count = GOES;
             }
             goes
@@ -460,7 +499,7 @@ impl Blocks {
     pub(crate) unsafe fn release_some(&mut self, memory: &mut Memory, count: usize) -> bool {
         for _ in 0..count {
             let Some(chunk) = self.going.pop() else { break };
-            memory.free(chunk.memory, chunk_bytes(CHUNK_BLOCKS));
+            memory.free(chunk.memory, chunk_bytes(chunk.blocks));
         }
         self.going.is_empty()
     }
