@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use mlua::{Lua as Puc, LuaOptions, StdLib};
@@ -15,6 +16,7 @@ const HARNESS: &str = include_str!("harness.lua");
 
 /// A program within the harness, as text or as a function of the harness's own chunk. States of one
 /// engine share a chunk, so they share the code of such a function.
+#[derive(Clone)]
 pub(crate) struct Source {
     text: String,
     /// The configurations of the states that run it: what metatables, globals and functions of the
@@ -69,10 +71,24 @@ fn joined(shown: &[String]) -> String {
     shown.join("\n--- next state\n").replace("\\10\\9[C]: in ?\"", "\"")
 }
 
-/// What the program shows under PUC; `None` if it takes too much memory. Nothing stops it: the
-/// harness's functions keep programs short, and a hook that counted would make PUC several times
-/// slower. States run one after the other, since no state of PUC can see another.
+/// How long a program may run under PUC.
+const LIMIT_OF_PUC: Duration = Duration::from_secs(60);
+
+/// What the program shows under PUC; `None` if it takes too much memory or time. States run one
+/// after the other, since no state of PUC can see another.
+///
+/// A hook that counted would make PUC several times slower, and programs can see it. So the program
+/// runs on a thread of its own, which lives until the process ends if the program takes too long. The
+/// harness's functions keep nearly all programs short.
 pub(crate) fn puc(source: &Source) -> Option<String> {
+    let source = source.clone();
+    let (send, receive) = mpsc::channel();
+    let thread = std::thread::Builder::new().stack_size(16 << 20);
+    thread.spawn(move || send.send(puc_at_length(&source))).expect("there is room for a thread");
+    receive.recv_timeout(LIMIT_OF_PUC).ok()?
+}
+
+fn puc_at_length(source: &Source) -> Option<String> {
     let mut shown = Vec::new();
     for configuration in &source.configurations {
         // SAFETY: generated programs load no native modules, and binary chunks only fresh from
