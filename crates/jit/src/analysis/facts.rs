@@ -98,7 +98,7 @@ pub(crate) fn facts(snapshot: &Snapshot, pc: Pc, i: Instr) -> Facts {
     if matches!(op, GetTable | SetTable | SetTableK) && keys_are_integers(snapshot, pc) {
         facts.guards.push((if op == GetTable { i.rc() } else { i.rb() }, Tag::INTEGER));
     }
-    if matches!(op, GetTable | GetI) {
+    if matches!(op, GetTable | GetI) && !snapshot.failed.contains(&pc.as_u32()) {
         facts.result = element_tag(snapshot, pc);
     }
     let operands = speculation(snapshot, pc, i);

@@ -1,7 +1,7 @@
 //! Tables: shapes and fields, elements of arrays, calls of the runtime for everything else.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::I32;
+use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Type, Value};
 use perilune_runtime::layout::{header, state, string, table, userdata, value};
 use perilune_runtime::meta::Event;
@@ -284,6 +284,46 @@ impl Emitter<'_> {
         let tag = self.load8(Region::Elements, tag, 0);
         self.guard(tag, wrong);
         (bits, tag)
+    }
+
+    /// Loads the element under `key` of a table, of whatever kind its array is, or nil if there is
+    /// none; branches to `wrong` if a metamethod may have a say in that. `outside`: keys that are
+    /// not in the array are likely.
+    pub(crate) fn element_or_nil(
+        &mut self,
+        table: Value,
+        key: Value,
+        outside: bool,
+        wrong: Block,
+    ) -> (Value, Value) {
+        let done = self.join_block(I64);
+        let (is_nil, in_hash) = (self.block(), self.cold_block());
+        let outside = if outside { self.block() } else { self.cold_block() };
+        let element = self.element(table, key, outside);
+        let (bits, tag) = self.in_numbers(&element);
+        self.join(done, bits, tag);
+        let (bits, tag) = self.in_any(&element, is_nil);
+        self.join(done, bits, tag);
+
+        self.switch_to(outside);
+        let nodes = self.load64(Region::Objects, table, table::NODES);
+        self.branch(nodes, in_hash, is_nil);
+        self.switch_to(is_nil);
+        let meta = self.meta(table);
+        self.guard_not(meta, wrong);
+        let (zero, nil) = (self.int(0), self.tag(Tag::NIL));
+        self.join(done, zero, nil);
+
+        self.switch_to(in_hash);
+        let args = [self.state(), table, key];
+        let get_int = self.body.calls.get_int as usize;
+        let mut found = None;
+        self.changing_nothing(|e| found = Some(e.runtime_pair(get_int, &args)));
+        let (bits, tag) = found.expect("it was called");
+        self.guard_answer(tag, wrong);
+        self.join(done, bits, tag);
+        self.switch_to(done.block);
+        (self.joined_bits(done), self.joined_tag(done))
     }
 
     /// Continues where an element is a number, and loads it.

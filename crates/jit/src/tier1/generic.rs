@@ -155,6 +155,11 @@ impl<'a> Generic<'a> {
         self.t.element_store(pc)
     }
 
+    /// Returns whether the access at `pc` has met integers that are not keys of the array.
+    pub(crate) fn seen_outside(&self, pc: Pc) -> bool {
+        self.t.snapshot.cell(pc) & access::OUTSIDE != 0
+    }
+
     /// Returns the number of the record of the instruction at `pc`.
     pub(crate) fn record_number(&self, pc: Pc) -> usize {
         self.t.snapshot.cell(pc) as usize

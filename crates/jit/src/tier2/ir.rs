@@ -195,6 +195,9 @@ pub(crate) enum Op {
     Number(Value, Value, Tag, State),
     /// Loads an element of an array of any kind; exits if it is none or nil.
     Element(Value, Value, State),
+    /// Loads what a table has under an integer, or nil; exits if that is nil and the table has a
+    /// metatable.
+    ElementOrNil(Value, Value, State),
     /// Stores an element of an array. Exits if a metamethod may have a say, and if there is no
     /// element to store over and none was added before.
     SetElement(Value, Value, Value, State),
@@ -395,7 +398,8 @@ impl Op {
             | CheckField(a, b)
             | Equal(a, b, _)
             | AddField(a, b, ..)
-            | Element(a, b, _) => (*a, *b) = (f(*a), f(*b)),
+            | Element(a, b, _)
+            | ElementOrNil(a, b, _) => (*a, *b) = (f(*a), f(*b)),
             SetElement(a, b, c, _) => (*a, *b, *c) = (f(*a), f(*b), f(*c)),
             Library(_, args, _) => args.iter_mut().flatten().for_each(|v| *v = f(*v)),
         }
@@ -419,6 +423,7 @@ impl Op {
             | ChainField(_, _, s)
             | Number(_, _, _, s)
             | Element(_, _, s)
+            | ElementOrNil(_, _, s)
             | Length(_, s)
             | Equal(_, _, s)
             | AddField(_, _, _, s)

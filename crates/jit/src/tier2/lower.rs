@@ -621,6 +621,14 @@ impl<'a> Lower<'_, 'a> {
                 self.emit().verify_element(inst.pc, table, key, value);
                 self.set_any(inst, value);
             }
+            Op::ElementOrNil(table, key, state) => {
+                let wrong = self.exit(state);
+                let (table, key) = (self.bits(table), self.bits(key));
+                let outside = self.generic.seen_outside(inst.pc);
+                let value = self.emit().element_or_nil(table, key, outside, wrong);
+                self.emit().verify_element(inst.pc, table, key, value);
+                self.set_any(inst, value);
+            }
             Op::SetElement(table, key, v, state) => {
                 let slow = self.exit(state);
                 let value = self.stored(v);

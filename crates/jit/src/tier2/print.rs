@@ -131,6 +131,7 @@ impl fmt::Display for Line<'_> {
             }
             Number(t, k, tag, _) => write!(f, "number {t}, {k}, {}", tag_name(tag))?,
             Element(t, k, _) => write!(f, "element {t}, {k}")?,
+            ElementOrNil(t, k, _) => write!(f, "element_or_nil {t}, {k}")?,
             Length(v, _) => write!(f, "length {v}")?,
             Poll(_, false) => f.write_str("poll")?,
             Poll(_, true) => f.write_str("quiet_poll")?,

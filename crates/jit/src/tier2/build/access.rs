@@ -184,9 +184,8 @@ impl Builder<'_> {
         let (pc, i) = (self.pc, self.instr(self.pc));
         let snapshot = self.source.snapshot;
         let seen = snapshot.cell(pc) & access::ALL;
-        let kinds = access::INTS | access::FLOATS | access::ANY;
-        let is_array = seen & access::ARRAY != 0 && seen & !(access::ARRAY | kinds) == 0;
-        if snapshot.general || !is_array {
+        let others = access::STRING | access::OTHER | access::NO_TABLE;
+        if snapshot.general || seen & access::ARRAY == 0 || seen & others != 0 {
             return self.fast_path();
         }
         let object = self.read(i.rb());
@@ -197,16 +196,18 @@ impl Builder<'_> {
         if self.is_never(object, Tag::TABLE) || self.is_never(key, Tag::INTEGER) {
             return self.fast_path();
         }
-        let number = facts(snapshot, pc, i).result;
-        if number.is_none() && seen & kinds != access::ANY {
-            return self.fast_path();
-        }
         let table = self.guard(object, Tag::TABLE);
         let key = self.guard(key, Tag::INTEGER);
         let state = self.state();
-        match number {
+        if snapshot.failed.contains(&pc.as_u32()) {
+            return self.set(i.ra(), Type::Any, Op::ElementOrNil(table, key, state));
+        }
+        match facts(snapshot, pc, i).result {
             Some(tag) => self.set(i.ra(), Type::Is(tag), Op::Number(table, key, tag, state)),
-            None => self.set(i.ra(), Type::Any, Op::Element(table, key, state)),
+            None if seen == access::ARRAY | access::ANY => {
+                self.set(i.ra(), Type::Any, Op::Element(table, key, state));
+            }
+            None => self.set(i.ra(), Type::Any, Op::ElementOrNil(table, key, state)),
         }
     }
 

@@ -629,7 +629,9 @@ impl Builder<'_> {
             self.return_inlined(a, count);
             return false;
         }
-        if self.source.snapshot.failed.contains(&pc.as_u32()) {
+        // loads of elements speculate on less instead
+        let has_less = matches!(i.op(), GetTable | GetI);
+        if !has_less && self.source.snapshot.failed.contains(&pc.as_u32()) {
             return self.without_speculation();
         }
         match i.op() {
