@@ -23,6 +23,15 @@ pub const fn is_test(op: Op) -> bool {
     matches!(op, Eq | Lt | Le | EqK | EqI | LtI | LeI | GtI | GeI | Test | TestSet)
 }
 
+/// Returns whether the instruction at `pc` is a CALLMETA all of whose results the next one returns.
+pub fn returns_class(code: &[Instr], pc: usize) -> bool {
+    let (i, next) = (code[pc], code[pc + 1]);
+    i.op() == Op::CallMeta
+        && i.c() == 0
+        && next.op() == Op::Return
+        && (next.a(), next.b(), next.c()) == (i.a(), 0, 0)
+}
+
 /// Returns the target of the JMP at `pc`. In code that is not verified it may be out of range, also
 /// by wrapping around.
 #[inline]

@@ -1,5 +1,6 @@
 //! What a state has of the compiler: requests, announcements, transitions.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ptr::null;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use crate::feedback::inlinee::{InlineeSeen, is_inlinable};
 use crate::feedback::snapshot::{Shapes, Snapshot};
 use crate::pipeline::job::{Job, Unit};
 use crate::policy::history::{History, Known};
-use crate::policy::hotness::{estimated_size, heat, is_quick, is_too_large};
+use crate::policy::hotness::{estimated_size, heat, is_in_loop, is_quick, is_too_large};
 use crate::policy::recompile::Avoid;
 use crate::testing::fault::{Stage, guarded};
 
@@ -168,14 +169,19 @@ impl JitState {
         if chain.len() > MAX_DEPTH {
             return found;
         }
-        for (pc, callee) in callees_of(inst) {
+        let mut callees = callees_of(inst);
+        // what is called most often comes first, as there is room for some only
+        callees.sort_by_key(|&(_, callee)| Reverse((*callee).entries));
+        for (pc, callee) in callees {
             let proto = &(*callee).proto;
             // how often it was called in the interpreter, at this call among others
             let called = (*callee).entries;
             let is_hot =
                 called >= self.jit.options.threshold.min(16) && called >= (*inst).entries / 4;
             let length = proto.code.len();
-            if !is_hot || chain.contains(&callee) || length > *left || !is_inlinable(proto) {
+            let in_loop = is_in_loop(&(&(*inst).proto).code, pc as usize);
+            if !is_hot || chain.contains(&callee) || length > *left || !is_inlinable(proto, in_loop)
+            {
                 continue;
             }
             *left -= length;

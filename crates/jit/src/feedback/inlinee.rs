@@ -4,13 +4,16 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
+use perilune_bytecode::flow::returns_class;
 use perilune_bytecode::{Op, Proto};
 use perilune_code::Method;
 
 use super::snapshot::Snapshot;
 
 /// The longest function that is inlined, in instructions.
-pub(crate) const MAX_LENGTH: usize = 32;
+const MAX_LENGTH: usize = 32;
+/// The same where the call is in a loop, which pays for longer compiles.
+const MAX_LENGTH_IN_LOOPS: usize = 64;
 
 /// The callee that a call has always had, if that may be inlined.
 #[derive(Clone)]
@@ -70,18 +73,21 @@ impl Snapshot {
 
 /// Returns whether code of a function can be inlined: it is short, takes no extra arguments, and
 /// neither shares registers with closures nor closes variables. What it returns is a known number
-/// of values.
-pub(crate) fn is_inlinable(proto: &Proto) -> bool {
+/// of values: one where it is all that CALLMETA returns. `in_loop`: the call is in a loop.
+pub(crate) fn is_inlinable(proto: &Proto, in_loop: bool) -> bool {
     let shares = proto.protos.iter().flat_map(|p| &p.upvalues).any(|u| u.in_stack);
-    let is_simple = |i: &perilune_bytecode::Instr| match i.op() {
+    let code = &proto.code;
+    let is_simple = |pc: usize| match code[pc].op() {
         Op::Close | Op::Tbc | Op::TailCall | Op::VarArg => false,
-        Op::Return => i.b() != 0 && i.c() == 0,
+        Op::Return if code[pc].b() == 0 => pc > 0 && returns_class(code, pc - 1),
+        Op::Return => code[pc].c() == 0,
+        Op::CallMeta => code[pc].c() != 0 || returns_class(code, pc),
         _ => true,
     };
-    proto.code.len() <= MAX_LENGTH
+    proto.code.len() <= if in_loop { MAX_LENGTH_IN_LOOPS } else { MAX_LENGTH }
         && !proto.is_vararg
         && !shares
-        && proto.code.iter().all(is_simple)
+        && (0..code.len()).all(is_simple)
 }
 
 #[cfg(test)]
@@ -92,7 +98,7 @@ mod tests {
     #[track_caller]
     fn check(function: &str, expected: bool) {
         let proto = listing::compile(&format!("local f, g = nil, nil; f = {function}"));
-        assert_eq!(is_inlinable(&proto.protos[0]), expected, "{function}");
+        assert_eq!(is_inlinable(&proto.protos[0], false), expected, "{function}");
     }
 
     #[test]
@@ -102,6 +108,9 @@ mod tests {
         check("function(...) return 1 end", false);
         check("function(a) return function() return a end end", false);
         check("function(a) return f(a) end", false);
+        check("function(a) return setmetatable({a}, {__index = g}) end", true);
+        check("function(a) return setmetatable({a}, g) end", false);
+        check("function(a) return a, setmetatable({a}, {__index = g}) end", false);
         check("function(a) local b <close> = a end", false);
         check(&format!("function(a) {} end", "a = a * a ".repeat(100)), false);
     }

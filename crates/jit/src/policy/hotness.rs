@@ -40,15 +40,25 @@ pub(crate) unsafe fn heat(inst: *mut Instance, entry: Option<u32>) -> u64 {
 /// Returns [`heat`] of code whose loops have made `rounds`, each counted at its last instruction.
 fn heat_of(code: &[Instr], rounds: impl Fn(usize) -> u32, entries: u32, entry: Option<u32>) -> u64 {
     let loops = (0..code.len()).filter_map(|pc| {
-        let start = match (code[pc].op(), next(code, pc)) {
-            (Op::ForLoop | Op::TForLoop, Next::Branches(target)) => target,
-            (Op::Jmp, Next::Goes(target)) if target <= pc => target,
-            _ => return None,
-        };
+        let start = loop_start(code, pc)?;
         let heat = u64::from(rounds(pc)) * (pc + 1 - start) as u64 / code.len() as u64;
         entry.is_none_or(|entry| entry as usize == start).then_some(heat)
     });
     loops.sum::<u64>() + if entry.is_none() { entries.into() } else { 0 }
+}
+
+/// Returns the first instruction of the loop whose last one is at `pc`, if that is one.
+fn loop_start(code: &[Instr], pc: usize) -> Option<usize> {
+    match (code[pc].op(), next(code, pc)) {
+        (Op::ForLoop | Op::TForLoop, Next::Branches(target)) => Some(target),
+        (Op::Jmp, Next::Goes(target)) if target <= pc => Some(target),
+        _ => None,
+    }
+}
+
+/// Returns whether the instruction at `pc` is in a loop.
+pub(crate) fn is_in_loop(code: &[Instr], pc: usize) -> bool {
+    (pc..code.len()).any(|end| loop_start(code, end).is_some_and(|start| start <= pc))
 }
 
 /// Estimates the bytes of code of a function. The estimate is the same on all machines.
@@ -61,6 +71,14 @@ pub(crate) fn estimated_size(proto: &Proto) -> usize {
 mod tests {
     use super::*;
     use crate::analysis::listing;
+
+    #[test]
+    fn loops_are_found_around_calls() {
+        let proto = listing::compile("local f, n = ...; f(n) while n > 0 do n = f(n) end f(n)");
+        let calls = (0..proto.code.len()).filter(|&pc| proto.code[pc].op() == Op::Call);
+        let found: Vec<bool> = calls.map(|pc| is_in_loop(&proto.code, pc)).collect();
+        assert_eq!(found, [false, true, false]);
+    }
 
     #[test]
     fn rounds_count_as_the_part_of_the_function_that_they_run() {

@@ -165,9 +165,10 @@ impl Verifier<'_> {
             | Op::SetField(v, ..)
             | Op::ChainField(v, ..) => self.is(v, table),
             Op::AddField(t, ..) => self.is(t, table),
-            Op::Number(t, k, ..) | Op::Element(t, k, _) | Op::SetElement(t, k, ..) => {
-                self.is(t, table).and_then(|()| self.is(k, int))
-            }
+            Op::Number(t, k, ..)
+            | Op::Element(t, k, _)
+            | Op::ElementOrNil(t, k, _)
+            | Op::SetElement(t, k, ..) => self.is(t, table).and_then(|()| self.is(k, int)),
             _ => Ok(()),
         }
     }

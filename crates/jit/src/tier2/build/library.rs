@@ -1,5 +1,7 @@
 //! Calls of library functions that machine code knows.
 
+use cranelift_codegen::entity::EntityRef;
+use perilune_bytecode::flow::returns_class;
 use perilune_runtime::frame::Frame as Layout;
 use perilune_runtime::native::Builtin;
 use perilune_runtime::value::Tag;
@@ -68,6 +70,59 @@ impl Builder<'_> {
             self.write(i.ra(), result);
         }
         true
+    }
+
+    /// CALLMETA, and what follows it: the RETURN of all its results, which are one. Returns whether
+    /// control continues.
+    pub(super) fn set_class(&mut self) -> bool {
+        let (pc, i) = (self.pc, self.instr(self.pc));
+        let snapshot = self.source.snapshot;
+        let (a, object) = (i.ra(), i.ra() + Layout::RESERVED);
+        let operands = [a, object, object + 1].map(|r| self.read(r));
+        let tags = [Tag::NATIVE, Tag::TABLE, Tag::TABLE];
+        let is_never = operands.iter().zip(tags).any(|(&v, tag)| self.is_never(v, tag));
+        // what an inlined function returns is a known number of values
+        let returns = i.c() == 0 && self.is_inlined();
+        if !returns && (is_never || snapshot.general || i.c() > 2) {
+            self.generic();
+            return true;
+        }
+        if is_never {
+            let state = self.state();
+            self.end(End::Exit(state));
+            return false;
+        }
+        let mut guarded = operands;
+        for (v, tag) in guarded.iter_mut().zip(tags) {
+            *v = self.guard(*v, tag);
+        }
+        let [function, table, class] = guarded;
+        let number = Builtin::SetMetatable as u32;
+        let state = self.state();
+        let origin = self.f.origin(function);
+        if !self.known.has_method(origin, number as usize) {
+            self.push(Op::GuardLibrary(function, number, state));
+            self.known.note_method(origin, number as usize);
+        }
+        self.push(Op::SetClass(function, table, class, state));
+        self.noise.calls += 1;
+        self.known.forget();
+        self.registers[i.a()..].fill(None);
+        if i.c() == 2 {
+            self.write(a, table);
+        }
+        if i.c() != 0 {
+            return true;
+        }
+        debug_assert!(returns_class(&self.source.proto.code, pc.index()));
+        self.write(a, table);
+        if self.is_inlined() {
+            self.return_inlined(a, 1);
+        } else {
+            let v = self.read(a);
+            self.end(End::Return(v));
+        }
+        false
     }
 }
 

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use cranelift_codegen::entity::{EntityRef, SecondaryMap};
 use perilune_bytecode::effects::effects;
-use perilune_bytecode::flow::is_test;
+use perilune_bytecode::flow::{is_test, returns_class};
 use perilune_bytecode::{Constant, Instr, Op as Bytecode, Proto};
 use perilune_runtime::value::Tag;
 
@@ -629,8 +629,9 @@ impl Builder<'_> {
             self.return_inlined(a, count);
             return false;
         }
-        // loads of elements speculate on less instead
-        let has_less = matches!(i.op(), GetTable | GetI);
+        // loads of elements speculate on less instead, and constructors return one value where they
+        // are inlined
+        let has_less = matches!(i.op(), GetTable | GetI) || i.op() == CallMeta && self.is_inlined();
         if !has_less && self.source.snapshot.failed.contains(&pc.as_u32()) {
             return self.without_speculation();
         }
@@ -722,6 +723,9 @@ impl Builder<'_> {
             }
             VarArgPrep | ExtraArg => {}
             Call => return self.call(),
+            CallMeta if i.c() != 0 || returns_class(&self.source.proto.code, pc.index()) => {
+                return self.set_class();
+            }
             Return | TForPrep | TForLoop => return self.generic_end(),
             _ => match operation(self.source.proto, i) {
                 Some(operation) => self.arithmetic(operation),
