@@ -68,7 +68,8 @@ fn run(options: &Options) -> bool {
             command.args(arguments);
             let passed = task::finish("coverage", command);
             if passed {
-                eprintln!("see target/llvm-cov/html/index.html");
+                let report = task::target(&root).join("llvm-cov/html/index.html");
+                eprintln!("see {}", report.display());
             } else {
                 eprintln!(
                     "(needs `cargo install cargo-llvm-cov` and \

@@ -26,7 +26,7 @@ pub(crate) fn binary(root: &Path, binary: Option<&Path>) -> Option<PathBuf> {
     }
     let words = "cargo build --release --locked -p perilune-cli".split(' ');
     let built = task::finish("build", task::command(root, words));
-    built.then(|| root.join("target/release/perilune"))
+    built.then(|| task::target(root).join("release/perilune"))
 }
 
 /// Runs every file of the folder `testes` with a binary, or with the release build; returns whether

@@ -2,7 +2,7 @@
 //!
 //! Each list is written once: `.ci/run` runs [`FULL`] through `cargo xtask full`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -263,10 +263,21 @@ pub const NIGHTLY: &[Step] = &[
 pub fn run(root: &Path, steps: &[Step]) -> bool {
     steps.iter().all(|step| {
         eprintln!("== {}: {}\n   {}", step.name, step.what, step.line());
-        let mut command = command(root, step.command.split_whitespace());
+        let target = format!("{}/", target(root).display());
+        let words: Vec<_> =
+            step.command.split_whitespace().map(|word| word.replace("target/", &target)).collect();
+        let mut command = command(root, words.iter().map(String::as_str));
         command.envs(step.variables.iter().copied());
         finish(step.name, command)
     })
+}
+
+/// Returns the folder in which cargo builds; the commands of this file call it `target`.
+pub fn target(root: &Path) -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(folder) => root.join(folder),
+        None => root.join("target"),
+    }
 }
 
 /// Returns a command that runs in the repository.

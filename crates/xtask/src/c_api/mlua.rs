@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use xtask::task;
+
 use super::{output, text, with_library};
 
 const FEATURES: &str = "lua54 async serde macros anyhow userdata-wrappers";
@@ -27,7 +29,7 @@ fn build(root: &Path, folder: &Path) -> Option<Vec<PathBuf>> {
     let mut cargo = Command::new("cargo");
     cargo.current_dir(folder).args(["test", "--no-run", "--features", FEATURES]);
     cargo.env("LUA_LIB", "/usr/lib/x86_64-linux-gnu").env("LUA_LIB_NAME", "lua5.4");
-    cargo.env("LUA_LINK", "dynamic").env("CARGO_TARGET_DIR", root.join("target/mlua"));
+    cargo.env("LUA_LINK", "dynamic").env("CARGO_TARGET_DIR", task::target(root).join("mlua"));
     let built = text(&output(&mut cargo)?);
     let programs = built.lines().filter_map(|line| {
         let (what, path) = line.trim().strip_prefix("Executable ")?.split_once(" (")?;

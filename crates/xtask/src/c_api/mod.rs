@@ -46,7 +46,7 @@ fn inputs(root: &Path) -> PathBuf {
 
 /// Returns a folder for temporary files, which is empty.
 fn scratch(root: &Path, name: &str) -> PathBuf {
-    let folder = root.join("target/c_api").join(name);
+    let folder = task::target(root).join("c_api").join(name);
     let _ = std::fs::remove_dir_all(&folder);
     if let Err(error) = std::fs::create_dir_all(&folder) {
         eprintln!("{}: {error}", folder.display());
@@ -56,7 +56,7 @@ fn scratch(root: &Path, name: &str) -> PathBuf {
 
 /// Lets the programs that a command starts find the library of this repository.
 fn with_library<'a>(root: &Path, command: &'a mut Command) -> &'a mut Command {
-    command.env("LD_LIBRARY_PATH", root.join("target/release"))
+    command.env("LD_LIBRARY_PATH", task::target(root).join("release"))
 }
 
 /// Runs a command to its end; `None` if it cannot be started.

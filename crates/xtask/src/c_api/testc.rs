@@ -4,6 +4,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use xtask::task;
+
 use super::{inputs, output, scratch, text, with_library};
 
 /// The functions for which `ltests.c` needs nothing of its state: those whose definitions begin so.
@@ -111,7 +113,7 @@ pub(super) fn run(root: &Path, checkout: &Path) -> bool {
     let (source, binary) = (folder.join("testc.c"), folder.join("testc"));
     let mut cc = Command::new("cc");
     cc.args(["-O1", "-w", "-I"]).arg(checkout).arg("-o").arg(&binary).arg(&source);
-    cc.arg(root.join("target/release/liblua5.4.so.0"));
+    cc.arg(task::target(root).join("release/liblua5.4.so.0"));
     let built = std::fs::write(&source, program).ok().and_then(|()| output(&mut cc));
     match built {
         Some(built) if built.status.success() => {}
