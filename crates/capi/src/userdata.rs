@@ -2,23 +2,56 @@
 
 use std::ffi::{c_int, c_void};
 
-use perilune_runtime::native::Val;
+use perilune_runtime::native::{Raised, Val};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
+use crate::entry::Entry;
 use crate::index::value_or_nil;
 use crate::outcome::{infallible, raising};
 use crate::push::safepoint;
+use crate::state::{Alloc, LuaState};
 use crate::status::{NONE, type_of};
 
 /// The largest size of a userdata for which memory is asked at all, as in PUC.
 const MOST: usize = isize::MAX as usize - 40;
 
+/// `LUA_TUSERDATA`, which the allocator gets in place of the size of a block that is new.
+const USERDATA: usize = 7;
+
+/// Returns whether an allocator has this much memory.
+unsafe fn has((alloc, data): (Alloc, *mut c_void), size: usize) -> bool {
+    let p = alloc(data, std::ptr::null_mut(), USERDATA, size);
+    if !p.is_null() {
+        alloc(data, p, size, 0);
+    }
+    !p.is_null()
+}
+
+/// Asks the allocator of a state that C code has made for the memory of a userdata. The heap takes
+/// its memory by the megabyte, and a program that limits it expects that userdata are refused.
+///
+/// # Errors
+/// Returns "not enough memory" if there is none after a collection either.
+#[inline(never)]
+unsafe fn ask_allocator(l: *mut LuaState, e: &mut Entry, size: usize) -> Result<(), Raised> {
+    let Some(alloc) = (*(*l).global).alloc else { return Ok(()) };
+    if has(alloc, size.max(1)) {
+        return Ok(());
+    }
+    let short = e.cx().memory_error();
+    e.cx().after_collecting(short)?;
+    if has(alloc, size.max(1)) { Ok(()) } else { Err(e.cx().memory_error()) }
+}
+
 raising! {
     fn lua_newuserdatauv(l, size: usize, values: c_int) -> *mut c_void |e| {
-        let cx = e.cx();
         if size > MOST {
-            return Err(cx.error_plain("memory allocation error: block too big").into());
+            return Err(e.cx().error_plain("memory allocation error: block too big").into());
         }
+        if (*(*l).global).has_allocator {
+            ask_allocator(l, e, size)?;
+        }
+        let cx = e.cx();
         cx.make_room(size)?;
         let u = cx.udata_of_memory(size, values.max(0) as usize)?.val().raw();
         e.push(u);

@@ -44,9 +44,10 @@ extern void *lua_tothread(lua_State *, int);
 #define REGISTRY (-1001000)
 #define pop(L, n) lua_settop(L, -(n) - 1)
 
-/* An allocator with a limit, which checks the sizes that it is given. */
+/* An allocator with a limit, which is 4 MB higher for blocks up to the size `small`, and which
+   checks the sizes that it is given. */
 typedef struct Memory {
-  size_t used, limit, most, calls, wrong;
+  size_t used, limit, most, calls, wrong, small;
 } Memory;
 
 static void *limited(void *data, void *block, size_t old, size_t size) {
@@ -60,7 +61,7 @@ static void *limited(void *data, void *block, size_t old, size_t size) {
     free(head);
     return NULL;
   }
-  if (size > old && m->used - old + size > m->limit) return NULL;
+  if (size > old && m->used - old + size > m->limit + (size > m->small ? 0 : 4 << 20)) return NULL;
   head = realloc(head, size + 16);
   if (!head) return NULL;
   *head = size;
@@ -71,7 +72,7 @@ static void *limited(void *data, void *block, size_t old, size_t size) {
 
 /* Runs code in a state with so many bytes: the status and the result, or its error. */
 static int in_memory(lua_State *L) {
-  Memory m = {0, 0, 0, 0, 0};
+  Memory m = {0, 0, 0, 0, 0, 0};
   const char *code = luaL_checklstring(L, 2, NULL);
   void *data;
   lua_State *other;
@@ -94,28 +95,34 @@ static int in_memory(lua_State *L) {
   return 3;
 }
 
+static size_t made;
+
 static int take(lua_State *L) {
   size_t size = (size_t)luaL_checkinteger(L, 1);
   int i;
   Memory *m = lua_touserdata(L, -1001001);
   if (!m) lua_getallocf(L, (void **)&m);
-  m->limit = m->used;
+  m->limit = m->small ? m->used : 1;
   lua_pushnil(L);
   for (i = 0; i < 1000000; i++) {
     /* each has the one before as its user value */
     lua_newuserdatauv(L, size, 1);
     lua_rotate(L, -2, 1);
     lua_setiuservalue(L, -2, 1);
+    made++;
   }
   return 0;
 }
 
-/* Makes userdata of so many bytes when the state can get no more memory, until it has used what it
-   has: the status, the error, and the result of a program when there is memory again. */
+/* Makes userdata of so many bytes when the state can get no more memory, but some for blocks up to
+   another size, until one is refused: the status, the error, the result of a program when there is
+   memory again, and whether any was made. */
 static int userdata_without_memory(lua_State *L) {
-  Memory m = {0, (size_t)1 << 30, 0, 0, 0};
+  Memory m = {0, (size_t)1 << 30, 0, 0, 0, 0};
   lua_State *other = lua_newstate(limited, &m);
   int i, status;
+  m.small = (size_t)luaL_checkinteger(L, 2);
+  made = 0;
   luaL_openlibs(other);
   lua_pushcclosure(other, take, 0);
   lua_pushinteger(other, luaL_checkinteger(L, 1));
@@ -127,14 +134,15 @@ static int userdata_without_memory(lua_State *L) {
   luaL_loadstring(other, "local t = {} for i = 1, 1000 do t[i] = {i} end return #t .. ''");
   status = lua_pcallk(other, 0, 1, 0, 0, NULL);
   lua_pushstring(L, status ? "failed" : lua_tolstring(other, -1, NULL));
+  lua_pushboolean(L, made > 0);
   for (i = 0; i < 2; i++) lua_gc(other, 2);
   lua_close(other);
   if (m.used || m.wrong) luaL_error(L, "%d bytes are lost", (int)m.used);
-  return 3;
+  return 4;
 }
 
 static int replaced_allocator(lua_State *L) {
-  Memory first = {0, (size_t)1 << 30, 0, 0, 0}, second = first;
+  Memory first = {0, (size_t)1 << 30, 0, 0, 0, 0}, second = first;
   lua_State *other = lua_newstate(limited, &first);
   size_t calls;
   luaL_openlibs(other);

@@ -20,7 +20,10 @@ local caught = "local ok, e = pcall(function() local t = {} while true do t[#t +
 same({ 0, "not enough memory1000", true }, states.in_memory(4 << 20, caught))
 same({ "no state" }, states.in_memory(100, ""))
 for _, size in ipairs { 1, 1000, 100000, 10000000 } do
-  same({ 4, "not enough memory", "1000" }, states.userdata_without_memory(size))
+  -- the allocator refuses each; then only blocks that the heap takes for many
+  same({ 4, "not enough memory", "1000", false }, states.userdata_without_memory(size, 0))
+  local made = size < 1 << 16
+  same({ 4, "not enough memory", "1000", made }, states.userdata_without_memory(size, 1 << 16))
 end
 same({ true }, states.replaced_allocator())
 
