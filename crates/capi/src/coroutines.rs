@@ -54,7 +54,7 @@ unsafe fn refuse(l: *mut LuaState, nargs: usize, message: &[u8]) -> c_int {
 /// Resumes the coroutine of `l`, which does not run, with its last `nargs` values. Its values are
 /// the results then, or its last one is the error.
 unsafe fn resume(l: *mut LuaState, nargs: usize, results: &mut usize) -> c_int {
-    let (st, co) = ((*l).state, (*l).thread);
+    let (st, co) = (LuaState::state(l), (*l).thread);
     Thread::make_bottom(co);
     let idle = Thread::is_idle(co);
     match (*co).status {
@@ -135,7 +135,7 @@ raising! {
 
 /// Closes a coroutine; its error, if there is one, is its only value then.
 unsafe fn close(l: *mut LuaState) -> c_int {
-    let (st, co) = ((*l).state, (*l).thread);
+    let (st, co) = (LuaState::state(l), (*l).thread);
     if (*st).thread == co || (*co).status == Status::Normal {
         return RUNTIME;
     }

@@ -72,7 +72,7 @@ impl Entry {
 
     #[inline(always)]
     unsafe fn of_running(l: *mut LuaState) -> Entry {
-        Entry { st: (*l).state, from: std::ptr::null_mut(), before: MaybeUninit::uninit() }
+        Entry { st: LuaState::state(l), from: std::ptr::null_mut(), before: MaybeUninit::uninit() }
     }
 
     /// Returns whether the named coroutine is the one that runs anyway.
@@ -124,7 +124,10 @@ impl Entry {
 
     #[cold]
     unsafe fn switch(l: *mut LuaState) -> Entry {
-        let (st, co) = ((*l).state, (*l).thread);
+        // An opaque use: else functions that get here would be given what is in the block in place
+        // of its address, and those that call them would have to move their arguments.
+        let l = std::hint::black_box(l);
+        let (st, co) = (LuaState::state(l), (*l).thread);
         let from = (*st).thread;
         Thread::make_bottom(co);
         Thread::save_registers(st);
@@ -175,7 +178,7 @@ impl Entry {
 /// As for [`Entry::new`].
 #[inline(always)]
 pub(crate) unsafe fn is_running(l: *mut LuaState) -> bool {
-    (*(*l).state).thread == (*l).thread
+    (*LuaState::state(l)).thread == (*l).thread
 }
 
 impl Drop for Entry {

@@ -18,7 +18,7 @@ use crate::status::{MEMORY, RUNTIME};
 /// An error was raised.
 #[cold]
 pub(crate) unsafe fn unprotected(l: *mut LuaState) -> ! {
-    let st = (*l).state;
+    let st = LuaState::state(l);
     (*l).panicked = status_of(st);
     let error = close_all(st);
     let panic: Option<CFunction> = (*(*l).global).panic;

@@ -46,7 +46,7 @@ pub(crate) unsafe extern "C" fn lua_sethook(
 ) {
     (*l).hook.set(function, mask, count);
     (*(*l).global).new_hooks.add(l);
-    (*(*l).state).request(poll::HOST);
+    (*LuaState::state(l)).request(poll::HOST);
 }
 
 /// Passes an event of the running coroutine to its hook.

@@ -77,7 +77,7 @@ pub(crate) unsafe extern "C" fn lua_newstate(alloc: Alloc, data: *mut c_void) ->
     let l = new_state(unsafe { Allocator::new(alloc, data) });
     (*(*l).global).alloc = Some((alloc, data));
     (*(*l).global).has_allocator = true;
-    let is_short = (*(*l).state).gc_poll().is_err();
+    let is_short = (*LuaState::state(l)).gc_poll().is_err();
     if is_short {
         lua_close(l);
         return std::ptr::null_mut();
@@ -93,7 +93,7 @@ pub(crate) unsafe extern "C" fn luaL_newstate() -> *mut LuaState {
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_close(l: *mut LuaState) {
-    let st = (*l).state;
+    let st = LuaState::state(l);
     let main = LuaState::of(st, (*st).main_thread);
     {
         let mut e = Entry::new(main);
@@ -149,7 +149,7 @@ pub(crate) unsafe extern "C" fn lua_setallocf(l: *mut LuaState, f: Alloc, data: 
     if (*(*l).global).has_allocator {
         // SAFETY: C1: it takes the blocks of the one before.
         let allocator = unsafe { Allocator::new(f, data) };
-        (*(*l).state).heap.set_allocator(allocator);
+        (*LuaState::state(l)).heap.set_allocator(allocator);
     }
     (*(*l).global).alloc = Some((f, data));
 }
@@ -167,7 +167,7 @@ pub(crate) unsafe extern "C" fn lua_setwarnf(
     data: *mut c_void,
 ) {
     (*(*l).global).warn = f.map(|f| (f, data));
-    (*(*l).state).warn = Some(warn_c);
+    (*LuaState::state(l)).warn = Some(warn_c);
 }
 
 raising! {

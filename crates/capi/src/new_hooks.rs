@@ -150,7 +150,7 @@ unsafe fn install_some(global: *mut Global) {
 }
 
 unsafe fn install(l: *mut LuaState) {
-    let cx = Cx::from_state((*l).state);
+    let cx = Cx::from_state(LuaState::state(l));
     let co = Val::of(cx, Value::thread((*l).thread));
     let hook = &(*l).hook;
     if hook.function().is_none() {

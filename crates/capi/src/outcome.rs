@@ -146,8 +146,8 @@ unsafe fn panicked(l: *mut LuaState, panic: Box<dyn Any + Send>) -> Outcome {
         (_, Some(text)) => text,
         _ => "panic",
     };
-    let message = (*(*l).state).intern(text.as_bytes());
-    (*(*l).state).raise(perilune_runtime::value::Value::string(message));
+    let message = (*LuaState::state(l)).intern(text.as_bytes());
+    (*LuaState::state(l)).raise(perilune_runtime::value::Value::string(message));
     leave(l, Leave::Error)
 }
 
@@ -179,6 +179,7 @@ macro_rules! raising {
                     )
                 }
                 if !$crate::entry::is_running($l) {
+                    $crate::arch::begin_line!();
                     return switched($l $(, $arg)*);
                 }
                 $crate::outcome::guarded_running(
@@ -216,6 +217,7 @@ macro_rules! infallible {
                 $crate::entry::Entry::switched($l, move |$e| $(-> $ret)? { $body })
             }
             if !$crate::entry::is_running($l) {
+                $crate::arch::begin_line!();
                 return switched($l $(, $arg)*);
             }
             $crate::entry::Entry::running(

@@ -128,7 +128,7 @@ pub(crate) unsafe extern "C" fn lua_xmove(from: *mut LuaState, to: *mut LuaState
         return;
     }
     let n = n as usize;
-    move_values((*from).state, (*from).thread, to, n);
+    move_values(LuaState::state(from), (*from).thread, to, n);
 }
 
 /// Moves the last `n` values of a coroutine to another one.

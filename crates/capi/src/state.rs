@@ -29,8 +29,9 @@ const EXTRA_SPACE: usize = size_of::<*const ()>();
 /// A coroutine, as C sees it. Its address identifies the coroutine.
 #[repr(C)]
 pub struct LuaState {
-    /// The state.
-    pub(crate) state: *mut State,
+    /// The registers in the state: the functions of the API need these most, and instructions are
+    /// short where what they use is near an address that they have.
+    registers: *mut u8,
     /// The coroutine.
     pub(crate) thread: *mut Thread,
     /// What the coroutines of the state share.
@@ -108,7 +109,19 @@ struct Block {
     public: LuaState,
 }
 
+/// Where a state has its registers.
+const REGISTERS: usize = std::mem::offset_of!(State, base);
+
 impl LuaState {
+    /// Returns the state.
+    ///
+    /// # Safety
+    /// `l` is the block of a live coroutine.
+    #[inline(always)]
+    pub(crate) unsafe fn state(l: *mut LuaState) -> *mut State {
+        (*l).registers.sub(REGISTERS).cast()
+    }
+
     /// Returns the block of a coroutine, and makes it at the first time.
     ///
     /// # Safety
@@ -144,7 +157,7 @@ impl LuaState {
             ((*main).global, None)
         };
         let public = LuaState {
-            state: st,
+            registers: st.cast::<u8>().add(REGISTERS),
             thread: th,
             global,
             continuations: Vec::new(),

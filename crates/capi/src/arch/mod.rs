@@ -3,7 +3,8 @@
 mod x86_64;
 
 pub(crate) use x86_64::{
-    THUNKS, VaList, stub, stub_double, stub_variadic, throw, thunk, thunk_number, thunks,
+    THUNKS, VaList, begin_line, stub, stub_double, stub_variadic, throw, thunk, thunk_number,
+    thunks,
 };
 
 /// Where an error in C code continues: in the call of it. The assembly knows the first two fields.

@@ -151,7 +151,17 @@ macro_rules! stub_variadic {
     };
 }
 
-pub(crate) use {stub, stub_double, stub_variadic};
+/// Lets the function that it is in begin at a line of the cache: calls of short ones that are in
+/// two lines take longer. It is executed, so it belongs where a function seldom goes.
+macro_rules! begin_line {
+    () => {
+        std::hint::cold_path();
+        // SAFETY: it does nothing. The section of the function gets the alignment.
+        std::arch::asm!(".p2align 6", options(nomem, nostack, preserves_flags))
+    };
+}
+
+pub(crate) use {begin_line, stub, stub_double, stub_variadic};
 
 /// The number of thunks.
 pub(crate) const THUNKS: usize = 1024;
