@@ -7,8 +7,8 @@ use perilune_runtime::state::State;
 use perilune_runtime::thread::{MAX_STACK, Thread};
 use perilune_runtime::value::{SlotExt, Value};
 
-use crate::arch::stub;
-use crate::entry::Entry;
+use crate::arch::{begin_line, stub};
+use crate::entry::{Entry, is_running};
 use crate::index::{self, absolute, value_or_nil};
 use crate::outcome::{Outcome, guarded, infallible};
 use crate::run::close_from;
@@ -24,41 +24,49 @@ infallible! {
     }
 }
 
-/// `lua_settop`, which raises the errors of variables that it closes.
+/// `lua_settop`, but for what it seldom has to do. It has no destructors, so that errors which pass
+/// it on the way from [`set_top`] skip nothing.
 #[unsafe(no_mangle)]
-#[unsafe(naked)]
 pub(crate) unsafe extern "C" fn lua_settop(l: *mut LuaState, index: c_int) {
-    unsafe extern "C" fn body(l: *mut LuaState, index: c_int) -> Outcome {
-        let done = Entry::within(l, |e| {
-            let st = e.st;
-            let top = (*st).top;
-            let new = if index >= 0 {
-                (*st).base.add(index as usize)
-            } else {
-                top.offset(index as isize + 1)
-            };
-            debug_assert!(new >= (*st).base, "invalid index {index}");
-            if new > top {
-                for _ in 0..new.offset_from(top) {
-                    e.push(Value::NIL);
-                }
-                return true;
-            }
-            let th = (*st).thread;
-            let pending = (&(*th).to_close).last();
-            let kept = pending.is_none_or(|&slot| (*th).stack.add(slot as usize) < new);
-            if kept {
-                (*st).top = new;
-            }
-            kept
-        });
-        if done {
-            return Outcome::returned(());
+    if !is_running(l) {
+        begin_line!();
+        return set_top(l, index);
+    }
+    let st = LuaState::state(l);
+    let mut top = (*st).top;
+    let new =
+        if index >= 0 { (*st).base.add(index as usize) } else { top.offset(index as isize + 1) };
+    debug_assert!(new >= (*st).base, "invalid index {index}");
+    if new > top {
+        if new > (*st).limit {
+            return set_top(l, index);
         }
+        while top < new {
+            top.put(Value::NIL);
+            top = top.add(1);
+        }
+    } else {
+        let th = (*st).thread;
+        let pending = (&(*th).to_close).last();
+        if pending.is_some_and(|&slot| (*th).stack.add(slot as usize) >= new) {
+            return set_top(l, index);
+        }
+    }
+    (*st).top = new;
+}
+
+/// `lua_settop` of any coroutine. It makes room, and closes variables, whose errors it raises.
+#[cold]
+#[unsafe(naked)]
+unsafe extern "C" fn set_top(l: *mut LuaState, index: c_int) {
+    unsafe extern "C" fn body(l: *mut LuaState, index: c_int) -> Outcome {
         guarded(l, move |e| {
             let st = e.st;
             let size = (*st).top.offset_from((*st).base);
             let want = if index >= 0 { index as isize } else { size + index as isize + 1 };
+            for _ in size..want {
+                e.push(Value::NIL);
+            }
             close_from(st, want as usize, None)?;
             (*st).top = (*st).base.offset(want);
             Ok(())
