@@ -7,10 +7,11 @@ use perilune_runtime::native::{Cx, Val};
 use perilune_runtime::state::State;
 use perilune_runtime::value::{SlotExt, Value};
 
-use crate::entry::Entry;
+use crate::arch::{begin_line, stub};
+use crate::entry::{Entry, is_running};
 use crate::index::value_or_nil;
 use crate::new_hooks::install_new;
-use crate::outcome::{Fallible, Leave, raising};
+use crate::outcome::{Fallible, Leave, Outcome, guarded, guarded_running, raising};
 use crate::run::{AFTER_CALL, AFTER_PROTECTED_CALL, AFTER_YIELD, adjust, status_of_error};
 use crate::state::{Continuation, KFunction, LuaState};
 use crate::status::OK;
@@ -102,13 +103,57 @@ unsafe fn call_continuable(
     }
 }
 
-raising! {
-    fn lua_callk(l, nargs: c_int, results: c_int, context: isize, k: Option<KFunction>) |e| {
+/// `lua_callk`. The commonest call is apart, so that little has to be kept while it runs.
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn lua_callk(
+    l: *mut LuaState,
+    nargs: c_int,
+    results: c_int,
+    context: isize,
+    k: Option<KFunction>,
+) {
+    unsafe extern "C" fn body(
+        l: *mut LuaState,
+        nargs: c_int,
+        results: c_int,
+        context: isize,
+        k: Option<KFunction>,
+    ) -> Outcome {
+        if k.is_some() || !is_running(l) {
+            begin_line!();
+            return any_call(l, nargs, results, context, k);
+        }
+        guarded_running(l, |e| {
+            let st = e.st;
+            install_new((*l).global);
+            let callee = make_header(e, nargs as usize)?;
+            let n = ((*st).vm.call)(st, callee, nargs as usize)?;
+            adjust(st, n, results);
+            Ok(())
+        })
+    }
+    stub!(body)
+}
+
+#[cold]
+#[inline(never)]
+unsafe extern "C" fn any_call(
+    l: *mut LuaState,
+    nargs: c_int,
+    results: c_int,
+    context: isize,
+    k: Option<KFunction>,
+) -> Outcome {
+    guarded(l, |e| {
         let k = Continuation::new(k, context, results, false);
         let n = call(l, e, nargs as usize, AFTER_CALL, k)?;
         adjust(e.st, n, results);
         Ok(())
-    }
+    })
+}
+
+raising! {
 
     fn lua_pcallk(
         l,
