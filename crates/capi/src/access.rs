@@ -8,9 +8,10 @@ use perilune_runtime::state::State;
 use perilune_runtime::string::LuaString;
 use perilune_runtime::table::Table;
 use perilune_runtime::userdata::Userdata;
-use perilune_runtime::value::{Tag, Value};
+use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use crate::entry::Entry;
+use crate::arch::begin_line;
+use crate::entry::{Entry, is_running};
 use crate::functions::code_of;
 use crate::index::{self, value, value_or_nil};
 use crate::outcome::infallible;
@@ -188,12 +189,39 @@ pub(crate) unsafe fn memory_of(e: &mut Entry, v: Value) -> *mut c_void {
     }
 }
 
-infallible! {
-    fn lua_touserdata(l, index: c_int) -> *mut c_void |e| {
+/// `lua_touserdata` of an argument: this is apart, as its code is in one line of the cache then.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_touserdata(l: *mut LuaState, index: c_int) -> *mut c_void {
+    if index <= 0 || !is_running(l) {
+        begin_line!();
+        return any_userdata(l, index);
+    }
+    let st = LuaState::state(l);
+    let p = (*st).base.add(index as usize - 1);
+    if p >= (*st).top {
+        return std::ptr::null_mut();
+    }
+    let v = p.get();
+    if v.tag() == Tag::LIGHT {
+        return v.as_ptr();
+    }
+    // Only the order of the code: lpeg asks for light userdata for each character.
+    std::hint::cold_path();
+    if v.tag() != Tag::USERDATA || (*v.as_userdata()).block.is_null() {
+        return any_userdata(l, index);
+    }
+    (*v.as_userdata()).block.cast()
+}
+
+#[inline(never)]
+unsafe extern "C" fn any_userdata(l: *mut LuaState, index: c_int) -> *mut c_void {
+    Entry::within(l, |e| {
         let v = value_or_nil(e.st, index);
         memory_of(e, v)
-    }
+    })
+}
 
+infallible! {
     fn lua_tothread(l, index: c_int) -> *mut LuaState |e| {
         let v = value_or_nil(e.st, index);
         if v.tag() != Tag::THREAD {
