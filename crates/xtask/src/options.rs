@@ -23,9 +23,10 @@ cargo xtask COMMAND
   generate              the files that are generated from the definitions of opcodes
   order [--binary PATH] the order of the functions of the command, from what programs execute
   liblua                the C API as liblua5.4.so.0, for programs that are linked with PUC's
-  c-api clients|mlua|testc DIR|speed
+  c-api clients|mlua|testc DIR|module|speed
                         the C API with programs of Debian, mlua's tests, PUC's tests of the API
-                        (from a checkout of Lua 5.4.8), and how fast it is beside lua5.4
+                        (from a checkout of Lua 5.4.8), a module in Rust, and how fast it is
+                        beside lua5.4; module and speed take --binary PATH
   nightly [STEP..|all]  sanitizers, Miri, loom and long runs; without a step, lists them
   suite DIR [--binary PATH] [-- OPTIONS]
                         PUC's own test suite, from the folder `testes` of a checkout of Lua";
@@ -108,17 +109,23 @@ impl Options {
     }
 }
 
+/// The option `--binary PATH`, if it is there.
+fn binary(parser: &mut lexopt::Parser) -> Result<Option<PathBuf>, lexopt::Error> {
+    match parser.next()? {
+        Some(Long("binary")) => Ok(Some(parser.value()?.into())),
+        Some(other) => Err(other.unexpected()),
+        None => Ok(None),
+    }
+}
+
 fn c_api(parser: &mut lexopt::Parser) -> Result<What, lexopt::Error> {
     let what: String = parser.value()?.string()?;
     match what.as_str() {
         "clients" => Ok(What::Clients),
         "mlua" => Ok(What::Mlua),
         "testc" => Ok(What::Testc(parser.value()?.into())),
-        "speed" => match parser.next()? {
-            Some(Long("binary")) => Ok(What::Speed(Some(parser.value()?.into()))),
-            Some(other) => Err(other.unexpected()),
-            None => Ok(What::Speed(None)),
-        },
+        "module" => binary(parser).map(What::Module),
+        "speed" => binary(parser).map(What::Speed),
         other => Err(format!("unknown measurement '{other}'").into()),
     }
 }
@@ -151,14 +158,7 @@ fn suite(parser: &mut lexopt::Parser) -> Result<Command, lexopt::Error> {
 }
 
 fn order(parser: &mut lexopt::Parser) -> Result<Command, lexopt::Error> {
-    let mut binary = None;
-    while let Some(argument) = parser.next()? {
-        match argument {
-            Long("binary") => binary = Some(PathBuf::from(parser.value()?)),
-            other => return Err(other.unexpected()),
-        }
-    }
-    Ok(Command::Order { binary })
+    Ok(Command::Order { binary: binary(parser)? })
 }
 
 /// Refuses names that are no rule or step of the command.

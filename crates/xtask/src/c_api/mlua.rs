@@ -11,7 +11,7 @@ use super::{output, text, with_library};
 const FEATURES: &str = "lua54 async serde macros anyhow userdata-wrappers";
 
 /// Returns the folder with the sources of mlua, from what cargo says of the dependencies.
-fn sources(root: &Path) -> Option<PathBuf> {
+pub(super) fn sources(root: &Path) -> Option<PathBuf> {
     let arguments = ["metadata", "--format-version", "1", "--locked"];
     let metadata = output(Command::new("cargo").current_dir(root).args(arguments))?;
     let metadata = String::from_utf8(metadata.stdout).ok()?;

@@ -2,6 +2,7 @@
 
 mod clients;
 mod mlua;
+mod module;
 mod speed;
 mod testc;
 
@@ -17,6 +18,8 @@ pub(crate) enum What {
     Clients,
     /// The tests of mlua.
     Mlua,
+    /// A module in Rust.
+    Module(Option<PathBuf>),
     /// PUC's tests of the API, from this checkout.
     Testc(PathBuf),
     /// Modules of Debian and calls of C code, against `lua5.4`.
@@ -25,17 +28,13 @@ pub(crate) enum What {
 
 /// Runs it; returns whether all is as with PUC.
 pub(crate) fn run(root: &Path, what: &What) -> bool {
-    if let What::Speed(binary) = what {
-        return speed::run(root, binary.as_deref());
-    }
-    if !task::run(root, task::LIBRARY) {
-        return false;
-    }
+    let library = || task::run(root, task::LIBRARY);
     match what {
-        What::Clients => clients::run(root),
-        What::Mlua => mlua::run(root),
-        What::Testc(checkout) => testc::run(root, checkout),
-        What::Speed(_) => true,
+        What::Clients => library() && clients::run(root),
+        What::Mlua => library() && mlua::run(root),
+        What::Testc(checkout) => library() && testc::run(root, checkout),
+        What::Module(binary) => module::run(root, binary.as_deref()),
+        What::Speed(binary) => speed::run(root, binary.as_deref()),
     }
 }
 
