@@ -81,6 +81,11 @@ unsafe fn level_at(st: *mut State, frame: usize) -> Option<usize> {
     None
 }
 
+/// Returns the function of a level that was found.
+unsafe fn function_at(st: *mut State, level: usize) -> Value {
+    Level::at(st, (*st).thread, level).map_or(Value::NIL, |level| level.function())
+}
+
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_getstack(
     l: *mut LuaState,
@@ -102,18 +107,28 @@ pub(crate) unsafe extern "C" fn lua_getstack(
     }
 }
 
-unsafe fn keep(l: *mut LuaState, text: &[u8]) -> *const c_char {
-    (*(*l).global).texts.keep(text)
+/// Returns a copy of a text that belongs to a function.
+unsafe fn keep(l: *mut LuaState, f: Value, text: &[u8]) -> *const c_char {
+    (*(*l).global).texts.keep_of(f, text)
+}
+
+/// Returns a copy of one of the few texts that belong to none.
+unsafe fn keep_fixed(l: *mut LuaState, text: &'static str) -> *const c_char {
+    keep(l, Value::NIL, text.as_bytes())
 }
 
 raising! {
     fn lua_getinfo(l, what: *const c_char, ar: *mut Debug) -> c_int |e| {
         let mut what = c_bytes(what);
+        // the function whose code has the name by which the other one was called
+        let mut caller = Value::NIL;
         let (f, level) = if let Some(rest) = what.strip_prefix(b">") {
             what = rest;
             (e.pop(), None)
         } else {
             let Some(n) = level_at(e.st, (*ar).frame) else { return Ok(0) };
+            let called_by = Level::at(e.st, (*e.st).thread, n).and_then(|level| level.caller());
+            caller = called_by.map_or(Value::NIL, |level| level.function());
             match e.cx().level_info(None, n as i64) {
                 Some((f, info)) => (f.raw(), Some(info)),
                 None => return Ok(0),
@@ -130,9 +145,9 @@ raising! {
         for option in what {
             match option {
                 b'S' => {
-                    (*ar).source = keep(l, &about.source);
+                    (*ar).source = keep(l, f, &about.source);
                     (*ar).srclen = about.source.len();
-                    (*ar).what = keep(l, about.what.as_bytes());
+                    (*ar).what = keep_fixed(l, about.what);
                     (*ar).linedefined = about.line_defined as c_int;
                     (*ar).lastlinedefined = about.last_line as c_int;
                     let short = &about.short_source[..about.short_source.len().min(ID_SIZE - 1)];
@@ -151,8 +166,8 @@ raising! {
                 }
                 b'n' => match level.as_ref().and_then(|i| i.name.as_ref()) {
                     Some((kind, name)) => {
-                        (*ar).namewhat = keep(l, kind.as_bytes());
-                        (*ar).name = keep(l, name);
+                        (*ar).namewhat = keep_fixed(l, kind);
+                        (*ar).name = keep(l, caller, name);
                     }
                     None => {
                         (*ar).namewhat = c"".as_ptr();
@@ -204,16 +219,17 @@ pub(crate) unsafe extern "C" fn lua_getlocal(
     let e = Entry::new(l);
     let cx = Cx::from_state(e.st);
     if ar.is_null() {
-        let f = Val::of(cx, e.pop());
-        let name = f.as_func().and_then(|f| cx.parameter_name(f, i64::from(n)));
-        return name.map_or(std::ptr::null(), |name| keep(l, &name));
+        let f = e.pop();
+        let func = Val::of(cx, f).as_func();
+        let name = func.and_then(|func| cx.parameter_name(func, i64::from(n)));
+        return name.map_or(std::ptr::null(), |name| keep(l, f, &name));
     }
     let Some(level) = level_at(e.st, (*ar).frame) else { return std::ptr::null() };
     match cx.local(None, level as i64, i64::from(n)) {
         Some(Some((name, v))) => {
             let v = v.raw();
             e.push(v);
-            keep(l, &name)
+            keep(l, function_at(e.st, level), &name)
         }
         _ => std::ptr::null(),
     }
@@ -228,10 +244,12 @@ pub(crate) unsafe extern "C" fn lua_setlocal(
     let e = Entry::new(l);
     let cx = Cx::from_state(e.st);
     let v = Val::of(cx, (*e.st).top.sub(1).get());
-    let level = level_at(e.st, (*ar).frame);
-    let name = level.and_then(|level| cx.set_local(None, level as i64, i64::from(n), v));
+    let name = level_at(e.st, (*ar).frame).and_then(|level| {
+        let name = cx.set_local(None, level as i64, i64::from(n), v)??;
+        Some(keep(l, function_at(e.st, level), &name))
+    });
     e.pop();
-    name.flatten().map_or(std::ptr::null(), |name| keep(l, &name))
+    name.unwrap_or(std::ptr::null())
 }
 
 /// Returns the index of an upvalue, from 0.
@@ -247,13 +265,12 @@ pub(crate) unsafe extern "C" fn lua_getupvalue(
 ) -> *const c_char {
     let e = Entry::new(l);
     let cx = Cx::from_state(e.st);
-    let Some(f) = Val::of(cx, value_or_nil(e.st, index)).as_func() else {
-        return std::ptr::null();
-    };
-    let Some((name, v)) = cx.upvalue(f, upvalue_index(n)) else { return std::ptr::null() };
+    let f = value_or_nil(e.st, index);
+    let Some(func) = Val::of(cx, f).as_func() else { return std::ptr::null() };
+    let Some((name, v)) = cx.upvalue(func, upvalue_index(n)) else { return std::ptr::null() };
     let v = v.raw();
     e.push(v);
-    keep(l, &name)
+    keep(l, f, &name)
 }
 
 #[unsafe(no_mangle)]
@@ -264,13 +281,12 @@ pub(crate) unsafe extern "C" fn lua_setupvalue(
 ) -> *const c_char {
     let e = Entry::new(l);
     let cx = Cx::from_state(e.st);
-    let Some(f) = Val::of(cx, value_or_nil(e.st, index)).as_func() else {
-        return std::ptr::null();
-    };
+    let f = value_or_nil(e.st, index);
+    let Some(func) = Val::of(cx, f).as_func() else { return std::ptr::null() };
     let v = Val::of(cx, (*e.st).top.sub(1).get());
-    let Some(name) = cx.set_upvalue(f, upvalue_index(n), v) else { return std::ptr::null() };
+    let Some(name) = cx.set_upvalue(func, upvalue_index(n), v) else { return std::ptr::null() };
     e.pop();
-    keep(l, &name)
+    keep(l, f, &name)
 }
 
 #[unsafe(no_mangle)]

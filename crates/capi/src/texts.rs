@@ -1,55 +1,123 @@
 //! Texts that C code has pointers to: names in `lua_Debug`, and of upvalues and locals.
 
+use std::any::Any;
 use std::ffi::c_char;
+use std::sync::{Arc, Weak};
 
-use hashbrown::HashSet;
+use foldhash::fast::FixedState;
+use hashbrown::{HashMap, HashSet};
+use perilune_runtime::value::{Tag, Value};
 
-/// Bytes of texts that are kept at least, before the first ones are freed.
-const KEPT: usize = 1 << 20;
+/// Bytes of texts from which on those of functions that are gone are looked for.
+const LEAST: usize = 1 << 20;
 
-/// Texts with a final NUL, which do not move. PUC returns pointers into the strings of a function,
-/// which live as long as it; here they live until a megabyte of other texts was asked for.
+/// What a function counts as, besides its texts.
+const OVERHEAD: usize = 128;
+
+/// A function as the engine has it, its proto, which its closures share.
+type Owner = dyn Any + Send + Sync;
+
+/// Texts with a final NUL, which do not move.
+type Set = HashSet<Box<[u8]>, FixedState>;
+
+/// Texts that do not move. PUC returns pointers into the strings of a function's proto, which live
+/// as long as it; these here do, too.
 #[derive(Default)]
 pub(crate) struct Texts {
-    recent: HashSet<Box<[u8]>, foldhash::fast::FixedState>,
-    older: HashSet<Box<[u8]>, foldhash::fast::FixedState>,
+    /// The texts of each proto, by its address, which is not used again while it is here.
+    owned: HashMap<usize, (Weak<Owner>, Set), FixedState>,
+    /// Those that belong to no function of Lua. There are few: kinds, and names that are fixed.
+    others: Set,
+    /// How many bytes are owned.
     bytes: usize,
+    /// From how many on those of protos that are gone are freed.
+    limit: usize,
+}
+
+/// Returns a copy of a text in a set, and the bytes that it has added.
+fn keep_in(set: &mut Set, text: &[u8]) -> (*const c_char, usize) {
+    let text = [text, b"\0"].concat().into_boxed_slice();
+    let bytes = text.len();
+    if let Some(known) = set.get(&text) {
+        return (known.as_ptr().cast(), 0);
+    }
+    let address = text.as_ptr();
+    set.insert(text);
+    (address.cast(), bytes)
 }
 
 impl Texts {
-    /// Returns a copy of a text.
-    pub(crate) fn keep(&mut self, text: &[u8]) -> *const c_char {
-        let text = [text, b"\0"].concat().into_boxed_slice();
-        if let Some(known) = self.recent.get(&text) {
-            return known.as_ptr().cast();
+    /// Returns a copy of a text that belongs to a proto, or else to no function.
+    pub(crate) fn keep<P: Any + Send + Sync>(
+        &mut self,
+        owner: Option<&Arc<P>>,
+        text: &[u8],
+    ) -> *const c_char {
+        let Some(owner) = owner else { return keep_in(&mut self.others, text).0 };
+        if self.bytes > self.limit.max(LEAST) {
+            self.free_unowned();
         }
-        if self.bytes > KEPT {
-            self.older = std::mem::take(&mut self.recent);
-            self.bytes = 0;
-        }
-        let text = self.older.take(&text).unwrap_or(text);
-        self.bytes += text.len();
-        let address = text.as_ptr();
-        self.recent.insert(text);
-        address.cast()
+        let entry = self.owned.entry(Arc::as_ptr(owner).addr());
+        let (_, set) = entry.or_insert_with(|| {
+            let owner: Arc<Owner> = owner.clone();
+            self.bytes += OVERHEAD;
+            (Arc::downgrade(&owner), Set::default())
+        });
+        let (kept, bytes) = keep_in(set, text);
+        self.bytes += bytes;
+        kept
+    }
+
+    /// Frees the texts of protos that are gone.
+    fn free_unowned(&mut self) {
+        let mut bytes = 0;
+        self.owned.retain(|_, (owner, texts)| {
+            let lives = owner.strong_count() > 0;
+            if lives {
+                bytes += OVERHEAD + texts.iter().map(|text| text.len()).sum::<usize>();
+            }
+            lives
+        });
+        (self.bytes, self.limit) = (bytes, 2 * bytes);
+    }
+
+    /// Returns a copy of a text that belongs to the proto of this function, if it is one of Lua.
+    ///
+    /// # Safety
+    /// `f` is live.
+    pub(crate) unsafe fn keep_of(&mut self, f: Value, text: &[u8]) -> *const c_char {
+        let owner = if f.tag() == Tag::FUNCTION {
+            Some(&(*(*f.as_function()).instance).proto)
+        } else {
+            None
+        };
+        self.keep(owner, text)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{KEPT, Texts};
+    use std::sync::Arc;
+
+    use super::{LEAST, Texts};
 
     #[test]
-    fn a_text_stays_while_a_megabyte_of_others_is_kept() {
+    fn texts_live_as_long_as_their_owner() {
         let mut texts = Texts::default();
-        let first = texts.keep(b"name");
-        assert_eq!(texts.keep(b"name"), first);
-        let large = vec![b'x'; KEPT];
-        texts.keep(&large);
-        texts.keep(b"other");
-        assert_eq!(texts.keep(b"name"), first, "moved to the recent ones again");
-        texts.keep(&[&large[..], b"1"].concat());
-        texts.keep(&[&large[..], b"2"].concat());
-        assert_eq!((texts.recent.len(), texts.older.len()), (1, 3));
+        let (first, second) = (Arc::new(1), Arc::new(2));
+        let name = texts.keep(Some(&first), b"name");
+        let fixed = texts.keep(None::<&Arc<i32>>, b"name");
+        assert!(texts.keep(Some(&second), b"name") != name && fixed != name);
+        // more than are kept without a look
+        for i in 0..3u8 {
+            let passing = Arc::new(i);
+            texts.keep(Some(&passing), &vec![b'x'; LEAST]);
+        }
+        assert!(texts.owned.len() <= 3 && texts.bytes < 2 * LEAST);
+        assert_eq!(texts.keep(Some(&first), b"name"), name);
+        assert_eq!(texts.keep(None::<&Arc<i32>>, b"name"), fixed);
+        drop((first, second));
+        texts.free_unowned();
+        assert!(texts.owned.is_empty() && texts.bytes == 0);
     }
 }

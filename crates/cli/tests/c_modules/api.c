@@ -78,6 +78,7 @@ extern lua_CFunction lua_tocfunction(lua_State *, int);
 extern int lua_getstack(lua_State *, int, lua_Debug *), lua_getinfo(lua_State *, const char *,
     lua_Debug *);
 extern const char *lua_getlocal(lua_State *, const lua_Debug *, int);
+extern const char *lua_getupvalue(lua_State *, int, int);
 extern void lua_sethook(lua_State *, lua_Hook, int, int);
 extern int luaL_error(lua_State *, const char *, ...), luaL_ref(lua_State *, int);
 extern void luaL_unref(lua_State *, int, int), luaL_setfuncs(lua_State *, const luaL_Reg *, int);
@@ -477,6 +478,16 @@ static int info(lua_State *L) {
   return 2;
 }
 
+/* The name of the first upvalue of a function, and the one that was kept of another function. */
+static int upvalue_name(lua_State *L) {
+  static const char *kept;
+  const char *name = lua_getupvalue(L, 1, 1);
+  if (lua_gettop(L) > 2) kept = name;
+  lua_pushstring(L, name);
+  lua_pushstring(L, kept);
+  return 2;
+}
+
 static int another_state(lua_State *L) {
   lua_State *other = luaL_newstate();
   const char *code = luaL_checklstring(L, 1, NULL);
@@ -569,7 +580,7 @@ static const luaL_Reg functions[] = {
     {"length", length}, {"less", less}, {"concat", concat}, {"load", load}, {"dump", dump},
     {"toclose", toclose}, {"closed_by_pop", closed_by_pop}, {"box", box}, {"unbox", unbox},
     {"references", references}, {"numbers", numbers}, {"hooked", hooked}, {"stop", stop},
-        {"info", info},
+        {"info", info}, {"upvalue_name", upvalue_name},
     {"another_state", another_state}, {"replace", replace}, {"traceback", traceback},
     {"with_failing_gc", with_failing_gc}, {"allocate", allocate},
     {"only_by_continuation", only_by_continuation}, {"wrong_index", wrong_index},

@@ -247,6 +247,18 @@ same({ nil, "open" }, (function(f, m, w) return f, w end)(package.loadlib("/no/s
 same({ true }, package.loadlib(file, "*"))
 same({ "function" }, type(package.loadlib(file, "luaopen_api")))
 
+-- names stay as long as their functions
+local first = 1
+local function named() return first end
+same({ "first", "first" }, api.upvalue_name(named, true))
+for i = 1, 60 do
+  local name = ("n"):rep(50000) .. i
+  local code = ("local %s return function() return %s end"):format(name, name)
+  same({ name, "first" }, api.upvalue_name(load(code)()))
+end
+collectgarbage()
+same({ "first", "first" }, api.upvalue_name(named))
+
 -- much of it, as machine code
 local total = 0
 for i = 1, 200000 do total = api.sum(total, i) end
