@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use perilune_runtime::frame::Frame;
+use perilune_runtime::frame::{Frame, FrameWord};
 use perilune_runtime::raised::ErrorKind;
 use perilune_runtime::state::State;
 use perilune_runtime::thread::{Status, Thread};
@@ -49,6 +49,66 @@ unsafe fn refuse(l: *mut LuaState, nargs: usize, message: &[u8]) -> c_int {
     let message = Value::string((*e.st).intern(message));
     e.push(message);
     RUNTIME
+}
+
+/// Makes another coroutine the running one.
+unsafe fn switch_to(st: *mut State, to: *mut Thread, status_of_other: Status) {
+    let from = (*st).thread;
+    Thread::save_registers(st);
+    (*from).status = status_of_other;
+    (*to).status = Status::Running;
+    Thread::load_registers(st, to);
+    (*st).barrier(from.cast());
+    (*st).barrier(to.cast());
+    (*st).sync_hook();
+}
+
+/// Lets a coroutine that runs be resumed, if it is the main one of a state that C code has made,
+/// and C code has called nothing in it: it runs only in name then, and another coroutine can do so
+/// in its place. Returns whether that does.
+unsafe fn stand_in(l: *mut LuaState) -> bool {
+    let (st, main, global) = (LuaState::state(l), (*l).thread, (*l).global);
+    let calls = (*st).base != (*main).stack.add(Frame::RESERVED);
+    if main != (*st).main_thread || (*global).lua.is_none() || calls {
+        return false;
+    }
+    if (*global).stand_in.is_null() {
+        let th = State::new_thread(st, Value::NIL);
+        (*st).add_host_root(Value::thread(th));
+        Thread::make_bottom(th);
+        (*th).top = (*th).base;
+        (*th).non_yieldable = 1;
+        (*global).stand_in = th;
+    }
+    // its frame is one in which the host keeps values
+    (*main).has_bottom = true;
+    (*main).non_yieldable = 0;
+    switch_to(st, (*global).stand_in, Status::Suspended);
+    true
+}
+
+/// Makes the main coroutine the running one again, if `l` is its block, another one stands in for
+/// it, and it has ended or was not begun.
+unsafe fn end_stand_in(l: *mut LuaState) {
+    let (st, co) = (LuaState::state(l), (*l).thread);
+    let stands_in = (*st).thread == (*(*l).global).stand_in;
+    if co != (*st).main_thread || !stands_in || (*co).failed || !Thread::is_idle(co) {
+        return;
+    }
+    (*co).non_yieldable = 1;
+    switch_to(st, co, Status::Suspended);
+    Frame((*st).base).set_word(FrameWord::new(FrameWord::NATIVE, 0));
+}
+
+/// Ends what the main coroutine of a state that is about to be closed has begun, if it was resumed.
+///
+/// # Safety
+/// C1; `l` is that of the main coroutine.
+pub(crate) unsafe fn close_main(l: *mut LuaState) {
+    let stand_in = (*(*l).global).stand_in;
+    if !stand_in.is_null() && (*LuaState::state(l)).thread == stand_in {
+        close(l);
+    }
 }
 
 /// Resumes the coroutine of `l`, which does not run, with its last `nargs` values. Its values are
@@ -117,7 +177,7 @@ raising! {
 
     fn lua_resume(l, _from: *mut LuaState, nargs: c_int, results: *mut c_int) -> c_int |e| {
         // The coroutine that runs otherwise resumes it.
-        if (*e.st).thread == (*l).thread && e.is_running() {
+        if (*e.st).thread == (*l).thread && e.is_running() && !stand_in(l) {
             let message = e.cx().str(b"cannot resume non-suspended coroutine").val().raw();
             (*e.st).top = (*e.st).top.sub(nargs as usize);
             e.push(message);
@@ -126,6 +186,7 @@ raising! {
         e.leave();
         let mut n = 0;
         let status = resume(l, nargs as usize, &mut n);
+        end_stand_in(l);
         if !results.is_null() {
             results.write(n as c_int);
         }
@@ -142,6 +203,7 @@ unsafe fn close(l: *mut LuaState) -> c_int {
     (*l).continuations.clear();
     let failed = ((*st).vm.close)(st, co).is_err();
     Thread::make_bottom(co);
+    end_stand_in(l);
     if !failed {
         return OK;
     }

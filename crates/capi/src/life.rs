@@ -10,6 +10,7 @@ use perilune_runtime::state::State;
 use perilune_stdlib::base;
 use perilune_stdlib::io::flush_all;
 
+use crate::coroutines::close_main;
 use crate::entry::Entry;
 use crate::outcome::raising;
 use crate::push::c_bytes;
@@ -95,6 +96,7 @@ pub(crate) unsafe extern "C" fn luaL_newstate() -> *mut LuaState {
 pub(crate) unsafe extern "C" fn lua_close(l: *mut LuaState) {
     let st = LuaState::state(l);
     let main = LuaState::of(st, (*st).main_thread);
+    close_main(main);
     {
         let mut e = Entry::new(main);
         // variables that C code has marked to be closed

@@ -94,6 +94,9 @@ pub(crate) struct Global {
     pub(crate) panic: Option<CFunction>,
     /// `lua_setwarnf`
     pub(crate) warn: Option<(WarnFunction, *mut c_void)>,
+    /// The coroutine that runs, and does nothing, while the main one of a state that C code has
+    /// made is resumed or has yielded; null until then.
+    pub(crate) stand_in: *mut Thread,
     /// The state, if C code has made it and closes it.
     pub(crate) lua: Option<perilune::Lua>,
     /// Whether the heap takes its memory from `alloc`: C code has made the state with it.
@@ -145,6 +148,7 @@ impl LuaState {
                 texts: Texts::default(),
                 panic: None,
                 warn: None,
+                stand_in: std::ptr::null_mut(),
                 lua: None,
                 has_allocator: false,
                 alloc: None,

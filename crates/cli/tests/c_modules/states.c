@@ -40,6 +40,9 @@ extern void lua_setwarnf(lua_State *, void (*)(void *, const char *, int), void 
 extern void lua_warning(lua_State *, const char *, int);
 extern void luaL_setfuncs(lua_State *, const luaL_Reg *, int);
 extern void *lua_tothread(lua_State *, int);
+extern void lua_setglobal(lua_State *, const char *);
+extern int lua_resume(lua_State *, lua_State *, int, int *), lua_status(lua_State *);
+extern int lua_resetthread(lua_State *);
 
 #define REGISTRY (-1001000)
 #define pop(L, n) lua_settop(L, -(n) - 1)
@@ -215,6 +218,56 @@ static int warnings(lua_State *L) {
   return 1;
 }
 
+static int notes;
+
+static int note(lua_State *L) {
+  (void)L;
+  notes++;
+  return 0;
+}
+
+/* Resumes code as the main coroutine of a state, up to a number of times: the last status, the
+   texts that each time gave, what another program returns if it has ended, and how often the code
+   has called `note` when the state is closed. */
+static int resumed_main(lua_State *L) {
+  lua_State *other = luaL_newstate();
+  int n, status, most = (int)luaL_checkinteger(L, 2), ended;
+  char text[200] = "";
+  notes = 0;
+  luaL_openlibs(other);
+  lua_pushcclosure(other, note, 0);
+  lua_setglobal(other, "note");
+  if (lua_resume(other, L, 0, &n) != 2) luaL_error(L, "nothing was resumed");
+  lua_settop(other, 0);
+  luaL_loadstring(other, luaL_checklstring(L, 1, NULL));
+  do {
+    lua_pushinteger(other, most);
+    status = lua_resume(other, L, 1, &n);
+    strncat(text, lua_tolstring(other, -1, NULL), sizeof text - strlen(text) - 1);
+    strcat(text, ";");
+    if (status == 1) lua_settop(other, -n - 1);
+  } while (status == 1 && --most > 0);
+  ended = status != 1;
+  lua_pushinteger(L, status);
+  lua_pushstring(L, text);
+  if (status > 1) {
+    if (lua_status(other) != status || lua_resume(other, L, 0, &n) != 2)
+      luaL_error(L, "an error is lost");
+    if (lua_resetthread(other) != status) luaL_error(L, "the status is lost");
+  }
+  if (ended) {
+    lua_settop(other, 0);
+    luaL_loadstring(other, "return 6 * 7 .. tostring(select(2, coroutine.running()))");
+    lua_pcallk(other, 0, 1, 0, 0, NULL);
+    lua_pushstring(L, lua_tolstring(other, -1, NULL));
+  } else {
+    lua_pushnil(L);
+  }
+  lua_close(other);
+  lua_pushinteger(L, notes);
+  return 4;
+}
+
 /* Whether the address of a userdata is that of its memory, also as a text. */
 static int address(lua_State *L) {
   void *memory = lua_newuserdatauv(L, 100, 1);
@@ -230,7 +283,8 @@ static int address(lua_State *L) {
 static const luaL_Reg functions[] = {{"in_memory", in_memory},
     {"userdata_without_memory", userdata_without_memory},
     {"replaced_allocator", replaced_allocator}, {"traceback", traceback},
-    {"other_globals", other_globals}, {"warnings", warnings}, {"address", address}, {NULL, NULL}};
+    {"other_globals", other_globals}, {"warnings", warnings}, {"address", address},
+    {"resumed_main", resumed_main}, {NULL, NULL}};
 
 int luaopen_states(lua_State *L) {
   lua_createtable(L, 0, 8);

@@ -37,4 +37,21 @@ same({ "a+b;c+d+e;@on;;" }, states.warnings())
 local u
 same({ true, true }, (function(x, a, b) u = x return a, b end)(states.address()))
 same({ ("%p"):format(u) }, tostring(u):match "0x%x+")
+
+-- main coroutines that are resumed
+local code = [[
+  local n = ...
+  local closed <close> = setmetatable({}, { __close = note })
+  for i = 1, 3 do
+    local t = setmetatable({}, { __gc = note })
+    n = n + coroutine.yield(n .. tostring(coroutine.isyieldable()))
+    collectgarbage()
+  end
+  if n > 50 then error "too many" end
+  return n
+]]
+same({ 0, "9true;17true;24true;30;", "42true", 4 }, states.resumed_main(code, 9))
+same({ 1, "2true;3true;", nil, 3 }, states.resumed_main(code, 2))
+local status, text, after, notes = states.resumed_main(code, 20)
+same({ 2, "20true;39true;57true;", "42true", 4 }, status, (text:gsub("%[.*", "")), after, notes)
 print "ok"

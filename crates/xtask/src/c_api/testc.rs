@@ -21,7 +21,7 @@ const FUNCTIONS: [&str; 8] = [
 ];
 
 /// Lines of the files that are left out: the first one begins so, and so many are cut.
-const CUTS: [(&str, &str, usize); 15] = [
+const CUTS: [(&str, &str, usize); 10] = [
     // the state of PUC's collector and of its strings and stack
     ("api.lua", "  T.gcstate(\"atomic\")", 2),
     ("api.lua", "  T.gcstate(\"pause\")", 1),
@@ -37,12 +37,6 @@ const CUTS: [(&str, &str, usize); 15] = [
     ("api.lua", "  assert(T.checkpanic(\"newuserdata 20000\") == MEMERRMSG)", 1),
     // memory in steps of 7 bytes: a megabyte is asked for at a time
     ("api.lua", "  testalloc(s, f)", 1),
-    // a main coroutine that is resumed
-    ("coroutine.lua", "  local t = table.pack(T.testC(state, [[", 17),
-    ("coroutine.lua", "  assert(t.n == 4 and t[2] == 'XX'", 1),
-    ("coroutine.lua", "  assert(T.doremote(state, \"return T\") == '2')", 1),
-    ("coroutine.lua", "  assert(T.doremote(state, \"return A\") == 'AA')", 1),
-    ("coroutine.lua", "  assert(T.doremote(state, \"return B\") == 'BB')", 1),
 ];
 
 /// Lines that are replaced by others.
