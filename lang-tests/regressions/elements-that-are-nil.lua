@@ -1,5 +1,9 @@
 -- Loads of elements that are there or not, in all parts of tables and with metatables.
 -- expect: ok
+--| 342	597826
+--| 347	108297
+--| 345	484397
+--| 94
 local function get(t, i) return t[i] end
 local function first(t) return t[1] end
 local function sum(t, n)
@@ -26,7 +30,11 @@ for round = 1, 60 do
     line[#line + 1] = tostring(first(t)) .. "/" .. n
     if n ~= 6 or round % 7 == 0 then line[#line + 1] = table.concat({sum(t, round % 9)}, "+") end
   end
-  if round % 20 == 0 then print(table.concat(line, " ")) end
+  if round % 20 == 0 then
+    local text, hash = table.concat(line, " "), 0
+    for i = 1, #text do hash = (hash * 31 + text:byte(i)) % 1000003 end
+    print(#text, hash)
+  end
   any[3] = round % 2 == 0 and 7 or nil
   if round == 30 then ints[2] = "two" floats[4] = 4.5 end
   if round == 40 then ints[3] = nil hash[1] = 1 end

@@ -1,6 +1,11 @@
--- Optimized code took what a register held before calls for what its home slot holds after them: the
--- register of `a or 1` is dead there, but counted as live around the outer loop.
+-- Optimized code took what a register held before calls for what its home slot holds after them:
+-- the register of `a or 1` is dead there, but counted as live around the outer loop.
 -- expect: ok
+--| true	table	table	nil	0	3	2
+--| true	table	table	nil	0	3	2
+--| true	table	table	nil	0	3	2
+--| true	table	table	nil	0	3	2
+--| true	number	number	nil	0	3	2
 G = {x = 1}
 local T, Q = {1, {}, "x"}, {1, 2, 3}
 local function f(i, a, b)

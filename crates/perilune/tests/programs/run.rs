@@ -78,8 +78,8 @@ const LIMIT_OF_PUC: Duration = Duration::from_secs(60);
 /// after the other, since no state of PUC can see another.
 ///
 /// A hook that counted would make PUC several times slower, and programs can see it. So the program
-/// runs on a thread of its own, which lives until the process ends if the program takes too long. The
-/// harness's functions keep nearly all programs short.
+/// runs on a thread of its own, which lives until the process ends if the program takes too long.
+/// The harness's functions keep nearly all programs short.
 pub(crate) fn puc(source: &Source) -> Option<String> {
     let source = source.clone();
     let (send, receive) = mpsc::channel();
