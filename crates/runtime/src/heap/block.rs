@@ -25,17 +25,14 @@ pub(crate) const LINES: usize = BLOCK / LINE;
 pub(crate) const SMALL_MAX: usize = 8 * 1024;
 /// Number of blocks of a chunk.
 const CHUNK_BLOCKS: usize = 32;
-/// Size of a huge page in bytes. Chunks of this size and multiples of it are aligned to it.
-const HUGE_PAGE: usize = 2 << 20;
 /// Returns how many bytes to allocate for a chunk of `blocks` blocks, which have to be aligned.
 const fn chunk_bytes(blocks: usize) -> usize {
-    let align = if BLOCK * blocks < HUGE_PAGE { BLOCK } else { HUGE_PAGE };
-    BLOCK * blocks + align
+    BLOCK * (blocks + 1)
 }
-/// Least size in bytes of the chunks of a heap whose next chunks consist of huge pages.
-const LEAST_FOR_HUGE_PAGES: usize = 16 << 20;
-/// Largest number of huge pages in a chunk.
-const MOST_HUGE_PAGES: usize = 8;
+/// Least size in bytes of the chunks of a heap whose next chunks are large.
+const LEAST_FOR_LARGE: usize = 16 << 20;
+/// Sizes in bytes of large chunks: several huge pages, which have 2 MB.
+const LARGE_CHUNKS: (usize, usize) = (4 << 20, 16 << 20);
 /// Number of blocks that are reserved for when memory is short.
 const KEPT: usize = 4;
 
@@ -130,8 +127,8 @@ impl Chunk {
         if !memory.is_global() {
             return Chunk::usual(memory);
         }
-        if reserved >= LEAST_FOR_HUGE_PAGES
-            && let Some(chunk) = Chunk::of_huge_pages(memory, reserved)
+        if reserved >= LEAST_FOR_LARGE
+            && let Some(chunk) = Chunk::large(memory, reserved)
         {
             return Some(chunk);
         }
@@ -147,24 +144,21 @@ impl Chunk {
         (!p.is_null()).then(|| Chunk::of(p, CHUNK_BLOCKS))
     }
 
-    /// Allocates a chunk of whole huge pages, and asks the system for them: a large heap then
-    /// causes few page faults and few misses of the translation buffer. The chunk is at most an
-    /// eighth of the heap, so that little of it can be resident without being used.
-    unsafe fn of_huge_pages(memory: &mut Memory, reserved: usize) -> Option<Chunk> {
-        let pages = (reserved / 8 / HUGE_PAGE).clamp(1, MOST_HUGE_PAGES);
-        let (size, blocks) = (pages * HUGE_PAGE, pages * (HUGE_PAGE / BLOCK));
-        let p = memory.try_alloc(chunk_bytes(blocks));
+    /// Allocates a large chunk, and asks the system for huge pages: the heap then causes few page
+    /// faults and few misses of the translation buffer. The chunk is about an eighth of the heap,
+    /// so that little of it is taken without being used.
+    unsafe fn large(memory: &mut Memory, reserved: usize) -> Option<Chunk> {
+        let size = (reserved / 8).clamp(LARGE_CHUNKS.0, LARGE_CHUNKS.1);
+        let p = memory.try_alloc_more(chunk_bytes(size / BLOCK));
         if p.is_null() {
             return None;
         }
-        // Addresses of objects are converted to addresses of blocks.
-        p.expose_provenance();
-        let base = p.add(p.align_offset(HUGE_PAGE));
+        let chunk = Chunk::of(p, size / BLOCK);
         // SAFETY: the range is a part of the allocation, and the advice does not change what it
         // holds.
         #[cfg(all(target_os = "linux", not(miri)))]
-        libc::madvise(base.cast(), size, libc::MADV_HUGEPAGE);
-        Some(Chunk { memory: p, base, blocks, touched: 0 })
+        libc::madvise(chunk.base.cast(), chunk.blocks * BLOCK, libc::MADV_HUGEPAGE);
+        Some(chunk)
     }
 
     /// Allocates a chunk of one block, from the reserve of memory if necessary.

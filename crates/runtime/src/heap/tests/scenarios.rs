@@ -26,7 +26,7 @@ fn garbage_is_collected_and_memory_reused() {
     });
 }
 
-/// Beyond 16 MB the heap grows by chunks of huge pages, of different sizes.
+/// Beyond 16 MB the heap grows by large chunks, of different sizes.
 #[test]
 #[cfg_attr(miri, ignore)]
 fn large_heaps_grow_and_shrink() {
