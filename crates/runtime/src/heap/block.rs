@@ -29,10 +29,6 @@ const CHUNK_BLOCKS: usize = 32;
 const fn chunk_bytes(blocks: usize) -> usize {
     BLOCK * (blocks + 1)
 }
-/// Least size in bytes of the chunks of a heap whose next chunks are large.
-const LEAST_FOR_LARGE: usize = 16 << 20;
-/// Sizes in bytes of large chunks: several huge pages, which have 2 MB.
-const LARGE_CHUNKS: (usize, usize) = (4 << 20, 16 << 20);
 /// Number of blocks that are reserved for when memory is short.
 const KEPT: usize = 4;
 
@@ -121,44 +117,15 @@ struct SpareChunk(*mut u8);
 unsafe impl Send for SpareChunk {}
 
 impl Chunk {
-    /// Allocates the next chunk of a heap whose chunks have `reserved` bytes, if there is memory
-    /// for it.
-    unsafe fn new(memory: &mut Memory, reserved: usize) -> Option<Chunk> {
-        if !memory.is_global() {
-            return Chunk::usual(memory);
-        }
-        if reserved >= LEAST_FOR_LARGE
-            && let Some(chunk) = Chunk::large(memory, reserved)
+    /// Allocates a chunk of the usual size, if there is memory for it.
+    unsafe fn new(memory: &mut Memory) -> Option<Chunk> {
+        if memory.is_global()
+            && let Some(spare) = lock(&SPARE).pop()
         {
-            return Some(chunk);
+            return Some(Chunk::of(spare.0, CHUNK_BLOCKS));
         }
-        match lock(&SPARE).pop() {
-            Some(spare) => Some(Chunk::of(spare.0, CHUNK_BLOCKS)),
-            None => Chunk::usual(memory),
-        }
-    }
-
-    /// Allocates a chunk of the usual size.
-    unsafe fn usual(memory: &mut Memory) -> Option<Chunk> {
         let p = memory.try_alloc(chunk_bytes(CHUNK_BLOCKS));
         (!p.is_null()).then(|| Chunk::of(p, CHUNK_BLOCKS))
-    }
-
-    /// Allocates a large chunk, and asks the system for huge pages: the heap then causes few page
-    /// faults and few misses of the translation buffer. The chunk is about an eighth of the heap,
-    /// so that little of it is taken without being used.
-    unsafe fn large(memory: &mut Memory, reserved: usize) -> Option<Chunk> {
-        let size = (reserved / 8).clamp(LARGE_CHUNKS.0, LARGE_CHUNKS.1);
-        let p = memory.try_alloc_more(chunk_bytes(size / BLOCK));
-        if p.is_null() {
-            return None;
-        }
-        let chunk = Chunk::of(p, size / BLOCK);
-        // SAFETY: the range is a part of the allocation, and the advice does not change what it
-        // holds.
-        #[cfg(all(target_os = "linux", not(miri)))]
-        libc::madvise(chunk.base.cast(), chunk.blocks * BLOCK, libc::MADV_HUGEPAGE);
-        Some(chunk)
     }
 
     /// Allocates a chunk of one block, from the reserve of memory if necessary.
@@ -311,7 +278,7 @@ impl Blocks {
     /// Returns a block that was never used.
     unsafe fn fresh(&mut self, memory: &mut Memory) -> Block {
         if self.untouched() <= KEPT && self.next_chunk.is_none() {
-            self.next_chunk = Chunk::new(memory, self.reserved());
+            self.next_chunk = Chunk::new(memory);
         }
         if self.untouched() == 0 {
             let next = self.next_chunk.take();
@@ -342,7 +309,7 @@ impl Blocks {
             return true;
         }
         if self.next_chunk.is_none() {
-            self.next_chunk = Chunk::new(memory, self.reserved());
+            self.next_chunk = Chunk::new(memory);
         }
         self.next_chunk.is_some()
     }
@@ -460,7 +427,7 @@ impl Blocks {
         if std::mem::replace(&mut self.released, true) || self.free.len() < keep + CHUNK_BLOCKS {
             return;
         }
-        let mut spare = self.free.len() - keep;
+        let mut spare = (self.free.len() - keep) / CHUNK_BLOCKS;
         // The base of each chunk, and how many of its blocks are free.
         let mut counts: Vec<(usize, usize)> =
             self.chunks.iter().map(|c| (c.base.addr(), 0)).collect();
@@ -477,9 +444,9 @@ impl Blocks {
         let going = self.chunks.extract_if(.., |c| {
             let at = chunk(&counts, c.base.addr());
             let count = &mut counts[at].1;
-            let goes = *count == c.blocks && c.blocks >= CHUNK_BLOCKS && c.blocks <= spare;
+            let goes = spare > 0 && *count == CHUNK_BLOCKS;
             if goes {
-                spare -= c.blocks;
+                spare -= 1;
                 *count = GOES;
             }
             goes
@@ -493,7 +460,7 @@ impl Blocks {
     pub(crate) unsafe fn release_some(&mut self, memory: &mut Memory, count: usize) -> bool {
         for _ in 0..count {
             let Some(chunk) = self.going.pop() else { break };
-            memory.free(chunk.memory, chunk_bytes(chunk.blocks));
+            memory.free(chunk.memory, chunk_bytes(CHUNK_BLOCKS));
         }
         self.going.is_empty()
     }

@@ -235,12 +235,6 @@ impl Memory {
         p
     }
 
-    /// Does the same as [`Memory::try_alloc`] for callers that can do with less: a failure is not
-    /// taken for a shortage.
-    pub(super) unsafe fn try_alloc_more(&mut self, size: usize) -> *mut u8 {
-        self.call(null_mut(), 0, size)
-    }
-
     /// Allocates `size` bytes, not 0. If the allocator fails, the memory comes from the global one
     /// with its reserve ([`crate::reserve`]), and the next safepoint collects, and raises an error
     /// if memory is still short.

@@ -19,7 +19,7 @@ pub(super) struct Slices {
     pub(super) keys: usize,
     /// Number of slices of the phase Resurrect that belong to the atomic step.
     pub(super) resurrection: usize,
-    /// Number of chunks, of 1 MB or more, to return to the system.
+    /// Number of chunks of 1 MB to return to the system.
     pub(super) chunks: usize,
     /// Number of entries from which on a table is not traced again after each store.
     pub(super) big: usize,

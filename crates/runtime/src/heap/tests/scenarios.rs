@@ -26,32 +26,6 @@ fn garbage_is_collected_and_memory_reused() {
     });
 }
 
-/// Beyond 16 MB the heap grows by large chunks, of different sizes.
-#[test]
-#[cfg_attr(miri, ignore)]
-fn large_heaps_grow_and_shrink() {
-    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
-    with_state(|st| unsafe {
-        let root = table(st);
-        for round in 0..2 {
-            for i in 1..=600_000 {
-                let t = loose_table(st);
-                Table::set_int(st, t.as_table(), 1, Value::int(i));
-                Table::set_int(st, root, i, t);
-            }
-            assert!(st.gc_reserved_bytes() > 40 << 20, "{}", st.gc_reserved_bytes());
-            for i in 1..=600_000 {
-                assert_eq!(Table::get_int(Table::get_int(root, i).as_table(), 1).as_int(), i);
-                Table::set_int(st, root, i, Value::NIL);
-            }
-            st.gc_full();
-            st.gc_full();
-            let reserved = st.gc_reserved_bytes();
-            assert!(reserved < 20 << 20, "{reserved} bytes in round {round}");
-        }
-    });
-}
-
 /// C code may read the bytes of a string up to a NUL.
 #[test]
 fn strings_end_by_a_nul() {
