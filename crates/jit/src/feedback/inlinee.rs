@@ -113,6 +113,8 @@ mod tests {
         check("function(a) return a, setmetatable({a}, {__index = g}) end", false);
         check("function(a) local b <close> = a end", false);
         check(&format!("function(a) {} end", "a = a * a ".repeat(100)), false);
+        let proto = listing::compile(&format!("return function(a) {} end", "a = -a ".repeat(48)));
+        assert!(!is_inlinable(&proto.protos[0], false) && is_inlinable(&proto.protos[0], true));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::Builder;
 use crate::codegen::builtin::Inlined;
 use crate::entity::RegisterOperands;
 use crate::feedback::snapshot::CalleeSeen;
-use crate::tier2::ir::{End, Library, Op, Type};
+use crate::tier2::ir::{End, Library, Op, Type, Value};
 
 impl Builder<'_> {
     /// CALL of a library function that feedback has shown alone, for one result or none; returns
@@ -33,12 +33,8 @@ impl Builder<'_> {
             return false;
         }
         let callee = self.guard(callee, Tag::NATIVE);
-        let origin = self.f.origin(callee);
+        self.guard_library(callee, number);
         let state = self.state();
-        if !self.known.has_method(origin, number as usize) {
-            self.push(Op::GuardLibrary(callee, number, state));
-            self.known.note_method(origin, number as usize);
-        }
         let mut args = [None; MAX_ARGUMENTS];
         for (n, arg) in args.iter_mut().enumerate().take(count) {
             *arg = Some(self.read(i.ra() + Layout::RESERVED + n));
@@ -72,8 +68,8 @@ impl Builder<'_> {
         true
     }
 
-    /// CALLMETA, and what follows it: the RETURN of all its results, which are one. Returns whether
-    /// control continues.
+    /// CALLMETA, and if it has all results, the RETURN of them that follows: there is one. Returns
+    /// whether control continues.
     pub(super) fn set_class(&mut self) -> bool {
         let (pc, i) = (self.pc, self.instr(self.pc));
         let snapshot = self.source.snapshot;
@@ -97,32 +93,35 @@ impl Builder<'_> {
             *v = self.guard(*v, tag);
         }
         let [function, table, class] = guarded;
-        let number = Builtin::SetMetatable as u32;
+        self.guard_library(function, Builtin::SetMetatable as u32);
         let state = self.state();
-        let origin = self.f.origin(function);
-        if !self.known.has_method(origin, number as usize) {
-            self.push(Op::GuardLibrary(function, number, state));
-            self.known.note_method(origin, number as usize);
-        }
         self.push(Op::SetClass(function, table, class, state));
         self.noise.calls += 1;
         self.known.forget();
         self.registers[i.a()..].fill(None);
-        if i.c() == 2 {
+        if i.c() != 1 {
             self.write(a, table);
         }
         if i.c() != 0 {
             return true;
         }
         debug_assert!(returns_class(&self.source.proto.code, pc.index()));
-        self.write(a, table);
         if self.is_inlined() {
             self.return_inlined(a, 1);
         } else {
-            let v = self.read(a);
-            self.end(End::Return(v));
+            self.end(End::Return(table));
         }
         false
+    }
+
+    /// Guards a native function to be library function `number`.
+    fn guard_library(&mut self, function: Value, number: u32) {
+        let origin = self.f.origin(function);
+        if !self.known.has_method(origin, number as usize) {
+            let state = self.state();
+            self.push(Op::GuardLibrary(function, number, state));
+            self.known.note_method(origin, number as usize);
+        }
     }
 }
 
