@@ -1,13 +1,14 @@
 //! Coroutines: resume, yield, close. A resume runs the coroutine's frames in a nested loop on the
 //! native stack; a suspended coroutine holds no native frame.
 
+use perilune_bytecode::Op;
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::meta::Event;
-use perilune_runtime::native::Raised;
+use perilune_runtime::native::{Builtin, Raised};
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::table::Table;
 use perilune_runtime::thread::{Status, Thread};
-use perilune_runtime::value::{SlotExt, Value};
+use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::call::call_from_native;
 use crate::depth::MAX_NATIVE_DEPTH;
@@ -24,7 +25,7 @@ unsafe fn fail(st: *mut State, message: &[u8]) -> Raised {
 }
 
 /// Copies the `n` values below `from_top` onto the end of the running coroutine's values.
-unsafe fn carry(st: *mut State, from_end: *mut Value, n: usize) -> Result<(), Raised> {
+pub(crate) unsafe fn carry(st: *mut State, from_end: *mut Value, n: usize) -> Result<(), Raised> {
     if (*st).limit.offset_from((*st).top) < n as isize {
         Thread::grow(st, n)?;
     }
@@ -82,15 +83,7 @@ pub(crate) unsafe fn resume(
         Thread::load_registers(st, from);
         return Err(e);
     }
-    (*from).status = Status::Normal;
-    (*co).status = Status::Running;
-    (*co).resumer = from;
-    let depth = s.native_depth;
-    s.native_depth += 1;
-    (*co).depth = s.native_depth;
-    // what the collector saw of the coroutine's stack is no longer true
-    s.barrier(co.cast());
-    s.sync_hook();
+    let depth = begin_turn(st, from, co);
 
     let started = (*co).base != (*co).stack;
     let r = if let Some(end) = by_hook {
@@ -122,25 +115,63 @@ pub(crate) unsafe fn resume(
         s.base = (*co).stack;
         begin(st, (*co).stack, nargs)
     };
+    let (end, n) = end_turn(st, from, co, depth, r)?;
+    carry(st, end, n)?;
+    Ok(n)
+}
+
+/// Notes that `co`, whose registers are loaded, runs, and that `from` waits for it. Returns the
+/// native depth of `from`.
+///
+/// # Safety
+/// I2; both are live coroutines of this state.
+#[inline(always)]
+pub(crate) unsafe fn begin_turn(st: *mut State, from: *mut Thread, co: *mut Thread) -> u32 {
+    let mut s = StateRef::new(st);
+    (*from).status = Status::Normal;
+    (*co).status = Status::Running;
+    (*co).resumer = from;
+    let depth = s.native_depth;
+    s.native_depth += 1;
+    (*co).depth = s.native_depth;
+    // what the collector saw of the coroutine's stack is no longer true
+    s.barrier(co.cast());
+    s.sync_hook();
+    depth
+}
+
+/// Makes `from`, of this native depth, the running coroutine again after `co` has ended with `r`.
+/// Returns where the values end that `co` yields or returns, and how many these are.
+///
+/// # Safety
+/// I2, but for the frames of `co` after an error.
+#[inline(always)]
+pub(crate) unsafe fn end_turn(
+    st: *mut State,
+    from: *mut Thread,
+    co: *mut Thread,
+    depth: u32,
+    r: Step,
+) -> Result<(*mut Value, usize), Raised> {
+    let mut s = StateRef::new(st);
     s.native_depth = depth;
     let (n, status) = match r {
-        Err(Exit::Done) if (*co).has_bottom => {
-            // as in PUC, what lay below the function comes with its results
-            s.base = (*co).stack.add(Frame::RESERVED);
-            (s.top.offset_from(s.base) as usize, Status::Dead)
-        }
-        Err(Exit::Done) => {
-            s.base = (*co).stack;
-            (s.top.offset_from((*co).stack) as usize, Status::Dead)
-        }
         Err(Exit::Yield) if (*co).hook_yielded.is_some() => (0, Status::Suspended),
         Err(Exit::Yield) => {
             let first = s.base.add(kept(s.base));
             (s.top.offset_from(first) as usize, Status::Suspended)
         }
+        Err(Exit::Done) => {
+            // as in PUC, what lay below the function comes with its results
+            let below = if (*co).has_bottom { Frame::RESERVED } else { 0 };
+            s.base = (*co).stack.add(below);
+            (s.top.offset_from(s.base) as usize, Status::Dead)
+        }
         _ => (0, Status::Dead),
     };
-    if let Some((base, top)) = s.raised_at.take().filter(|_| r == Err(Exit::Error)) {
+    if r == Err(Exit::Error)
+        && let Some((base, top)) = s.raised_at.take()
+    {
         s.base = (*co).stack.add(base as usize);
         s.top = (*co).stack.add(top as usize);
     }
@@ -149,10 +180,14 @@ pub(crate) unsafe fn resume(
         s.top = end.sub(n);
     }
     Thread::save_registers(st);
-    if r != Err(Exit::Done) && s.tier.is_some() && (*co).base != (*co).stack {
-        machine::abandon_frames(co);
-    }
     (*co).status = status;
+    (*co).yielded_in_call = false;
+    if r != Err(Exit::Done) && (*co).base != (*co).stack {
+        if s.tier.is_some() {
+            machine::abandon_frames(co);
+        }
+        (*co).yielded_in_call = is_in_call(co);
+    }
     (*co).failed = r == Err(Exit::Error);
     (*co).resumer = std::ptr::null_mut();
     Thread::load_registers(st, from);
@@ -167,8 +202,29 @@ pub(crate) unsafe fn resume(
         s.barrier(co.cast());
         return Err(Raised::new());
     }
-    carry(st, end, n)?;
-    Ok(n)
+    Ok((end, n))
+}
+
+/// Returns whether the suspended coroutine `th` waits in a call of `coroutine.yield` by a CALL
+/// instruction.
+///
+/// # Safety
+/// `th` has frames, which the interpreter continues.
+unsafe fn is_in_call(th: *mut Thread) -> bool {
+    let top = Frame((*th).base);
+    let f = top.callee();
+    if f.tag() != Tag::NATIVE
+        || (*f.as_native()).header.word != Builtin::Yield as u32
+        || top.link().flags() != 0
+    {
+        return false;
+    }
+    let Some(frame) = top.caller().filter(|frame| frame.callee().tag() == Tag::FUNCTION) else {
+        return false;
+    };
+    let inst = (*frame.callee().as_function()).instance;
+    let pc = frame.word().pc() as usize;
+    pc != 0 && (*(*inst).code.add(pc - 1)).op() == Op::Call
 }
 
 /// Runs the function at `callee`, with which the running coroutine begins.

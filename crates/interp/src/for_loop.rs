@@ -6,12 +6,14 @@ use perilune_bytecode::Instr;
 use perilune_runtime::convert::{self, Round};
 use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, FrameWord, Link};
-use perilune_runtime::native::{Builtin, Cx, Ret};
+use perilune_runtime::native::{Builtin, Ret};
 use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use crate::native::{call_for_instruction, enter_continued, native_returned, run_to_lua};
+use crate::native::{
+    call_for_instruction, call_function, enter_continued, native_returned, run_to_lua,
+};
 use crate::slots::move_values;
 use crate::step::{Exit, IntoExit, Step};
 
@@ -230,7 +232,7 @@ pub(crate) unsafe fn call_iterator(st: *mut State, i: Instr) -> Step {
     frame.set_link(Link::new(0, 0, distance));
     s.base = new_base;
     s.top = new_base.add(2);
-    match ((*f.as_native()).func)(Cx::from_state(st)) {
+    match call_function(st, f.as_native()) {
         Ok(Ret(n)) if n >= -1 => {
             if hooked(&s) {
                 return native_returned(st, n, f).map(|_| ());

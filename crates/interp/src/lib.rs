@@ -47,6 +47,7 @@ mod room;
 mod run;
 mod slots;
 mod step;
+mod switch;
 mod tail;
 mod unwound;
 mod userdata;
@@ -63,6 +64,7 @@ pub static VM: Vm = Vm {
     hook: call::call_hook,
     handle: handler::handle,
     resume: coroutine::resume,
+    switch: switch::switch,
     close: coroutine::close,
     idle_slot: &machine::IDLE_SLOT,
 };

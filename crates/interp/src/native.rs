@@ -3,8 +3,9 @@
 
 use std::sync::atomic::Ordering;
 
+use perilune_runtime::closure::NativeClosure;
 use perilune_runtime::frame::{Frame, flags};
-use perilune_runtime::native::{Cx, Ret};
+use perilune_runtime::native::{Builtin, Cx, NativeResult, Ret};
 use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::value::{SlotExt, Value};
 
@@ -15,6 +16,26 @@ use crate::interrupt::obey_interrupt;
 use crate::slots::kept;
 use crate::step::{Entered, Exit, Step, raised};
 use crate::{concat, hooks, ret};
+
+/// Calls the native function `f`, whose frame is on top, at its first step.
+///
+/// # Safety
+/// I2.
+#[inline(always)]
+pub(crate) unsafe fn call_function(st: *mut State, f: *mut NativeClosure) -> NativeResult {
+    if (*f).header.word < Builtin::Yield as u32 {
+        return ((*f).func)(Cx::from_state(st));
+    }
+    call_switching(st, f)
+}
+
+#[inline(never)]
+unsafe fn call_switching(st: *mut State, f: *mut NativeClosure) -> NativeResult {
+    match ((*st).vm.switch)(st) {
+        Some(result) => result.map(Ret),
+        None => ((*f).func)(Cx::from_state(st)),
+    }
+}
 
 /// Runs what a call or a return left on top, and whatever that leads to, until a Lua frame is on
 /// top that is ready to run.

@@ -105,6 +105,10 @@ pub mod flags {
     pub const BOTTOM: u16 = 4096;
     /// Like PROTECTED, and the last of the values that the frame keeps is a message handler.
     pub const HANDLER_KEPT: u16 = 8192;
+    /// The coroutine was suspended while the frame was on top of it, or called what was. The frames
+    /// below it are as they were left then: the interpreter continues with them, and they are not
+    /// announced. An announcement clears the flag.
+    pub const SUSPENDED: u16 = 16384;
     /// What makes a frame a protected call.
     pub const ALL_PROTECTED: u16 = PROTECTED | HANDLER | HANDLER_KEPT;
     /// Flags that make a return more than a return to a Lua caller.
@@ -170,7 +174,6 @@ impl Link {
 
 // Distances and numbers of extra arguments are less than the slots of any stack.
 const _: () = assert!(MAX_STACK + ERROR_ROOM + MIN_FREE < 1 << 20);
-const _: () = assert!(flags::HANDLER_KEPT < 1 << 15, "flags have 16 bits");
 
 /// A frame, by its base. Valid until the stack moves or the frame is popped.
 #[derive(Clone, Copy, PartialEq, Eq)]

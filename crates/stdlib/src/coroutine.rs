@@ -1,9 +1,11 @@
 //! The library `coroutine` (manual 6.2).
 
-use perilune_runtime::native::{Cx, ErrorKind, NativeFn, NativeResult, Raised, Resumed, Val};
+use perilune_runtime::native::{
+    Builtin, Cx, ErrorKind, NativeFn, NativeResult, Raised, Resumed, Val,
+};
 use perilune_runtime::thread::Status;
 
-use crate::support::{library, names, publish};
+use crate::support::{library, make_known, names, publish};
 
 const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("create", create),
@@ -26,6 +28,7 @@ static NAMES: [&str; FUNCTIONS.len()] = names(FUNCTIONS, &[]);
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
     let lib = library(cx, &NAMES, FUNCTIONS);
+    make_known(cx, lib, &[("resume", Builtin::Resume), ("yield", Builtin::Yield)]);
     publish(cx, "coroutine", lib);
     Ok(())
 }
@@ -60,15 +63,20 @@ fn resume(cx: &mut Cx) -> NativeResult {
 /// Implements `coroutine.wrap(f)`.
 fn wrap(cx: &mut Cx) -> NativeResult {
     let f = cx.check_func(0)?;
-    cx.ret1(cx.func(resume_wrapped, &[cx.new_thread(f.val())]).val())
+    let co = cx.new_thread(f.val());
+    cx.ret1(cx.func_known(resume_wrapped, &[co], Builtin::ResumeWrapped).val())
 }
 
-/// Implements the functions made by `wrap`; the coroutine is their bound value.
+/// Implements the functions made by `wrap`; the coroutine is their bound value. The interpreter may
+/// resume it without this function, and calls it at the next step after an error, which is on top.
 fn resume_wrapped(cx: &mut Cx) -> NativeResult {
-    let nargs = cx.top();
+    let (step, nargs) = (cx.step(), cx.top());
     cx.insert(0, cx.bound(0));
-    let before = cx.thread_status(cx.get(0));
-    match cx.resume(0, nargs) {
+    let (before, resumed) = match step {
+        0 => (cx.thread_status(cx.get(0)), cx.resume(0, nargs)),
+        _ => (Status::Suspended, Resumed::Failed),
+    };
+    match resumed {
         Resumed::Values(n) => cx.ret(n),
         Resumed::Failed => {
             // An error inside the coroutine closes its variables, which may change the error.

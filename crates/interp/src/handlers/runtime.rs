@@ -11,7 +11,7 @@ use perilune_runtime::closure::{LuaClosure, NativeClosure};
 use perilune_runtime::compare;
 use perilune_runtime::frame::{Frame, FrameWord, Link};
 use perilune_runtime::instance::{CalleeCache, FieldCache, Instance};
-use perilune_runtime::native::{Builtin, Cx, Ret};
+use perilune_runtime::native::{Builtin, Ret};
 use perilune_runtime::state::{State, StateRef, poll as reason};
 use perilune_runtime::string::LuaString;
 use perilune_runtime::table::Table;
@@ -23,7 +23,9 @@ use crate::closure::make_closure;
 use crate::feedback::{access_of_int, note_other_callee};
 use crate::interrupt::obey_interrupt;
 use crate::machine::builtin;
-use crate::native::{after_native, call_for_instruction, native_returned, run_to_lua};
+use crate::native::{
+    after_native, call_for_instruction, call_function, native_returned, run_to_lua,
+};
 use crate::numbers::{IDiv, Mod, Pow};
 use crate::poll::safepoint;
 use crate::run::{SINGLE, run};
@@ -180,7 +182,7 @@ unsafe fn run_native(
     let new_base = ra.add(Frame::RESERVED);
     let end = if i.b() != 0 { new_base.add(i.b() - 1) } else { (*st).top };
     let number = (*native).header.word as usize;
-    if number != Builtin::Other as usize && wanted <= 2 {
+    if Builtin::has_leaf(number as u32) && wanted <= 2 {
         let nargs = end.offset_from(new_base) as usize;
         let found = if wanted == 0 {
             builtin::only_result(st, number, new_base, nargs)
@@ -209,7 +211,7 @@ unsafe fn run_native(
     callee.set_link(Link::new(0, 0, a + Frame::RESERVED));
     (*st).base = new_base;
     (*st).top = end;
-    let n = match ((*native).func)(Cx::from_state(st)) {
+    let n = match call_function(st, native) {
         Ok(Ret(n)) if n >= -1 => n,
         Ok(r) => return on_top(stepped(st, after_native(st, r))),
         Err(_) => return status(Exit::Error),

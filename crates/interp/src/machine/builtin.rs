@@ -85,6 +85,18 @@ pub(super) static LEAVES: [Leaf; Builtin::COUNT] = {
     leaves
 };
 
+const _: () = {
+    let mut number = 0;
+    while number < Builtin::COUNT {
+        let mut n = 0;
+        while n < TABLE.len() && TABLE[n].0 as usize != number {
+            n += 1;
+        }
+        assert!(Builtin::has_leaf(number as u32) == (n < TABLE.len()), "`has_leaf` is true");
+        number += 1;
+    }
+};
+
 /// The number of results of functions with a leaf, by number.
 static RESULTS: [Results; Builtin::COUNT] = {
     // a function without a leaf never has an answer

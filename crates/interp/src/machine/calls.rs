@@ -6,7 +6,7 @@ use perilune_bytecode::feedback::operands as seen;
 use perilune_bytecode::{Instr, Op};
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::instance::{FieldCache, Instance};
-use perilune_runtime::native::{Cx, Ret};
+use perilune_runtime::native::Ret;
 use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::tier::{RuntimeCalls, Stepped, status};
 use perilune_runtime::value::{SlotExt, Tag, Value};
@@ -18,7 +18,9 @@ use crate::closing_scope::close_for_return;
 use crate::enter::{become_metamethod, code_of};
 use crate::execute;
 use crate::for_loop;
-use crate::native::{after_native, call_for_instruction, native_returned, run_to_lua};
+use crate::native::{
+    after_native, call_for_instruction, call_function, native_returned, run_to_lua,
+};
 use crate::operators::call_meta1;
 use crate::poll::safepoint;
 use crate::run;
@@ -356,7 +358,7 @@ unsafe fn call_for_machine(st: *mut State, callee: *mut Value, nargs: usize, c: 
     frame.set_link(Link::new(0, 0, distance));
     s.base = new_base;
     s.top = new_base.add(nargs);
-    match ((*f.as_native()).func)(Cx::from_state(st)) {
+    match call_function(st, f.as_native()) {
         Ok(Ret(n)) if n >= -1 && s.poll.load(Ordering::Relaxed) & poll::HOOK == 0 => {
             let base = s.base.sub(distance);
             let ra = s.base.sub(2);

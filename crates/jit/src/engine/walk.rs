@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use perilune_code::{CodeId, Hooks, PinnedFrame, Pins};
-use perilune_runtime::frame::Frame;
+use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::frames::Frames;
 use perilune_runtime::state::{State, poll};
 use perilune_runtime::value::Value;
@@ -54,7 +54,10 @@ impl PinnedFrame for Walked {
     }
     fn set_announced(&self) {
         // SAFETY: see above; only a state marks its own frames.
-        unsafe { self.frame.set_word(self.frame.word().announced()) }
+        unsafe {
+            self.frame.set_word(self.frame.word().announced());
+            self.frame.clear_flags(flags::SUSPENDED);
+        }
     }
 }
 

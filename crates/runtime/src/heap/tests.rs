@@ -53,6 +53,7 @@ static VM: Vm = Vm {
     hook: call,
     handle,
     resume,
+    switch: |_| unreachable!(),
     idle_slot: &NO_CODE,
     close,
 };

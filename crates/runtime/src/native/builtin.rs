@@ -18,13 +18,6 @@ macro_rules! builtins {
             /// The number of known functions.
             pub const COUNT: usize = Builtin::NAMES.len();
 
-            /// Returns the number of the callee that a [`CalleeCache`] has, if it is a known
-            /// function. No code lies at so small an address.
-            pub fn of_callee(callee: usize) -> Option<u32> {
-                let number = callee & !CalleeCache::NATIVE;
-                let is_known = callee != number && number < Builtin::COUNT;
-                is_known.then_some(number as u32)
-            }
         }
     };
 }
@@ -67,4 +60,25 @@ builtins! {
     /// The host's `__index` of userdata with computed fields. Its bound values are the table of
     /// functions that compute fields, the table of plain fields, and a fallback.
     FieldIndex "field_index";
+    Yield "coroutine.yield";
+    Resume "coroutine.resume";
+    ///
+    /// The functions that `coroutine.wrap` makes. Their bound value is the coroutine.
+    ResumeWrapped "resume_wrapped";
+}
+
+impl Builtin {
+    /// Returns whether the function with this number has a leaf: one that machine code calls
+    /// without a frame.
+    #[inline(always)]
+    pub const fn has_leaf(number: u32) -> bool {
+        Builtin::SetMetatable as u32 <= number && number <= Builtin::Remove as u32
+    }
+
+    /// Returns the number of the callee that a [`CalleeCache`] has, if it is a function with a
+    /// leaf. No code lies at so small an address.
+    pub fn of_callee(callee: usize) -> Option<u32> {
+        let number = u32::try_from(callee & !CalleeCache::NATIVE).ok()?;
+        (callee & CalleeCache::NATIVE != 0 && Builtin::has_leaf(number)).then_some(number)
+    }
 }

@@ -38,6 +38,10 @@ pub struct Vm {
     /// Pushes its results or yielded values and returns their number. On an error the error value
     /// is in `State::error`.
     pub resume: unsafe fn(st: *mut State, co: *mut Thread, nargs: usize) -> Result<usize, Raised>,
+    /// Does the work of the function of the library `coroutine` whose frame is on top, at its first
+    /// step, and returns what that returns (the number of [`Ret`](crate::native::Ret)). `None` says
+    /// that nothing is done, and that the function itself is to be called.
+    pub switch: unsafe fn(st: *mut State) -> Option<Result<i32, Raised>>,
     /// The slot of functions without a compiler: it holds the entry of the interpreter.
     pub idle_slot: &'static AtomicPtr<u8>,
     /// Closes a suspended or dead coroutine and its pending variables. Returns `Err`, with its

@@ -38,6 +38,7 @@ impl Thread {
             hook_yields: false,
             hook_yielded: None,
             has_bottom: false,
+            yielded_in_call: false,
             companion: Companion::NONE,
         };
         st.make_boxed(thread, size_of::<Thread>() + capacity * 16)
@@ -58,6 +59,7 @@ impl Thread {
         (*th).non_yieldable = 0;
         (*th).hook_yielded = None;
         (*th).has_bottom = false;
+        (*th).yielded_in_call = false;
         st.barrier(th.cast());
     }
 

@@ -87,6 +87,8 @@ pub struct Thread {
     /// Whether the stack begins with a frame in which the host keeps values while the coroutine
     /// runs nothing ([`Thread::make_bottom`]).
     pub has_bottom: bool,
+    /// Whether it is suspended in a call of `coroutine.yield` by a CALL instruction.
+    pub yielded_in_call: bool,
     /// What the host keeps for the coroutine.
     pub companion: Companion,
 }

@@ -1,0 +1,145 @@
+//! Switches between coroutines that need no frame of the library to run: the functions of the
+//! library `coroutine` that resume, where the coroutine waits in a call of `coroutine.yield`, and
+//! that function itself. All else is left to the functions, which do the same by way of
+//! [`crate::coroutine`].
+
+use std::sync::atomic::Ordering;
+
+use perilune_runtime::closure::NativeClosure;
+use perilune_runtime::frame::{Frame, FrameWord};
+use perilune_runtime::native::{Builtin, Cx, Raised, Ret};
+use perilune_runtime::state::{State, StateRef, poll};
+use perilune_runtime::thread::{MIN_FREE, Status, Thread};
+use perilune_runtime::value::{SlotExt, Tag, Value};
+
+use crate::coroutine::{begin_turn, carry, end_turn};
+use crate::depth::MAX_NATIVE_DEPTH;
+use crate::execute::execute;
+use crate::machine;
+use crate::slots::{clear, move_values};
+
+/// The step at which functions of the library continue, whichever of them it is.
+const RESUMED: u32 = 1;
+
+/// The entry `switch` of [`perilune_runtime::state::Vm`].
+///
+/// # Safety
+/// I2; see there.
+pub(crate) unsafe fn switch(st: *mut State) -> Option<Result<i32, Raised>> {
+    let f = Frame((*st).base).callee().as_native();
+    let number = (*f).header.word;
+    if number == Builtin::Yield as u32 {
+        yield_values(st)
+    } else if number == Builtin::ResumeWrapped as u32 {
+        resume_wrapped(st, f)
+    } else {
+        resume(st)
+    }
+}
+
+/// `coroutine.yield(…)`
+unsafe fn yield_values(st: *mut State) -> Option<Result<i32, Raised>> {
+    if (*(*st).thread).non_yieldable != 0 {
+        return None;
+    }
+    Frame((*st).base).set_word(FrameWord::new(FrameWord::NATIVE, RESUMED));
+    Some(Ok(Ret::YIELD.0))
+}
+
+/// A function made by `coroutine.wrap`. After an error the library continues at the next step.
+unsafe fn resume_wrapped(st: *mut State, f: *mut NativeClosure) -> Option<Result<i32, Raised>> {
+    let mut s = StateRef::new(st);
+    let co = NativeClosure::bound(f, 0).get().as_thread();
+    let (args, nargs) = (s.base, s.top.offset_from(s.base) as usize);
+    if !is_simple(st, co, nargs) {
+        return None;
+    }
+    let Ok((end, n)) = take_turn(st, co, args, nargs) else {
+        let error = std::mem::replace(&mut s.error, Value::NIL);
+        s.top.put(error);
+        s.top = s.top.add(1);
+        Frame(s.base).set_word(FrameWord::new(FrameWord::NATIVE, RESUMED));
+        return Some(((*f).func)(Cx::from_state(st)).map(|ret| ret.0));
+    };
+    if n == 1 {
+        s.base.sub(Frame::RESERVED).put(end.sub(1).get());
+        return Some(Ok(Ret::IN_PLACE.0));
+    }
+    Some(carry(st, end, n).map(|()| n as i32))
+}
+
+/// `coroutine.resume(co, …)`
+unsafe fn resume(st: *mut State) -> Option<Result<i32, Raised>> {
+    let mut s = StateRef::new(st);
+    let n = s.top.offset_from(s.base) as usize;
+    if n == 0 || s.base.get().tag() != Tag::THREAD {
+        return None;
+    }
+    let co = s.base.get().as_thread();
+    if !is_simple(st, co, n - 1) {
+        return None;
+    }
+    let turn = take_turn(st, co, s.base.add(1), n - 1);
+    // the coroutine stays where it is: there are two values to return at least
+    s.top = s.base.add(2);
+    s.base.add(1).put(Value::bool(turn.is_ok()));
+    Some(match turn {
+        Ok((end, n)) => carry(st, end, n).map(|()| n as i32 + 1),
+        Err(_) => {
+            let error = std::mem::replace(&mut s.error, Value::NIL);
+            s.top.put(error);
+            s.top = s.top.add(1);
+            Ok(2)
+        }
+    })
+}
+
+/// Returns whether [`take_turn`] can resume `co` with so many values.
+#[inline(always)]
+unsafe fn is_simple(st: *mut State, co: *mut Thread, nargs: usize) -> bool {
+    (*co).yielded_in_call
+        && (*co).status == Status::Suspended
+        && (*co).hook.is_none()
+        && (*st).poll.load(Ordering::Relaxed) & poll::HOOK == 0
+        && (*st).native_depth < MAX_NATIVE_DEPTH
+        && machine::has_reserve(st)
+        && (*co).capacity - MIN_FREE - (*co).base.offset_from((*co).stack) as usize >= nargs
+}
+
+/// Resumes `co` with the `nargs` values from `args` on, which are popped with all that follows
+/// them. Returns where the values end that it yields or returns, and how many these are.
+///
+/// # Safety
+/// I2; [`is_simple`].
+#[inline(always)]
+unsafe fn take_turn(
+    st: *mut State,
+    co: *mut Thread,
+    args: *mut Value,
+    nargs: usize,
+) -> Result<(*mut Value, usize), Raised> {
+    let mut s = StateRef::new(st);
+    let from = s.thread;
+    s.top = args;
+    Thread::save_registers(st);
+    Thread::load_registers(st, co);
+    // what `coroutine.yield` returns goes to its caller
+    let base = s.base.sub(Frame(s.base).link().distance());
+    let frame = Frame(base);
+    let inst = (*frame.callee().as_function()).instance;
+    let i = *(*inst).code.add(frame.word().pc() as usize - 1);
+    let ra = base.add(i.a());
+    s.base = base;
+    s.top = base.add((*inst).max_stack as usize);
+    if i.c() == 0 {
+        move_values(args, ra, nargs);
+        s.top = ra.add(nargs);
+    } else {
+        let wanted = i.c() - 1;
+        move_values(args, ra, nargs.min(wanted));
+        clear(ra, nargs, wanted);
+    }
+    let depth = begin_turn(st, from, co);
+    let r = execute(st);
+    end_turn(st, from, co, depth, r)
+}
