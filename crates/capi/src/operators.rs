@@ -96,10 +96,16 @@ unsafe fn less(e: &mut Entry, event: Event, a: Value, b: Value) -> Result<bool, 
     if let Some(r) = plain {
         return Ok(r);
     }
-    match by_metamethod(e, event, a, b)? {
-        Some(v) => Ok(v.truthy()),
-        None => Err(debug::compare_error(e.st, a, b)),
+    if let Some(v) = by_metamethod(e, event, a, b)? {
+        return Ok(v.truthy());
     }
+    // as the interpreter does
+    if event == Event::Le
+        && let Some(v) = by_metamethod(e, Event::Lt, b, a)?
+    {
+        return Ok(!v.truthy());
+    }
+    Err(debug::compare_error(e.st, a, b))
 }
 
 fn joins(v: Value) -> bool {

@@ -7,6 +7,7 @@ use perilune_runtime::compare;
 use perilune_runtime::debug;
 use perilune_runtime::frame::Frame;
 use perilune_runtime::meta::Event;
+use perilune_runtime::native::{Cx, NativeResult, Val};
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Tag, Value};
@@ -102,10 +103,7 @@ pub(crate) unsafe fn arith_slow(st: *mut State, i: Instr, op: Event, a: Value, b
         Event::BAnd | Event::BOr | Event::BXor | Event::Shl | Event::Shr | Event::BNot
     );
     note(st, if a.is_string() || b.is_string() { seen::STRING } else { seen::OTHER });
-    let mut h = Table::metamethod(s.ptr(), a, op);
-    if h.is_nil() {
-        h = Table::metamethod(s.ptr(), b, op);
-    }
+    let h = binary_handler(st, op, a, b);
     if h.is_nil() {
         return Err(debug::arith_error(st, a, b, bitwise).into_exit());
     }
@@ -150,15 +148,38 @@ pub(crate) unsafe fn order_slow(
     }
     note(st, seen::OTHER);
     let e = if order == Order::Less { Event::Lt } else { Event::Le };
-    let s = StateRef::new(st);
-    let mut h = Table::metamethod(s.ptr(), a, e);
-    if h.is_nil() {
-        h = Table::metamethod(s.ptr(), b, e);
+    let h = binary_handler(st, e, a, b);
+    if !h.is_nil() {
+        return call_meta2(st, h, a, b);
     }
-    if h.is_nil() {
-        return Err(debug::compare_error(st, a, b).into_exit());
+    if order == Order::LessEqual && !binary_handler(st, Event::Lt, b, a).is_nil() {
+        let h = Cx::from_state(st).func(not_less, &[]).val().raw();
+        return call_meta2(st, h, a, b);
     }
-    call_meta2(st, h, a, b)
+    Err(debug::compare_error(st, a, b).into_exit())
+}
+
+/// Returns the metamethod of the first of two values that has one, or nil.
+unsafe fn binary_handler(st: *mut State, e: Event, a: Value, b: Value) -> Value {
+    let h = Table::metamethod(st, a, e);
+    if h.is_nil() { Table::metamethod(st, b, e) } else { h }
+}
+
+/// Computes `a <= b` as `not (b < a)` for values that have `__lt` and no `__le`, as PUC Lua does
+/// when it is built as it is by default, with LUA_COMPAT_LT_LE.
+fn not_less(cx: &mut Cx) -> NativeResult {
+    if cx.step() != 0 {
+        cx.set_top(cx.kept() + 1);
+        let less = cx.get(cx.kept()).truthy();
+        return cx.ret1(Val::bool(!less));
+    }
+    let (a, b) = (cx.get(0), cx.get(1));
+    let first = cx.metamethod(b, Event::Lt);
+    let h = if first.is_nil() { cx.metamethod(a, Event::Lt) } else { first };
+    cx.push_callee(h);
+    cx.push(b);
+    cx.push(a);
+    cx.call_then(2, 1)
 }
 
 /// `a == b` for what the inline paths do not take.
@@ -168,12 +189,8 @@ pub(crate) unsafe fn order_slow(
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn equal_slow(st: *mut State, i: Instr, a: Value, b: Value) -> Step {
-    let s = StateRef::new(st);
     if a.tag() == b.tag() && !a.same_bits(b) && matches!(a.tag(), Tag::TABLE | Tag::USERDATA) {
-        let mut h = Table::metamethod(s.ptr(), a, Event::Eq);
-        if h.is_nil() {
-            h = Table::metamethod(s.ptr(), b, Event::Eq);
-        }
+        let h = binary_handler(st, Event::Eq, a, b);
         if !h.is_nil() {
             note(st, seen::OTHER);
             return call_meta2(st, h, a, b);

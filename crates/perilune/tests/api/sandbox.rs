@@ -50,6 +50,7 @@ fn these_functions_and_no_others() -> Result<()> {
         debug.traceback os.clock os.date os.difftime os.time
         math.abs math.acos math.asin math.atan math.ceil math.cos math.deg math.exp math.floor \
         math.fmod math.log math.max math.min math.modf math.rad
+        math.atan2 math.cosh math.frexp math.ldexp math.log10 math.pow math.sinh math.tanh
         math.random math.randomseed math.sin math.sqrt math.tan math.tointeger math.type math.ult
         string.byte string.char string.find string.format string.gmatch string.gsub string.len \
         string.lower string.match string.pack string.packsize

@@ -1,5 +1,6 @@
 //! The library `math` (manual 6.7).
 
+mod compat;
 mod random;
 
 use perilune_runtime::native::{Builtin, Cx, NativeFn, NativeResult, Raised, Val};
@@ -28,6 +29,14 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("sqrt", sqrt),
     ("tan", tan),
     ("type", type_),
+    ("atan2", atan),
+    ("cosh", compat::cosh),
+    ("sinh", compat::sinh),
+    ("tanh", compat::tanh),
+    ("pow", compat::pow),
+    ("frexp", compat::frexp),
+    ("ldexp", compat::ldexp),
+    ("log10", compat::log10),
 ];
 
 /// The names of the library's fields.
