@@ -23,10 +23,11 @@ cargo xtask COMMAND
   generate              the files that are generated from the definitions of opcodes
   order [--binary PATH] the order of the functions of the command, from what programs execute
   liblua                the C API as liblua5.4.so.0, for programs that are linked with PUC's
-  c-api clients|mlua|testc DIR|module|speed
+  c-api clients|mlua|testc DIR|luv DIR|module|speed
                         the C API with programs of Debian, mlua's tests, PUC's tests of the API
-                        (from a checkout of Lua 5.4.8), a module in Rust, and how fast it is
-                        beside lua5.4; module and speed take --binary PATH
+                        (from a checkout of Lua 5.4.8), the newest luv (from a checkout), a
+                        module in Rust, and how fast it is beside lua5.4; luv, module and
+                        speed take --binary PATH
   nightly [STEP..|all]  sanitizers, Miri, loom and long runs; without a step, lists them
   suite DIR [--binary PATH] [-- OPTIONS]
                         PUC's own test suite, from the folder `testes` of a checkout of Lua";
@@ -123,6 +124,10 @@ fn c_api(parser: &mut lexopt::Parser) -> Result<What, lexopt::Error> {
     match what.as_str() {
         "clients" => Ok(What::Clients),
         "mlua" => Ok(What::Mlua),
+        "luv" => {
+            let checkout = parser.value()?.into();
+            Ok(What::Luv(checkout, binary(parser)?))
+        }
         "testc" => Ok(What::Testc(parser.value()?.into())),
         "module" => binary(parser).map(What::Module),
         "speed" => binary(parser).map(What::Speed),

@@ -1,6 +1,7 @@
 //! Measures the C API with programs that are not of this repository: `cargo xtask c-api`.
 
 mod clients;
+mod luv;
 mod mlua;
 mod module;
 mod speed;
@@ -18,6 +19,8 @@ pub(crate) enum What {
     Clients,
     /// The tests of mlua.
     Mlua,
+    /// The tests of luv, from this checkout.
+    Luv(PathBuf, Option<PathBuf>),
     /// A module in Rust.
     Module(Option<PathBuf>),
     /// PUC's tests of the API, from this checkout.
@@ -33,6 +36,7 @@ pub(crate) fn run(root: &Path, what: &What) -> bool {
         What::Clients => library() && clients::run(root),
         What::Mlua => library() && mlua::run(root),
         What::Testc(checkout) => library() && testc::run(root, checkout),
+        What::Luv(checkout, binary) => luv::run(root, checkout, binary.as_deref()),
         What::Module(binary) => module::run(root, binary.as_deref()),
         What::Speed(binary) => speed::run(root, binary.as_deref()),
     }
