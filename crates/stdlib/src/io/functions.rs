@@ -115,9 +115,12 @@ fn open_file(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// Makes a command that runs in a shell.
+/// Makes a command that runs in a shell, which has the name `sh` in its messages, as with the C
+/// library's `system` and `popen`.
 pub(crate) fn shell(command: &[u8]) -> Command {
     let mut c = Command::new("/bin/sh");
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::arg0(&mut c, "sh");
     c.arg("-c").arg(path(c_str(command)));
     c
 }
