@@ -1,4 +1,6 @@
 //! Medians, geometric means and spreads of positive samples.
+//!
+//! By hand: each takes a few lines.
 
 /// Returns the median: the mean of the two middle samples when their number is even.
 ///

@@ -218,12 +218,11 @@ fn programs_dropped_out_of_order() {
         compile(method.begin().expect("it can be compiled"), i as u32);
     }
     assert_eq!(space.versions(), 200);
-    let mut random = 1u64;
+    let mut random = fastrand::Rng::with_seed(1);
     while !methods.is_empty() {
-        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        let method = methods.swap_remove((random >> 33) as usize % methods.len());
+        let method = methods.swap_remove(random.usize(..methods.len()));
         drop(method);
-        if random & 1 << 40 != 0 {
+        if random.bool() {
             space.advance_now();
         }
     }

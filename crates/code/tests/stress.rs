@@ -176,11 +176,8 @@ fn modules_workers_and_a_small_budget() {
                 thread::sleep(Duration::from_micros(50));
             }
         });
-        let mut random = 99u64;
-        let mut next = |below: u64| {
-            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (random >> 33) % below
-        };
+        let mut random = fastrand::Rng::with_seed(99);
+        let mut next = |below: u64| random.u64(..below);
         while space.stats().get(Counter::Published) < MODULES {
             let group: Vec<Ticket> =
                 (0..1 + next(5)).filter_map(|_| methods[next(24) as usize].begin().ok()).collect();

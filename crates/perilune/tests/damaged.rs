@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use perilune::{Engine, Interrupt, JitOptions, Lua};
 
 /// Time in milliseconds after which a case is interrupted.
@@ -68,23 +69,16 @@ function dumped(source, strip)
 end
 "#;
 
-/// A xorshift generator: a seed gives the same cases everywhere.
-struct Random(u64);
+/// Random choices: a seed gives the same cases everywhere.
+struct Random(Rng);
 
 impl Random {
-    fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
     fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+        self.0.u64(..)
     }
 
     fn below(&mut self, limit: usize) -> usize {
-        (self.next() >> 33) as usize % limit.max(1)
+        self.0.usize(..limit.max(1))
     }
 }
 
@@ -349,7 +343,7 @@ fn damaged_programs_end_in_errors() {
             lua = state(seed / 500);
             watched(&lua);
         }
-        let (text, mode) = case(&mut Random::new(seed), &sources, &chunks);
+        let (text, mode) = case(&mut Random(Rng::with_seed(seed)), &sources, &chunks);
         if let Some(path) = std::env::var_os("PERILUNE_DAMAGED_SAVE") {
             std::fs::write(path, &text).expect("the case can be saved");
         }

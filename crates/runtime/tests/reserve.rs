@@ -21,11 +21,8 @@ unsafe impl GlobalAlloc for Nothing {
 #[test]
 fn pieces_are_apart_aligned_and_joined_again() {
     let reserve = Box::new(Reserve::<Nothing, { 64 << 10 }>::new(Nothing));
-    let mut seed = 1u64;
-    let mut random = |n: u64| {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (seed >> 33) % n
-    };
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut random = |n: u64| random.u64(..n);
     let mut live: Vec<(*mut u8, Layout, u8)> = Vec::new();
     for round in 0..2_000 {
         let size = 1 + random(2_000) as usize;

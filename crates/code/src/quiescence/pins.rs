@@ -259,11 +259,8 @@ mod tests {
 
     #[test]
     fn random_walks_find_what_is_there() {
-        let mut random = 1u64;
-        let mut draw = |n: u64| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (random >> 33) % n
-        };
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut draw = |n: u64| random.u64(..n);
         let mut state = State { stacks: vec![(1, Vec::new())], ..State::default() };
         let steps = if cfg!(miri) { 500 } else { 100_000 };
         let mut next_stack = 2;

@@ -139,12 +139,8 @@ mod tests {
 
     #[test]
     fn the_order_of_edges_does_not_matter() {
-        // a fixed generator, so that the test repeats
-        let mut random = 1u64;
-        let mut next = move |below: u64| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (random >> 33) % below
-        };
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut next = move |below: u64| random.u64(..below);
         for _ in 0..50 {
             let sizes: Vec<usize> = (0..40).map(|_| next(90) as usize + 10).collect();
             let mut edges: Vec<Edge> =

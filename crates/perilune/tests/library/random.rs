@@ -1,34 +1,29 @@
 //! Random choices, which depend only on the seed.
 
+use fastrand::Rng;
+
 /// Returns a number from the environment.
 pub(crate) fn variable(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
-/// A xorshift generator.
-pub(crate) struct Random(u64);
+/// A source of random choices.
+pub(crate) struct Random(Rng);
 
 impl Random {
-    /// Makes the generator of a seed; neighbouring seeds give unrelated sequences.
+    /// Makes the source for a seed.
     pub(crate) fn new(seed: u64) -> Random {
-        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-        for _ in 0..4 {
-            random.next();
-        }
-        random
+        Random(Rng::with_seed(seed))
     }
 
     /// Returns 64 random bits.
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+        self.0.u64(..)
     }
 
     /// Returns a number below `limit`; 0 if `limit` is 0.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
-        (self.next() >> 33) as usize % limit.max(1)
+        self.0.usize(..limit.max(1))
     }
 
     /// Returns true once in `n` calls on average.

@@ -128,11 +128,10 @@ mod tests {
     #[test]
     fn does_what_a_deque_does() {
         let (mut list, mut model) = (Segments::default(), VecDeque::new());
-        let mut random = 12345u64;
+        let mut random = fastrand::Rng::with_seed(1);
         for step in 0..4_000 {
-            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            let count = (random >> 33) as usize % (2 * SEGMENT);
-            match (random >> 60) % if step % 1000 < 500 { 5 } else { 9 } {
+            let count = random.usize(..2 * SEGMENT);
+            match random.u8(..if step % 1000 < 500 { 5 } else { 9 }) {
                 0..=1 => {
                     for i in 0..count as i64 {
                         assert!(list.has_room() && list.push(Value::int(i)));

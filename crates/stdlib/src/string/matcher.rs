@@ -621,11 +621,8 @@ mod tests {
             "%f[%a]", "%f[%z]", "1", " ", "^", "%", "[a", "%f", "(a*)", "(.-)", "(%w+)",
         ];
         const BYTES: &[u8] = b"aabb1 (a)";
-        let mut seed = 1u64;
-        let mut random = |n: usize| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-            (seed >> 33) as usize % n
-        };
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut random = |n: usize| random.usize(..n);
         let (mut matches, mut errors) = (0, 0);
         for _ in 0..if cfg!(miri) { 200 } else { 60_000 } {
             let text: String = (0..random(6) + 1).map(|_| PARTS[random(PARTS.len())]).collect();

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use toml::{Table, Value};
+
 use super::markdown::{quoted, section};
 use super::tree::{Complaint, Tree};
 
@@ -36,15 +38,14 @@ pub(super) fn documented(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-/// Returns the names in the section `[dependencies]` of a manifest.
+/// Returns the names of the dependencies of a manifest, those of single targets included.
+///
+/// # Panics
+/// Panics if the manifest is not one.
 fn names(manifest: &str) -> BTreeSet<String> {
-    manifest
-        .lines()
-        .skip_while(|l| l.trim() != "[dependencies]")
-        .skip(1)
-        .take_while(|l| !l.starts_with('['))
-        .filter_map(|l| l.split(['.', ' ', '=']).next())
-        .filter(|name| !name.is_empty() && !name.starts_with(['#', '}', ']']))
-        .map(str::to_owned)
-        .collect()
+    let manifest: Table = manifest.parse().expect("a manifest is TOML");
+    let targets = manifest.get("target").and_then(Value::as_table);
+    let targets = targets.into_iter().flat_map(|all| all.values().filter_map(Value::as_table));
+    let sections = targets.chain([&manifest]).filter_map(|of| of.get("dependencies")?.as_table());
+    sections.flat_map(|section| section.keys().cloned()).collect()
 }

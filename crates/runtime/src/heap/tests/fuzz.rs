@@ -1,23 +1,13 @@
 //! Random programs against a model.
 
+use fastrand::Rng;
+
 use super::super::stop::tests::FUSE;
 use super::*;
 
 thread_local! {
     /// Whether collections have to stop at times.
     static FUSES: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-}
-
-/// A small generator of pseudo-random numbers.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 20) as usize % n
-    }
 }
 
 const ROOTS: usize = 24;
@@ -42,21 +32,21 @@ unsafe fn key(st: &mut State, slot: usize) -> Value {
 }
 
 /// Returns a table with the number `n` at index 1, after allocating some garbage.
-unsafe fn numbered(st: &mut State, n: usize, r: &mut Random) -> Value {
-    let t = Table::new(st, r.below(5) as u8, 0);
+unsafe fn numbered(st: &mut State, n: usize, r: &mut Rng) -> Value {
+    let t = Table::new(st, r.usize(..5) as u8, 0);
     Table::set_int(st, t, 1, Value::int(n as i64));
-    for i in 0..r.below(4) {
+    for i in 0..r.usize(..4) {
         st.intern(format!("garbage {n} {i}").as_bytes());
     }
-    if r.below(50) == 0 {
-        for i in 2..r.below(1_500) as i64 {
+    if r.usize(..50) == 0 {
+        for i in 2..r.usize(..1_500) as i64 {
             Table::set_int(st, t, i, Value::int(i));
         }
     }
-    if r.below(100) == 0 {
-        st.intern(&vec![b'x'; r.below(20_000)]);
+    if r.usize(..100) == 0 {
+        st.intern(&vec![b'x'; r.usize(..20_000)]);
     }
-    if r.below(30) == 0 {
+    if r.usize(..30) == 0 {
         let th = Thread::create(st, false);
         set_name(st, t, "a thread", Value::thread(th));
     }
@@ -89,7 +79,7 @@ unsafe fn compare(st: &mut State, root: Value, number: usize, models: &[Model]) 
 
 fn fuzz(seed: u64, set_up: unsafe fn(&mut State), checked: bool) {
     let fresh = Fresh::new();
-    let mut r = Random(seed);
+    let mut r = Rng::with_seed(seed);
     // SAFETY: the state is used only here, and everything that stays alive is in slots of its
     // stack.
     unsafe {
@@ -106,11 +96,11 @@ fn fuzz(seed: u64, set_up: unsafe fn(&mut State), checked: bool) {
         }
         let first = st.top.sub(ROOTS);
         for step in 0..if cfg!(miri) { 300 } else { 30_000 } {
-            let (i, slot) = (r.below(ROOTS), r.below(SLOTS));
+            let (i, slot) = (r.usize(..ROOTS), r.usize(..SLOTS));
             let mut owner = (first.add(i).get(), roots[i]);
             // Walk to a random object.
-            for _ in 0..r.below(4) {
-                if let Some(n) = models[owner.1].slots[r.below(SLOTS)] {
+            for _ in 0..r.usize(..4) {
+                if let Some(n) = models[owner.1].slots[r.usize(..SLOTS)] {
                     let s = models[owner.1]
                         .slots
                         .iter()
@@ -120,7 +110,7 @@ fn fuzz(seed: u64, set_up: unsafe fn(&mut State), checked: bool) {
                     owner = (Table::get(owner.0.as_table(), k), n);
                 }
             }
-            match r.below(10) {
+            match r.usize(..10) {
                 0..=3 => {
                     let n = models.len();
                     models.push(Model { slots: [None; SLOTS] });
@@ -131,7 +121,7 @@ fn fuzz(seed: u64, set_up: unsafe fn(&mut State), checked: bool) {
                 }
                 4..=6 => {
                     // Link to another root's object.
-                    let j = r.below(ROOTS);
+                    let j = r.usize(..ROOTS);
                     let k = key(st, slot);
                     Table::set(st, owner.0.as_table(), k, first.add(j).get()).expect("a valid key");
                     models[owner.1].slots[slot] = Some(roots[j]);
@@ -156,25 +146,25 @@ fn fuzz(seed: u64, set_up: unsafe fn(&mut State), checked: bool) {
             if st.heap.phases.is_some() {
                 st.gc_poll().expect("there is no limit");
             }
-            if r.below(20) == 0 {
+            if r.usize(..20) == 0 {
                 if FUSES.get() {
-                    let most = [20, 400][r.below(2)];
-                    FUSE.set(r.below(most));
+                    let most = [20, 400][r.usize(..2)];
+                    FUSE.set(r.usize(..most));
                 }
-                match r.below(3) {
+                match r.usize(..3) {
                     0 => drop(st.gc_step(0)),
-                    1 => drop(st.gc_step(r.below(3) + 1)),
+                    1 => drop(st.gc_step(r.usize(..3) + 1)),
                     _ => st.gc_poll().expect("there is no limit"),
                 }
                 FUSE.set(usize::MAX);
             }
             if step % 1_000 == 999 || step == 299 {
                 if FUSES.get() {
-                    FUSE.set(r.below(2_000));
+                    FUSE.set(r.usize(..2_000));
                     st.gc_full();
                     FUSE.set(usize::MAX);
                 }
-                if r.below(4) == 0 {
+                if r.usize(..4) == 0 {
                     st.gc_full();
                 }
                 for (i, root) in roots.iter().enumerate() {

@@ -2,24 +2,14 @@
 
 use std::collections::HashSet;
 
+use fastrand::Rng;
+
 use super::super::stop::tests::FUSE;
 use super::*;
 use crate::header::GcHeader;
 use crate::heap::Phase;
 use crate::userdata::Userdata;
 use crate::value::Tag;
-
-/// A small generator of pseudo-random numbers.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % n
-    }
-}
 
 /// Where a program keeps its objects.
 const SLOTS: usize = 28;
@@ -37,7 +27,7 @@ struct Model {
 /// A program and its model.
 struct Program<'a> {
     st: &'a mut State,
-    r: Random,
+    r: Rng,
     slots: *mut Value,
     weak: *mut Value,
     models: Vec<Model>,
@@ -66,12 +56,12 @@ impl Program<'_> {
         let number = self.models.len();
         let t = loose_table(self.st);
         Table::set_int(self.st, t.as_table(), 1, Value::int(number as i64));
-        let has_finalizer = self.finalizes && self.r.below(4) == 0;
+        let has_finalizer = self.finalizes && self.r.usize(..4) == 0;
         if has_finalizer {
             finalizable(self.st, t.as_table(), number as i64);
         }
         self.models.push(Model { links: [None; 2], has_finalizer });
-        if self.r.below(5) == 0 {
+        if self.r.usize(..5) == 0 {
             // A userdata that holds the table.
             let u = self.st.make_boxed(Userdata::new(Box::new(()), 1), 100);
             (&mut (*u).user_values)[0] = t;
@@ -90,7 +80,7 @@ impl Program<'_> {
 
     /// Returns an object of a slot, after making one if the slot is empty.
     unsafe fn object(&mut self) -> (usize, Value) {
-        let at = self.r.below(SLOTS);
+        let at = self.r.usize(..SLOTS);
         if let Some(number) = self.roots[at] {
             return (number, self.slots.add(at).get());
         }
@@ -101,26 +91,26 @@ impl Program<'_> {
     }
 
     unsafe fn step(&mut self) {
-        let w = self.r.below(MODES.len());
+        let w = self.r.usize(..MODES.len());
         let weak = self.weak.add(w).get().as_table();
-        match self.r.below(12) {
+        match self.r.usize(..12) {
             0..=1 => {
-                let at = self.r.below(SLOTS);
+                let at = self.r.usize(..SLOTS);
                 self.slots.add(at).put(Value::NIL);
                 self.roots[at] = None;
             }
             2..=3 => {
                 let (owner, v) = self.object();
                 let (other, link) = self.object();
-                let which = self.r.below(2);
+                let which = self.r.usize(..2);
                 self.models[owner].links[which] = Some(other);
                 Table::set_int(self.st, Self::table_of(v), which as i64 + 2, link);
             }
             4..=8 => {
                 let ((k, key), (v, value)) = (self.object(), self.object());
                 if MODES[w] == "v" {
-                    let at = self.r.below(60);
-                    let at = if self.r.below(2) == 0 { at as i64 + 1 } else { -1 - at as i64 };
+                    let at = self.r.usize(..60);
+                    let at = if self.r.usize(..2) == 0 { at as i64 + 1 } else { -1 - at as i64 };
                     Table::set_int(self.st, weak, at, value);
                     self.stored[w].push((at as usize, v));
                 } else {
@@ -131,13 +121,13 @@ impl Program<'_> {
             9 => self.traverse(w),
             10 => {
                 // An object is fetched through a weak table, and lives again.
-                let at = self.r.below(SLOTS);
+                let at = self.r.usize(..SLOTS);
                 let mut key = Value::NIL;
-                for _ in 0..self.r.below(5) + 1 {
+                for _ in 0..self.r.usize(..5) + 1 {
                     match Table::next(self.st, weak, key).expect("keys come from the table") {
                         Some((k, v)) => {
                             key = k;
-                            let found = if self.r.below(2) == 0 { k } else { v };
+                            let found = if self.r.usize(..2) == 0 { k } else { v };
                             if found.is_table() || found.tag() == Tag::USERDATA {
                                 self.slots.add(at).put(found);
                                 self.roots[at] = Some(number(found));
@@ -149,7 +139,7 @@ impl Program<'_> {
             }
             _ => {
                 // Nodes move.
-                for i in 0..self.r.below(60) {
+                for i in 0..self.r.usize(..60) {
                     let key = Value::int(1_000_000 - i as i64);
                     Table::set(self.st, weak, key, Value::TRUE).expect("a valid key");
                 }
@@ -277,23 +267,23 @@ fn run(seed: u64, set_up: unsafe fn(&mut State), finalizes: bool, stops: bool) {
             push(st, Value::NIL);
         }
         let stored = vec![Vec::new(); MODES.len()];
-        let r = Random(seed);
+        let r = Rng::with_seed(seed);
         let roots = [None; SLOTS];
         let mut p =
             Program { st, r, slots, weak, models: Vec::new(), roots, stored, finalizes, stops };
         for step in 0..if cfg!(miri) { 200 } else { 4_000 } {
             p.step();
-            if stops && p.r.below(10) == 0 {
-                FUSE.set(p.r.below(200));
+            if stops && p.r.usize(..10) == 0 {
+                FUSE.set(p.r.usize(..200));
             }
-            match p.r.below(3) {
+            match p.r.usize(..3) {
                 0 => p.st.heap.pace.soon(),
-                1 if p.r.below(20) == 0 => drop(p.st.gc_step(0)),
+                1 if p.r.usize(..20) == 0 => drop(p.st.gc_step(0)),
                 _ => {}
             }
             p.st.gc_poll().expect("there is no limit");
             FUSE.set(usize::MAX);
-            if p.r.below(400) == 0 || step == 199 {
+            if p.r.usize(..400) == 0 || step == 199 {
                 p.compare();
             }
         }

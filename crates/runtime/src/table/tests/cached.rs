@@ -1,7 +1,9 @@
 //! Random class hierarchies that change under inline caches, whose results must remain those of a
 //! plain lookup.
 
-use super::{Random, check, string, with_state};
+use fastrand::Rng;
+
+use super::{check, string, with_state};
 use crate::instance::FieldCache;
 use crate::meta::Event;
 use crate::state::State;
@@ -73,42 +75,42 @@ unsafe fn check_absent(st: *mut State, t: *mut Table) {
 }
 
 unsafe fn run(st: *mut State, seed: u64, steps: usize, hits: &mut usize) {
-    let mut r = Random(seed);
+    let mut r = Rng::with_seed(seed);
     let names: Vec<_> = NAMES.iter().map(|n| string(st, n).as_string()).collect();
     let tables: Vec<*mut Table> = (0..7).map(|i| Table::new(st, i % 3, 0)).collect();
-    if r.one_in(3) {
+    if r.usize(..3) == 0 {
         assert!(Table::make_environment(st, tables[0]));
     }
     // Loads and stores have separate caches, as in instructions.
     let make = || -> Vec<_> { (0..12).map(|i| (FieldCache::EMPTY, i % NAMES.len())).collect() };
     let (mut loads, mut stores_to) = (make(), make());
     for step in 0..steps {
-        let t = tables[r.below(tables.len())];
-        let n = r.below(NAMES.len());
+        let t = tables[r.usize(..tables.len())];
+        let n = r.usize(..NAMES.len());
         let name = names[n];
-        let v = match r.below(6) {
+        let v = match r.usize(..6) {
             0 => Value::NIL,
-            _ if n >= 4 => match r.below(4) {
+            _ if n >= 4 => match r.usize(..4) {
                 0 => Value::light(16),
-                _ => Value::table(tables[r.below(tables.len())]),
+                _ => Value::table(tables[r.usize(..tables.len())]),
             },
             1 => Value::float(0.5),
             2 => string(st, "text"),
-            _ => Value::int(r.below(50) as i64),
+            _ => Value::int(r.usize(..50) as i64),
         };
-        match r.below(90) {
-            0 => assert!(Table::set_metatable(st, t, tables[r.below(tables.len())])),
-            1 if r.one_in(2) => assert!(Table::set_metatable(st, t, std::ptr::null_mut())),
-            2 => assert!(Table::set_meta_index(st, t, tables[r.below(tables.len())])),
+        match r.usize(..90) {
+            0 => assert!(Table::set_metatable(st, t, tables[r.usize(..tables.len())])),
+            1 if r.usize(..2) == 0 => assert!(Table::set_metatable(st, t, std::ptr::null_mut())),
+            2 => assert!(Table::set_meta_index(st, t, tables[r.usize(..tables.len())])),
             3 => _ = Table::metatable(st, t),
-            4 if r.one_in(8) => {
-                Table::set_str(st, t, (*st).intern(format!("k{}", r.below(90)).as_bytes()), v)
+            4 if r.usize(..8) == 0 => {
+                Table::set_str(st, t, (*st).intern(format!("k{}", r.usize(..90)).as_bytes()), v)
             }
             5 => Table::set_str_const(st, t, name, v),
             6 => Table::set_str(st, t, name, v),
-            7 => Table::set_int(st, t, r.below(50) as i64, v),
+            7 => Table::set_int(st, t, r.usize(..50) as i64, v),
             8..24 => {
-                let (cache, n) = &mut stores_to[r.below(12)];
+                let (cache, n) = &mut stores_to[r.usize(..12)];
                 let name = names[*n];
                 let key = Value::string(name);
                 let newindex = (&(*st).event_names)[Event::NewIndex as usize];
@@ -127,7 +129,7 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize, hits: &mut usize) {
                 assert!(Table::get(t, key).same_bits(expected), "step {step} of seed {seed}");
             }
             _ => {
-                let (cache, n) = &mut loads[r.below(12)];
+                let (cache, n) = &mut loads[r.usize(..12)];
                 let expected = walk(st, t, names[*n]);
                 assert_eq!(
                     load(st, cache, t, names[*n], hits),
@@ -139,7 +141,7 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize, hits: &mut usize) {
         for &t in &tables {
             check_absent(st, t);
         }
-        if r.one_in(50) {
+        if r.usize(..50) == 0 {
             tables.iter().for_each(|&t| check(t));
         }
     }

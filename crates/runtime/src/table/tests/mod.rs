@@ -3,6 +3,8 @@
 mod cached;
 mod model;
 
+use fastrand::Rng;
+
 use super::{ArrayKind, InvalidKey, KeyError, Node, Table};
 use crate::engine::EngineShared;
 use crate::header::GcHeader;
@@ -41,21 +43,6 @@ fn with_state(test: unsafe fn(*mut State)) {
         (1, 0),
         "the engine outlives no shape"
     );
-}
-
-/// A small generator of pseudo-random numbers (xorshift64*).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % n
-    }
-    fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
 }
 
 unsafe fn string(st: *mut State, text: &str) -> Value {
@@ -370,17 +357,17 @@ fn constructors_store_lists() {
 fn traversal_may_clear() {
     // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
-        let mut random = Random(7);
+        let mut random = Rng::with_seed(7);
         for round in 0..if cfg!(miri) { 4 } else { 200 } {
             let t = Table::new(st, 0, 0);
             let mut total = 0;
-            for i in 0..random.below(30) {
+            for i in 0..random.usize(..30) {
                 let name = (*st).intern(format!("n{i}").as_bytes());
                 Table::set_str_const(st, t, name, Value::TRUE);
                 total += 1;
             }
-            for _ in 0..random.below(60) {
-                let i = random.below(50) as i64;
+            for _ in 0..random.usize(..60) {
+                let i = random.usize(..50) as i64;
                 total += Table::get_int(t, i).is_nil() as usize;
                 Table::set_int(st, t, i, Value::int(i));
             }

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::{Random, check, string, with_state};
+use fastrand::Rng;
+
+use super::{check, string, with_state};
 use crate::state::State;
 use crate::table::Table;
 use crate::value::{Tag, Value};
@@ -27,28 +29,30 @@ unsafe fn key_of(v: Value) -> Key {
     }
 }
 
-unsafe fn random_key(st: *mut State, r: &mut Random, spread: usize) -> Value {
-    match r.below(10) {
-        0..5 => Value::int(r.below(spread) as i64 + 1),
-        5 => Value::int(r.below(2000) as i64 - 1000),
-        6..8 => string(st, &format!("name{}", r.below(spread))),
-        8 => string(st, &format!("a name that is too long to be interned, number {}", r.below(8))),
-        _ => match r.below(4) {
-            0 => Value::float(r.below(20) as f64 + 0.5),
-            1 => Value::bool(r.one_in(2)),
-            2 => Value::light(r.below(10) as u64 * 16),
-            _ => Value::int(i64::MIN + r.below(3) as i64),
+unsafe fn random_key(st: *mut State, r: &mut Rng, spread: usize) -> Value {
+    match r.usize(..10) {
+        0..5 => Value::int(r.usize(..spread) as i64 + 1),
+        5 => Value::int(r.usize(..2000) as i64 - 1000),
+        6..8 => string(st, &format!("name{}", r.usize(..spread))),
+        8 => {
+            string(st, &format!("a name that is too long to be interned, number {}", r.usize(..8)))
+        }
+        _ => match r.usize(..4) {
+            0 => Value::float(r.usize(..20) as f64 + 0.5),
+            1 => Value::bool(r.usize(..2) == 0),
+            2 => Value::light(r.usize(..10) as u64 * 16),
+            _ => Value::int(i64::MIN + r.usize(..3) as i64),
         },
     }
 }
 
-unsafe fn random_value(st: *mut State, r: &mut Random, bias: usize) -> Value {
-    if r.one_in(4) {
+unsafe fn random_value(st: *mut State, r: &mut Rng, bias: usize) -> Value {
+    if r.usize(..4) == 0 {
         return Value::NIL;
     }
-    match if r.one_in(10) { r.below(4) } else { bias } {
-        0 => Value::int(r.below(100) as i64),
-        1 => Value::float(r.below(100) as f64),
+    match if r.usize(..10) == 0 { r.usize(..4) } else { bias } {
+        0 => Value::int(r.usize(..100) as i64),
+        1 => Value::float(r.usize(..100) as f64),
         2 => string(st, "v"),
         _ => Value::TRUE,
     }
@@ -70,8 +74,8 @@ unsafe fn compare(st: *mut State, t: *mut Table, model: &HashMap<Key, Value>) {
 
 /// Does a part of a collection, in any mode, so that the table is used while it is partly marked,
 /// old, and so on.
-unsafe fn collect(st: *mut State, r: &mut Random) {
-    match r.below(8) {
+unsafe fn collect(st: *mut State, r: &mut Rng) {
+    match r.usize(..8) {
         0 => _ = (*st).gc_set_generational(20, 100),
         1 => _ = (*st).gc_set_incremental(200, 100, 13),
         2 => _ = (*st).gc_full(),
@@ -80,25 +84,27 @@ unsafe fn collect(st: *mut State, r: &mut Random) {
 }
 
 unsafe fn run(st: *mut State, seed: u64, steps: usize) {
-    let mut r = Random(seed);
+    let mut r = Rng::with_seed(seed);
     let mut model: HashMap<Key, Value> = HashMap::new();
-    let t = Table::new(st, r.below(5) as u8, r.below(6) as u32);
+    let t = Table::new(st, r.usize(..5) as u8, r.usize(..6) as u32);
     (*st).add_host_root(Value::table(t));
-    let (spread, bias) = (1 << r.below(8), r.below(4));
-    if r.one_in(4) {
+    let (spread, bias) = (1 << r.usize(..8), r.usize(..4));
+    if r.usize(..4) == 0 {
         assert!(Table::make_environment(st, t));
     }
     for step in 0..steps {
-        match r.below(40) {
-            0 if r.one_in(2) => collect(st, &mut r),
+        match r.usize(..40) {
+            0 if r.usize(..2) == 0 => collect(st, &mut r),
             0 => {
-                let meta = if r.one_in(3) { std::ptr::null_mut() } else { Table::new(st, 0, 0) };
+                let meta =
+                    if r.usize(..3) == 0 { std::ptr::null_mut() } else { Table::new(st, 0, 0) };
                 assert!(Table::set_metatable(st, t, meta));
             }
             1 => {
                 let items: Vec<Value> =
-                    (0..r.below(12)).map(|_| random_value(st, &mut r, bias)).collect();
-                let start = if r.one_in(2) { Table::length(t) as usize } else { r.below(spread) };
+                    (0..r.usize(..12)).map(|_| random_value(st, &mut r, bias)).collect();
+                let start =
+                    if r.usize(..2) == 0 { Table::length(t) as usize } else { r.usize(..spread) };
                 Table::set_list(st, t, start as u32, items.as_ptr(), items.len());
                 for (i, &v) in items.iter().enumerate() {
                     let key = Key::Int((start + i) as i64 + 1);
@@ -112,7 +118,7 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize) {
             2..8 => {
                 // Push and pop.
                 let n = Table::length(t);
-                if r.one_in(3) {
+                if r.usize(..3) == 0 {
                     Table::set_int(st, t, n, Value::NIL);
                     model.remove(&Key::Int(n));
                 } else {
@@ -149,7 +155,7 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize) {
                 assert!(Table::get(t, key).same_bits(v));
             }
         }
-        if r.one_in(20) || steps < 60 {
+        if r.usize(..20) == 0 || steps < 60 {
             compare(st, t, &model);
         }
     }
