@@ -13,6 +13,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
 use perilune_bytecode::Proto;
+use perilune_code::Refusal;
 
 use super::input::{Input, Translated};
 use super::passes;
@@ -91,15 +92,15 @@ impl Compiler {
         symbols: &Arc<Symbols>,
         members: usize,
         largest: usize,
-    ) -> Result<Assembly<'_>, String> {
-        self.staging.prepare(largest)?;
+    ) -> Result<Assembly<'_>, Refusal> {
+        self.staging.prepare(largest).map_err(backend)?;
         let mut builder = JITBuilder::with_isa(self.isa.clone(), default_libcall_names());
         builder.memory_provider(Box::new(self.staging.clone()));
         let imported = symbols.clone();
         builder.symbol_lookup_fn(Box::new(move |name| imported.address(name)));
         let mut module = JITModule::new(builder);
         let signature = codegen::entry_signature();
-        let declare = |_| module.declare_anonymous_function(&signature).map_err(message);
+        let declare = |_| module.declare_anonymous_function(&signature).map_err(reported);
         let members = (0..members).map(declare).collect::<Result<_, _>>()?;
         Ok(Assembly {
             compiler: self,
@@ -120,12 +121,12 @@ impl Assembly<'_> {
     /// Translates and compiles the next member.
     ///
     /// # Errors
-    /// What Cranelift reports.
+    /// What Cranelift reports, or one of the verifiers.
     pub(crate) fn define(
         &mut self,
         input: &Input<'_>,
         observation: &mut Observation<'_>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         let Compiler { isa, context, builder, control, .. } = &mut *self.compiler;
         let id = self.members[self.sizes.len()];
         let callees = Callees::new(&mut self.module, &self.members, &self.symbols);
@@ -133,7 +134,7 @@ impl Assembly<'_> {
         observation.stage(Stage::Translate);
         let func = &mut context.func;
         let translated = if input.tier2 {
-            tier2::compile(func, builder, &**isa, input, callees)?
+            tier2::compile(func, builder, &**isa, input, callees).map_err(verifier)?
         } else {
             let exits = tier1::translate(func, builder, &**isa, input, callees);
             Translated { exits, ssa: None }
@@ -142,14 +143,14 @@ impl Assembly<'_> {
         drop(translated);
         observation.stage(Stage::Verify);
         if input.verify {
-            context.verify(&**isa).map_err(|e| format!("verifier: {e}"))?;
+            context.verify(&**isa).map_err(|e| verifier(e.to_string()))?;
         }
         observation.stage(Stage::Compile);
         context.set_disasm(observation.wants_vcode());
         let instructions = context.func.dfg.num_insts();
         passes::watched(instructions, || {
             let defined = self.module.define_function_with_control_plane(id, context, control);
-            defined.map_err(message)
+            defined.map_err(reported)
         })?;
         let code = context.compiled_code().expect("it was compiled");
         check_relocations(&self.module, &context.func, code)?;
@@ -166,8 +167,8 @@ impl Assembly<'_> {
     ///
     /// # Errors
     /// What the module reports.
-    pub(crate) fn finish(mut self) -> Result<Linked, String> {
-        self.module.finalize_definitions().map_err(message)?;
+    pub(crate) fn finish(mut self) -> Result<Linked, Refusal> {
+        self.module.finalize_definitions().map_err(reported)?;
         let staging = &self.compiler.staging;
         let origin = staging.address();
         let body = |(&id, &size): (&FuncId, &usize)| {
@@ -196,7 +197,7 @@ fn check_relocations(
     module: &JITModule,
     func: &Function,
     code: &CompiledCode,
-) -> Result<(), String> {
+) -> Result<(), Refusal> {
     let names = func.params.user_named_funcs();
     for reloc in code.buffer.relocs() {
         let is_member = match &reloc.target {
@@ -210,16 +211,26 @@ fn check_relocations(
         match reloc.kind {
             Reloc::X86CallPCRel4 | Reloc::X86PCRel4 if is_member => {}
             Reloc::Abs8 if !is_member => {}
-            _ => return Err(format!("relocation: {reloc:?}")),
+            _ => return Err(backend(format!("relocation: {reloc:?}"))),
         }
     }
     Ok(())
 }
 
-/// Returns what a module reports, without the text of the function.
-fn message(error: ModuleError) -> String {
-    match error {
+/// Refuses code for what a module reports, without the text of the function.
+fn reported(error: ModuleError) -> Refusal {
+    backend(match error {
         ModuleError::Compilation(error) => format!("{error:?}"),
         error => error.to_string(),
-    }
+    })
+}
+
+/// Refuses code for what a verifier reports.
+fn verifier(message: String) -> Refusal {
+    Refusal::Verifier(message.into())
+}
+
+/// Refuses code for any other reason.
+fn backend(message: String) -> Refusal {
+    Refusal::Backend(message.into())
 }

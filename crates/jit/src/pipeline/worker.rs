@@ -262,12 +262,7 @@ impl Backend {
                 members.insert(unit.key, member);
             }
         }
-        let refused = |place| {
-            move |e: String| match e.starts_with("verifier") {
-                true => (place, Refusal::Verifier(e.into())),
-                false => (place, Refusal::Backend(e.into())),
-            }
-        };
+        let refused = |place| move |refusal| (place, refusal);
         let mut inlined = Vec::with_capacity(units.len());
         let mut largest = 0;
         for (unit, proto) in units.iter().zip(protos) {
@@ -318,7 +313,7 @@ impl Backend {
             // in the meantime.
             let defined =
                 perilune_code::fork::outside(|| assembly.define(&input, &mut observation));
-            if let Err((_, refusal)) = defined.map_err(refused(place)) {
+            if let Err(refusal) = defined {
                 observation.refused(&refusal);
                 return Err((place, refusal));
             }
