@@ -17,14 +17,33 @@ impl Instr {
     /// Added to the signed `B` of comparisons with an immediate.
     pub const SB_BIAS: i32 = 128;
 
+    /// Which byte of the word is `A`, or the lowest of `sJ` and `Ax`.
+    pub const A_BYTE: u32 = 1;
+    /// Which byte of the word is `B`, or the lowest of `Bx`.
+    pub const B_BYTE: u32 = 2;
+    /// Which byte of the word is `C`.
+    pub const C_BYTE: u32 = 3;
+
+    /// Position of `A`, `sJ` and `Ax` in the word.
+    pub const A_SHIFT: u32 = u8::BITS * Instr::A_BYTE;
+    /// Position of `B` and `Bx` in the word.
+    pub const B_SHIFT: u32 = u8::BITS * Instr::B_BYTE;
+    /// Position of `C` in the word.
+    pub const C_SHIFT: u32 = u8::BITS * Instr::C_BYTE;
+
     /// `op A B C`
     pub const fn abc(op: Op, a: u8, b: u8, c: u8) -> Instr {
-        Instr(op as u32 | (a as u32) << 8 | (b as u32) << 16 | (c as u32) << 24)
+        Instr(
+            op as u32
+                | (a as u32) << Instr::A_SHIFT
+                | (b as u32) << Instr::B_SHIFT
+                | (c as u32) << Instr::C_SHIFT,
+        )
     }
 
     /// `op A Bx`
     pub const fn abx(op: Op, a: u8, bx: u16) -> Instr {
-        Instr(op as u32 | (a as u32) << 8 | (bx as u32) << 16)
+        Instr(op as u32 | (a as u32) << Instr::A_SHIFT | (bx as u32) << Instr::B_SHIFT)
     }
 
     /// `op A sBx`
@@ -34,12 +53,12 @@ impl Instr {
 
     /// `op sJ`, `sj` in 24 bits.
     pub const fn sj(op: Op, sj: i32) -> Instr {
-        Instr(op as u32 | (sj as u32) << 8)
+        Instr(op as u32 | (sj as u32) << Instr::A_SHIFT)
     }
 
     /// `op Ax`, `ax` in 24 bits.
     pub const fn ax(op: Op, ax: u32) -> Instr {
-        Instr(op as u32 | ax << 8)
+        Instr(op as u32 | ax << Instr::A_SHIFT)
     }
 
     /// Returns the opcode byte; a verified instruction's is always a valid [`Op`].
@@ -60,19 +79,19 @@ impl Instr {
     /// Operand `A`.
     #[inline(always)]
     pub const fn a(self) -> usize {
-        (self.0 >> 8) as u8 as usize
+        (self.0 >> Instr::A_SHIFT) as u8 as usize
     }
 
     /// Operand `B`.
     #[inline(always)]
     pub const fn b(self) -> usize {
-        (self.0 >> 16) as u8 as usize
+        (self.0 >> Instr::B_SHIFT) as u8 as usize
     }
 
     /// Operand `C`.
     #[inline(always)]
     pub const fn c(self) -> usize {
-        (self.0 >> 24) as usize
+        (self.0 >> Instr::C_SHIFT) as usize
     }
 
     /// Signed `B` of comparisons with an immediate.
@@ -84,35 +103,35 @@ impl Instr {
     /// Operand `Bx`.
     #[inline(always)]
     pub const fn bx(self) -> usize {
-        (self.0 >> 16) as usize
+        (self.0 >> Instr::B_SHIFT) as usize
     }
 
     /// Operand `sBx`.
     #[inline(always)]
     pub const fn sbx(self) -> i64 {
-        (self.0 as i32 >> 16) as i64
+        (self.0 as i32 >> Instr::B_SHIFT) as i64
     }
 
     /// Operand `sJ`.
     #[inline(always)]
     pub const fn sj_value(self) -> isize {
-        (self.0 as i32 >> 8) as isize
+        (self.0 as i32 >> Instr::A_SHIFT) as isize
     }
 
     /// Operand `Ax`.
     #[inline(always)]
     pub const fn ax_value(self) -> usize {
-        (self.0 >> 8) as usize
+        (self.0 >> Instr::A_SHIFT) as usize
     }
 
     /// Returns the same instruction with another `A`.
     pub(crate) const fn with_a(self, a: u8) -> Instr {
-        Instr(self.0 & !0xFF00 | (a as u32) << 8)
+        Instr(self.0 & !(0xFF << Instr::A_SHIFT) | (a as u32) << Instr::A_SHIFT)
     }
 
     /// Returns the same instruction with another `C`.
     pub(crate) const fn with_c(self, c: u8) -> Instr {
-        Instr(self.0 & 0x00FF_FFFF | (c as u32) << 24)
+        Instr(self.0 & !(0xFF << Instr::C_SHIFT) | (c as u32) << Instr::C_SHIFT)
     }
 
     /// Returns the same operands under another opcode.

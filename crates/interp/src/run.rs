@@ -748,7 +748,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                         && machine::is_idle(entry)
                         && !(*callee).is_vararg
                         && (*st).limit.addr().wrapping_sub(new_base.addr()) as isize
-                            >= (size * 16) as isize
+                            >= (size * size_of::<Value>()) as isize
                     {
                         save_pc!();
                         let params = (*callee).num_params as usize;

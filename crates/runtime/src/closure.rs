@@ -60,7 +60,7 @@ impl NativeClosure {
 
     /// Returns the size in bytes of a closure with `n` bound values.
     pub const fn size_for(n: usize) -> usize {
-        (size_of::<NativeClosure>() + n * 16 + 15) & !15
+        (size_of::<NativeClosure>() + n * size_of::<Value>() + 15) & !15
     }
     /// Returns the place of bound value `i`.
     ///

@@ -26,8 +26,11 @@ impl FrameWord {
     pub const NATIVE: u32 = 1;
     /// Number of bits of a code id.
     pub const CODE_BITS: u32 = 31;
+    /// Number of bits of a position. The word of a frame of the interpreter has no others, unless
+    /// the frame is announced.
+    pub const PC_BITS: u32 = u32::BITS;
 
-    const ANNOUNCED: u64 = 1 << u32::BITS;
+    const ANNOUNCED: u64 = 1 << FrameWord::PC_BITS;
     const CODE_SHIFT: u32 = u64::BITS - FrameWord::CODE_BITS;
 
     /// Returns whether a code id names machine code.

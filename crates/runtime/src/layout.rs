@@ -50,9 +50,9 @@ pub mod header {
 pub mod value {
     use super::*;
     /// The payload.
-    pub const BITS: usize = 0;
+    pub const BITS: usize = Value::BITS_OFFSET;
     /// The tag.
-    pub const TAG: usize = 8;
+    pub const TAG: usize = Value::TAG_OFFSET;
     /// The size.
     pub const SIZE: usize = size_of::<Value>();
     /// Logarithm to base 2 of the size.
@@ -62,6 +62,12 @@ pub mod value {
     pub const fn nth(n: usize) -> i32 {
         (n * SIZE) as i32
     }
+    /// How far the tag of a collectable value is shifted for its bit to be the flag UNLOGGED, which
+    /// matters for stores of such values only.
+    pub const UNLOGGED_SHIFT: u32 =
+        Tag::COLLECTABLE.trailing_zeros() - GcHeader::UNLOGGED.trailing_zeros();
+
+    const _: () = assert!(Tag::COLLECTABLE >> UNLOGGED_SHIFT == GcHeader::UNLOGGED);
     const _: () = assert!(SIZE == 1 << LOG_SIZE && SIZE == 16 && size_of::<Tag>() == 1);
     // Machine code tests truth by an order, numbers by a range and collectable values by a bit.
     const _: () = assert!(Tag::NIL.0 == 0 && Tag::FALSE.0 == 1 && Tag::TRUE.0 == 2);

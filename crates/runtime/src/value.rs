@@ -4,6 +4,7 @@
 //! defined, so that this file does not depend on them.
 
 use std::marker::PhantomData;
+use std::mem::offset_of;
 use std::ptr;
 
 use crate::header::GcHeader;
@@ -95,6 +96,11 @@ pub struct Value {
 const _: () = assert!(size_of::<Value>() == 16 && align_of::<Value>() == 8);
 
 impl Value {
+    /// Offset of the payload.
+    pub(crate) const BITS_OFFSET: usize = offset_of!(Value, bits);
+    /// Offset of the tag.
+    pub(crate) const TAG_OFFSET: usize = offset_of!(Value, tag);
+
     /// nil
     pub const NIL: Value = Value::from_parts(0, Tag::NIL);
     /// false

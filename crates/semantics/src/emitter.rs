@@ -347,6 +347,12 @@ impl<'a, F: Form> Emitter<'a, F> {
 
     // ---- the collector ----
 
+    /// Returns the flag UNLOGGED if the tag is that of a collectable value, and zero otherwise: for
+    /// other values the flag of the object that they are stored into does not matter.
+    pub(crate) fn unlogged_of(&mut self, tag: Value) -> Value {
+        self.b.ins().ushr_imm_u(tag, i64::from(layout::value::UNLOGGED_SHIFT))
+    }
+
     /// Continues if a value of this tag may be stored into the object without the cold part of the
     /// write barrier; else the runtime executes the instruction.
     pub(crate) fn guard_barrier(&mut self, object: Value, tag: Value) {

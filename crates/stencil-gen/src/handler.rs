@@ -27,6 +27,9 @@ const MEM: MemFlagsData = MemFlagsData::trusted();
 /// Size of an instruction, and of a feedback cell.
 const WORD: i32 = size_of::<Instr>() as i32;
 
+/// Distance from the next instruction to operand Bx of this one.
+const BX: i32 = Instr::B_BYTE as i32 - WORD;
+
 /// Returns the signature of handlers.
 pub(crate) fn signature() -> Signature {
     let mut sig = Signature::new(CallConv::Tail);
@@ -84,13 +87,13 @@ impl Handler {
 
     /// Loads the byte of an operand, extended by zeros.
     fn byte(&self, b: &mut FunctionBuilder<'_>, field: Field) -> Value {
-        let offset = match field {
-            Field::A => -3,
-            Field::B | Field::SignedB => -2,
-            Field::C => -1,
+        let byte = match field {
+            Field::A => Instr::A_BYTE,
+            Field::B | Field::SignedB => Instr::B_BYTE,
+            Field::C => Instr::C_BYTE,
             Field::Bx | Field::SignedBx | Field::Extra => unreachable!("it is no byte"),
         };
-        b.ins().uload8(I64, MEM, self.pc, offset)
+        b.ins().uload8(I64, MEM, self.pc, byte as i32 - WORD)
     }
 
     /// Continues with the instruction at an address, of the function that the arguments are of.
@@ -203,7 +206,7 @@ impl Handler {
             Jump::Own | Jump::Following => {
                 // The distance is in the upper 24 bits, in words.
                 let word = self.direction_of(b, jump);
-                let words = b.ins().sshr_imm_u(word, 8);
+                let words = b.ins().sshr_imm_u(word, i64::from(Instr::A_SHIFT));
                 let bytes = b.ins().ishl_imm_u(words, 2);
                 let base = b.ins().iadd(self.pc, bytes);
                 Place { base, offset: if jump == Jump::Own { 0 } else { WORD } }
@@ -222,7 +225,7 @@ impl Handler {
 
     /// Returns operand Bx, a number of words, in bytes.
     fn bytes(&self, b: &mut FunctionBuilder<'_>) -> Value {
-        let words = b.ins().uload16(I64, MEM, self.pc, -2);
+        let words = b.ins().uload16(I64, MEM, self.pc, BX);
         b.ins().ishl_imm_u(words, 2)
     }
 
@@ -299,11 +302,11 @@ impl Operands for Handler {
                 let n = self.byte(b, field);
                 b.ins().iadd_imm_s(n, -i64::from(Instr::SB_BIAS))
             }
-            Field::Bx => b.ins().uload16(I64, MEM, self.pc, -2),
-            Field::SignedBx => b.ins().sload16(I64, MEM, self.pc, -2),
+            Field::Bx => b.ins().uload16(I64, MEM, self.pc, BX),
+            Field::SignedBx => b.ins().sload16(I64, MEM, self.pc, BX),
             Field::Extra => {
                 let word = b.ins().uload32(MEM, self.pc, 0);
-                b.ins().ushr_imm_u(word, 8)
+                b.ins().ushr_imm_u(word, i64::from(Instr::A_SHIFT))
             }
         }
     }

@@ -197,18 +197,20 @@ impl Operands for Stencil {
 
     fn number(&mut self, b: &mut FunctionBuilder<'_>, field: Field) -> Value {
         match field {
-            Field::A => b.ins().uload8(I64, MEM, self.code, self.byte_at(1)),
-            Field::B => b.ins().uload8(I64, MEM, self.code, self.byte_at(2)),
-            Field::C => b.ins().uload8(I64, MEM, self.code, self.byte_at(3)),
+            Field::A => b.ins().uload8(I64, MEM, self.code, self.byte_at(Instr::A_BYTE as i32)),
+            Field::B => b.ins().uload8(I64, MEM, self.code, self.byte_at(Instr::B_BYTE as i32)),
+            Field::C => b.ins().uload8(I64, MEM, self.code, self.byte_at(Instr::C_BYTE as i32)),
             Field::SignedB => {
                 let n = self.number(b, Field::B);
                 b.ins().iadd_imm_s(n, -i64::from(Instr::SB_BIAS))
             }
-            Field::Bx => b.ins().uload16(I64, MEM, self.code, self.byte_at(2)),
-            Field::SignedBx => b.ins().sload16(I64, MEM, self.code, self.byte_at(2)),
+            Field::Bx => b.ins().uload16(I64, MEM, self.code, self.byte_at(Instr::B_BYTE as i32)),
+            Field::SignedBx => {
+                b.ins().sload16(I64, MEM, self.code, self.byte_at(Instr::B_BYTE as i32))
+            }
             Field::Extra => {
                 let word = b.ins().uload32(MEM, self.code, self.byte_at(WORD));
-                b.ins().ushr_imm_u(word, 8)
+                b.ins().ushr_imm_u(word, i64::from(Instr::A_SHIFT))
             }
         }
     }

@@ -3,8 +3,8 @@
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use perilune_runtime::header::GcHeader;
 use perilune_runtime::layout::header;
+use perilune_runtime::layout::value::UNLOGGED_SHIFT;
 use perilune_runtime::table::WATCHED;
-use perilune_runtime::value::Tag;
 
 use super::Emitter;
 use super::memory::Region;
@@ -74,11 +74,12 @@ impl Emitter<'_> {
     /// Returns which of `flags` matter for a store of a value with this tag: `also`, and that the
     /// owner is unlogged if the value is collectable.
     fn due_flags(&mut self, flags: Value, tag: Known, also: u8) -> Value {
-        const _: () = assert!(Tag::COLLECTABLE >> 6 == GcHeader::UNLOGGED);
         match tag {
-            Known::Tag(t) => self.b.ins().band_imm_u(flags, i64::from(also | t.0 >> 6)),
+            Known::Tag(t) => {
+                self.b.ins().band_imm_u(flags, i64::from(also | t.0 >> UNLOGGED_SHIFT))
+            }
             Known::Value(t) => {
-                let unlogged = self.b.ins().ushr_imm_u(t, 6);
+                let unlogged = self.b.ins().ushr_imm_u(t, i64::from(UNLOGGED_SHIFT));
                 let mask = self.b.ins().bor_imm_u(unlogged, i64::from(also));
                 self.b.ins().band(flags, mask)
             }

@@ -173,7 +173,7 @@ impl Marker {
         } else {
             trace::visit_thread(th, &mut Tracer(self));
         }
-        self.work += top.offset_from((*th).stack) as usize * 16;
+        self.work += top.offset_from((*th).stack) as usize * size_of::<Value>();
         let runs = th == self.running;
         if !runs {
             (*th).header.flags |= GcHeader::UNLOGGED;

@@ -41,7 +41,7 @@ impl Thread {
             yielded_in_call: false,
             companion: Companion::NONE,
         };
-        st.make_boxed(thread, size_of::<Thread>() + capacity * 16)
+        st.make_boxed(thread, size_of::<Thread>() + capacity * size_of::<Value>())
     }
 
     /// Prepares a coroutine that is closed or was never started to begin with `f`.

@@ -162,7 +162,8 @@ impl Thread {
             std::slice::from_raw_parts_mut(old, old_capacity).fill(Value::int(0x5AFE_DEAD_57AC));
         }
         free_stack(&mut (*st).heap.memory, old, old_capacity);
-        (*st).heap.note_external((capacity as isize - old_capacity as isize) * 16);
+        let more = capacity as isize - old_capacity as isize;
+        (*st).heap.note_external(more * size_of::<Value>() as isize);
         true
     }
 }

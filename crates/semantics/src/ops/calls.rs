@@ -4,7 +4,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
-use perilune_bytecode::Op;
+use perilune_bytecode::{Instr, Op};
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::layout;
 use perilune_runtime::value::Tag;
@@ -263,7 +263,7 @@ impl<F: Form> Emitter<'_, F> {
         let caller = self.b.ins().isub(base, bytes);
         let word = self.load(I64, Place { base: caller, offset: layout::frame::WORD });
         // An interpreted frame's word is its pc.
-        let code = self.b.ins().ushr_imm_u(word, 32);
+        let code = self.b.ins().ushr_imm_u(word, i64::from(FrameWord::PC_BITS));
         self.guard_not(code);
         let function = self.load(I64, Place { base: caller, offset: layout::frame::CALLEE });
         let instance = self.load64(function, layout::closure::INSTANCE);
@@ -323,7 +323,7 @@ impl<F: Form> Emitter<'_, F> {
         self.guard(generic);
         let to = self.destination(caller, call).base;
         let to = self.b.ins().iadd_imm_s(to, 4 * size);
-        let wanted = self.b.ins().ushr_imm_u(call, 24);
+        let wanted = self.b.ins().ushr_imm_u(call, i64::from(Instr::C_SHIFT));
         let wanted = self.b.ins().uextend(I64, wanted);
         let wanted_end = self.element(to, wanted, layout::value::LOG_SIZE);
         self.move_values((from, end), (to, wanted_end));
@@ -335,7 +335,7 @@ impl<F: Form> Emitter<'_, F> {
     /// Returns the place of the first result, given the CALL.
     fn destination(&mut self, caller: &Caller, call: Value) -> Place {
         let a = self.b.ins().uextend(I64, call);
-        let a = self.b.ins().ushr_imm_u(a, 8);
+        let a = self.b.ins().ushr_imm_u(a, i64::from(Instr::A_SHIFT));
         let a = self.b.ins().band_imm_u(a, 0xFF);
         let base = self.element(caller.base, a, layout::value::LOG_SIZE);
         Place { base, offset: 0 }
@@ -386,7 +386,7 @@ impl<F: Form> Emitter<'_, F> {
     /// Moves the values from `from` up to `end` to where a CALL wants them.
     fn deliver(&mut self, caller: &Caller, call: Value, from: Value, end: Value) {
         let to = self.destination(caller, call).base;
-        let wanted = self.b.ins().ushr_imm_u(call, 24);
+        let wanted = self.b.ins().ushr_imm_u(call, i64::from(Instr::C_SHIFT));
         let wanted = self.b.ins().uextend(I64, wanted);
         let (all, some, go) = (self.cold(), self.block(), self.block());
         let wanted_end = self.b.append_block_param(go, I64);

@@ -4,7 +4,6 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use perilune_bytecode::feedback::access;
-use perilune_runtime::header::GcHeader;
 use perilune_runtime::layout;
 use perilune_runtime::string::LuaString;
 use perilune_runtime::table::ArrayKind;
@@ -218,10 +217,9 @@ impl<F: Form> Emitter<'_, F> {
         self.check(tag, other);
         let meta = self.load64(table, layout::table::META);
         self.check_not(meta, other);
-        // The flag UNLOGGED matters only for collectable values, whose tags have bit 6.
         let flags = self.at(table, layout::header::FLAGS);
         let flags = self.load(I8, flags);
-        let collectable = self.b.ins().ushr_imm_u(tag, 6);
+        let collectable = self.unlogged_of(tag);
         let cold = self.b.ins().band(flags, collectable);
         self.check_not(cold, other);
         self.note(access::ARRAY | access::ANY);
@@ -286,6 +284,3 @@ impl<F: Form> Emitter<'_, F> {
         self.part(1);
     }
 }
-
-// One test of flags serves tables of any values.
-const _: () = assert!(GcHeader::UNLOGGED == 1 && Tag::COLLECTABLE >> 6 == 1);

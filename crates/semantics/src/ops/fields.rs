@@ -355,10 +355,9 @@ impl<F: Form> Emitter<'_, F> {
         self.switch(absent);
         self.without_newindex(table, present, other);
         self.switch(present);
-        // The flag UNLOGGED matters only for collectable values, whose tags have bit 6.
         let flags = self.at(table, layout::header::FLAGS);
         let flags = self.load(I8, flags);
-        let unlogged = self.b.ins().ushr_imm_u(v.1, 6);
+        let unlogged = self.unlogged_of(v.1);
         let matter = self.b.ins().bor_imm_u(unlogged, i64::from(WATCHED));
         let cold = self.b.ins().band(flags, matter);
         self.check_not(cold, other);
