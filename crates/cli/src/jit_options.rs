@@ -3,7 +3,7 @@
 
 use perilune::{DumpKind, DumpRequest, Engine, JitOptions, Perf, report_at_exit};
 
-use crate::options::Mode;
+use crate::mode::Mode;
 
 /// What is compiled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,6 +8,7 @@
 mod call;
 mod explain;
 mod jit_options;
+mod mode;
 mod options;
 mod repl;
 mod session;

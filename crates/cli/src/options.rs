@@ -4,6 +4,7 @@
 //! the next, everything is checked before anything runs. Options of Perilune's own are long.
 
 use crate::jit_options::JitChoices;
+use crate::mode::Mode;
 
 /// What the command is to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -17,47 +18,6 @@ pub(crate) enum Action {
     Help,
     /// Show the version.
     Version,
-}
-
-/// How the state is to behave; for tests.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) enum Mode {
-    /// As always.
-    #[default]
-    Default,
-    /// Nothing is compiled.
-    Off,
-    /// The same, by the portable loop of the interpreter in place of the generated handlers.
-    Portable,
-    /// Collect after every allocation.
-    GcStress,
-    /// Stacks grow by what is needed only.
-    SmallStack,
-    /// Every method is stitched at its first call.
-    BaselineSync,
-    /// Every method is compiled at its first call.
-    Tier1Sync,
-    /// Hot methods are compiled by other threads.
-    Background,
-    /// Compile every method early, by tier 2.
-    Tier2Sync,
-    /// As `tier1-sync`, `gc-stress` and `small-stack` together.
-    Tier1GcStress,
-    /// Each safepoint does a tiny increment of the collector's work, in any phase and mode, by the
-    /// seed in `PERILUNE_CHAOS_SEED`.
-    GcPhases,
-    /// As `tier1-sync` and `gc-phases` together.
-    Tier1GcPhases,
-    /// As `tier2-sync`, `gc-stress` and `small-stack` together.
-    Tier2GcStress,
-    /// As `tier2-sync` and `gc-phases` together.
-    Tier2GcPhases,
-    /// What happens at safepoints is decided at random, from the seed in `PERILUNE_CHAOS_SEED`.
-    Chaos,
-    /// As `tier1-sync`, with code that checks itself and Cranelift's verifier.
-    CheckValues,
-    /// As `tier2-sync`, with code that checks itself.
-    Tier2CheckValues,
 }
 
 /// What the words before the script say. `-e`, `-l` and `-W` are looked at again when they are
@@ -161,27 +121,12 @@ fn long(o: &mut Options, word: &[u8]) -> Result<bool, String> {
         b"--explain" => o.explain = true,
         b"--interpreter=generated" => o.portable = Some(false),
         b"--interpreter=portable" => o.portable = Some(true),
-        b"--mode=off" => o.mode = Mode::Off,
-        b"--mode=portable" => o.mode = Mode::Portable,
-        b"--mode=baseline-sync" => o.mode = Mode::BaselineSync,
-        b"--mode=tier1-sync" => o.mode = Mode::Tier1Sync,
-        b"--mode=tier2-sync" => o.mode = Mode::Tier2Sync,
-        b"--mode=background" => o.mode = Mode::Background,
-        b"--mode=tier1-gc-stress" => o.mode = Mode::Tier1GcStress,
-        b"--mode=chaos" => o.mode = Mode::Chaos,
-        b"--mode=check-values" => o.mode = Mode::CheckValues,
-        b"--mode=gc-phases" => o.mode = Mode::GcPhases,
-        b"--mode=tier1-gc-phases" => o.mode = Mode::Tier1GcPhases,
-        b"--mode=tier2-gc-stress" => o.mode = Mode::Tier2GcStress,
-        b"--mode=tier2-gc-phases" => o.mode = Mode::Tier2GcPhases,
-        b"--mode=tier2-check-values" => o.mode = Mode::Tier2CheckValues,
-        b"--mode=gc-stress" => o.mode = Mode::GcStress,
-        b"--mode=small-stack" => o.mode = Mode::SmallStack,
         _ => {
-            return match std::str::from_utf8(word) {
-                Ok(word) => o.jit.option(word),
-                Err(_) => Ok(false),
-            };
+            let Ok(word) = std::str::from_utf8(word) else { return Ok(false) };
+            let Some(name) = word.strip_prefix("--mode=") else { return o.jit.option(word) };
+            let found = Mode::ALL.iter().find(|(mode, _)| *mode == name);
+            let Some((_, mode)) = found else { return Ok(false) };
+            o.mode = *mode;
         }
     }
     Ok(true)
@@ -190,6 +135,7 @@ fn long(o: &mut Options, word: &[u8]) -> Result<bool, String> {
 #[cfg(test)]
 mod tests {
     use super::{Action, Bad, Mode, Options, parse};
+    use crate::text;
 
     fn check(line: &str, expect: Result<Options, usize>) {
         let args: Vec<Vec<u8>> = line.split(' ').map(|w| w.as_bytes().to_vec()).collect();
@@ -227,5 +173,25 @@ mod tests {
         check("p -i --jit=maybe", Err(2));
         check("p --jit=off --perf s", Err(0));
         check("p -x s", Err(1));
+    }
+
+    #[test]
+    fn modes_are_documented() {
+        let help = text::help(b"perilune");
+        let help = String::from_utf8_lossy(&help);
+        let in_help = help.lines().filter_map(|line| line.trim().strip_prefix("--mode="));
+        let mut in_help: Vec<&str> = in_help.flat_map(|words| words.split('|')).collect();
+        let page = include_str!("../../../docs/testing.md");
+        let list = page.lines().skip_while(|line| !line.starts_with("- `off`"));
+        let list = list.take_while(|line| !line.is_empty()).filter(|line| line.starts_with("- `"));
+        let heads = list.filter_map(|line| Some(line.split_once(':')?.0));
+        let mut on_page: Vec<&str> =
+            heads.flat_map(|head| head.split('`').skip(1).step_by(2)).collect();
+        let mut modes: Vec<&str> = Mode::ALL.iter().map(|(word, _)| *word).collect();
+        for words in [&mut in_help, &mut on_page, &mut modes] {
+            words.sort_unstable();
+        }
+        assert_eq!(in_help, modes);
+        assert_eq!(on_page, modes);
     }
 }

@@ -14,7 +14,8 @@ use perilune::{Lua, listing, listings_of, report_now};
 use crate::call::{Caller, message_handler, push_global, set_global};
 use crate::explain::Explain;
 use crate::jit_options;
-use crate::options::{Action, Mode, Options};
+use crate::mode::Mode;
+use crate::options::{Action, Options};
 use crate::{repl, text};
 
 /// Why a run ends early.

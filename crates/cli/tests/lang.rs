@@ -23,7 +23,7 @@
 //! --& first line of stderr      the same for what a successful program writes there
 //! -- ignore-stderr: reason      optional, where other programs write to it
 //! -- args: a b                  optional, the script's arguments
-//! -- skip(MODE): reason         optional; MODE is a mode below or `puc`
+//! -- skip(MODE): reason         optional; MODE is one of src/mode.rs, or `puc`
 //! ```
 //!
 //! Chunks are named by the file's name alone, for the trial runs in the file's
@@ -41,6 +41,8 @@
 mod bless;
 #[path = "lang/case.rs"]
 mod case;
+#[path = "../src/mode.rs"]
+mod mode;
 #[path = "lang/oracle.rs"]
 mod oracle;
 #[path = "lang/outcome.rs"]
@@ -55,26 +57,7 @@ use std::sync::Arc;
 
 use case::Case;
 use libtest_mimic::{Arguments, Failed, Trial};
-
-/// The modes of the binary in which every file runs.
-const MODES: [&str; 16] = [
-    "off",
-    "portable",
-    "baseline-sync",
-    "tier1-sync",
-    "tier2-sync",
-    "background",
-    "check-values",
-    "chaos",
-    "tier1-gc-stress",
-    "gc-stress",
-    "tier1-gc-phases",
-    "tier2-gc-stress",
-    "tier2-gc-phases",
-    "tier2-check-values",
-    "gc-phases",
-    "small-stack",
-];
+use mode::Mode;
 
 fn main() -> ExitCode {
     if let Some(child) = oracle::child_arguments() {
@@ -102,7 +85,7 @@ fn main() -> ExitCode {
         };
         trials.push(puc_trial(&case, blessing));
         if !blessing {
-            trials.extend(MODES.iter().map(|mode| lang_trial(&case, mode)));
+            trials.extend(Mode::ALL.iter().map(|(mode, _)| lang_trial(&case, mode)));
         }
     }
     libtest_mimic::run(&arguments, trials).exit_code()
