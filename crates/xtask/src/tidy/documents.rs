@@ -19,6 +19,40 @@ const FOREIGN_CAPITALS: &str = "\
     PRIVATE_EXPEDITED PRIVATE_EXPEDITED_SYNC_CORE PUC RAII README REPL RFC RSS \
     RUSTFLAGS SAFETY SIGABRT SIGINT SIGKILL SIGSEGV SIGTERM SSA TERM TOML TSAN URL UTF XML";
 
+/// Headings are lines of their own, with an empty line on both sides.
+pub(super) fn headings(tree: &Tree) -> Vec<Complaint> {
+    let mut complaints = Vec::new();
+    for document in tree.documents() {
+        for (line, what) in misplaced_headings(&document.text) {
+            complaints.push(Complaint::line(&document.path, line, what.to_owned()));
+        }
+    }
+    complaints
+}
+
+/// Returns the lines with a heading that Markdown does not show as one, or that runs into the text
+/// beside it; code blocks are left out.
+fn misplaced_headings(text: &str) -> Vec<(usize, &'static str)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_empty = |n: Option<usize>| n.and_then(|n| lines.get(n)).is_none_or(|l| l.is_empty());
+    let mut in_block = false;
+    let mut found = Vec::new();
+    for (n, line) in lines.iter().enumerate() {
+        in_block ^= line.trim_start().starts_with("```");
+        if in_block || line.starts_with("    ") {
+            continue;
+        }
+        if line.trim_start_matches('#').starts_with(' ') && line.starts_with('#') {
+            if !is_empty(n.checked_sub(1)) || !is_empty(Some(n + 1)) {
+                found.push((n + 1, "no empty line on both sides of a heading"));
+            }
+        } else if line.contains("## ") {
+            found.push((n + 1, "a heading inside a line"));
+        }
+    }
+    found
+}
+
 /// Paths that the documents name exist.
 pub(super) fn paths(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
@@ -104,4 +138,16 @@ fn has(file: &File, name: &str) -> bool {
     !file.path.starts_with("crates/xtask/src/tidy/")
         && (defines(&file.text, name, true)
             || file.text.lines().map(code).any(|l| l.contains('"') && find_word(l, name).is_some()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::misplaced_headings;
+
+    #[test]
+    fn headings_stand_apart() {
+        let lines = |text| misplaced_headings(text).into_iter().map(|f| f.0).collect::<Vec<_>>();
+        assert!(lines("# A\n\ntext #1\n\n## B\n\n    # code\n\n```\n# shell\n```\n").is_empty());
+        assert_eq!(lines("# A\ntext\n## B\n\nend. ### C\n"), [1, 3, 5]);
+    }
 }

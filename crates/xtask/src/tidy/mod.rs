@@ -39,6 +39,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "unsafe-reasons", check: unsafe_code::reasons },
     Rule { name: "unsafe-contracts", check: unsafe_code::contracts },
     Rule { name: "unsafe-inventory", check: unsafe_code::inventory },
+    Rule { name: "headings", check: documents::headings },
     Rule { name: "documented-paths", check: documents::paths },
     Rule { name: "documented-items", check: documents::items },
     Rule { name: "documented-capitals", check: documents::capitals },
