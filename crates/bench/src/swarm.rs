@@ -110,10 +110,9 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         let seen = swarm(threads, recompiles, frames)?;
         println!(
             "{threads} threads, {frames} frames on each stack: one method compiled {} times, {} \
-             versions of all replaced, during {} runs in {:.1} s",
+             versions of all replaced, during {} runs with right results in {:.1} s",
             seen.versions, seen.swapped, seen.runs, seen.seconds
         );
-        verdict.check(true, "right results");
         verdict.check(
             seen.retired_is_freed,
             "all retired versions are freed once the threads have left them",
