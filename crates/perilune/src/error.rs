@@ -166,7 +166,8 @@ impl Error {
         }
     }
 
-    /// Makes a syntax error of a message of the compiler.
+    /// Makes a syntax error of a message of the compiler. The message says whether the input is
+    /// incomplete, by the definition of mlua and of PUC's command.
     pub(crate) fn syntax(message: &[u8]) -> Error {
         let message = String::from_utf8_lossy(message).into_owned();
         let incomplete_input = message.ends_with("<eof>");
