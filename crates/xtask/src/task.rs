@@ -185,14 +185,15 @@ pub const NIGHTLY: &[Step] = &[
         "asan",
         "cargo +nightly test --locked --target x86_64-unknown-linux-gnu --target-dir target/asan \
          -p perilune-syntax -p perilune-bytecode -p perilune-runtime -p perilune-interp",
-        "AddressSanitizer on the parts below the compiler",
+        "AddressSanitizer on the parts below the compiler; six minutes",
     )
     .with(&[("RUSTFLAGS", "-Zsanitizer=address"), ("RUSTDOCFLAGS", "-Zsanitizer=address")]),
     step(
         "tsan",
         "cargo +nightly test --locked -Zbuild-std --target x86_64-unknown-linux-gnu \
-         --target-dir target/tsan -p perilune-code --lib --test stress -- --skip pauses_are_short",
-        "ThreadSanitizer on the life of code, but for its bounds of time; needs rust-src",
+         --target-dir target/tsan -p perilune-code --lib --test life --test stress -- \
+         --skip pauses_are_short",
+        "ThreadSanitizer on the life of code, but for its bounds of time; two minutes",
     )
     .with(&[("RUSTFLAGS", "-Zsanitizer=thread"), ("RUSTDOCFLAGS", "-Zsanitizer=thread")]),
     step(
