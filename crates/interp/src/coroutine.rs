@@ -1,14 +1,13 @@
 //! Coroutines: resume, yield, close. A resume runs the coroutine's frames in a nested loop on the
 //! native stack; a suspended coroutine holds no native frame.
 
-use perilune_bytecode::Op;
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::meta::Event;
-use perilune_runtime::native::{Builtin, Raised};
+use perilune_runtime::native::Raised;
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::table::Table;
 use perilune_runtime::thread::{Status, Thread};
-use perilune_runtime::value::{SlotExt, Tag, Value};
+use perilune_runtime::value::{SlotExt, Value};
 
 use crate::call::call_from_native;
 use crate::depth::MAX_NATIVE_DEPTH;
@@ -131,6 +130,7 @@ pub(crate) unsafe fn begin_turn(st: *mut State, from: *mut Thread, co: *mut Thre
     (*from).status = Status::Normal;
     (*co).status = Status::Running;
     (*co).resumer = from;
+    (*co).yielded_in_call = None;
     let depth = s.native_depth;
     s.native_depth += 1;
     (*co).depth = s.native_depth;
@@ -181,12 +181,8 @@ pub(crate) unsafe fn end_turn(
     }
     Thread::save_registers(st);
     (*co).status = status;
-    (*co).yielded_in_call = false;
-    if r != Err(Exit::Done) && (*co).base != (*co).stack {
-        if s.tier.is_some() {
-            machine::abandon_frames(co);
-        }
-        (*co).yielded_in_call = is_in_call(co);
+    if r != Err(Exit::Done) && s.tier.is_some() && (*co).base != (*co).stack {
+        machine::abandon_frames(co);
     }
     (*co).failed = r == Err(Exit::Error);
     (*co).resumer = std::ptr::null_mut();
@@ -203,28 +199,6 @@ pub(crate) unsafe fn end_turn(
         return Err(Raised::new());
     }
     Ok((end, n))
-}
-
-/// Returns whether the suspended coroutine `th` waits in a call of `coroutine.yield` by a CALL
-/// instruction.
-///
-/// # Safety
-/// `th` has frames, which the interpreter continues.
-unsafe fn is_in_call(th: *mut Thread) -> bool {
-    let top = Frame((*th).base);
-    let f = top.callee();
-    if f.tag() != Tag::NATIVE
-        || (*f.as_native()).header.word != Builtin::Yield as u32
-        || top.link().flags() != 0
-    {
-        return false;
-    }
-    let Some(frame) = top.caller().filter(|frame| frame.callee().tag() == Tag::FUNCTION) else {
-        return false;
-    };
-    let inst = (*frame.callee().as_function()).instance;
-    let pc = frame.word().pc() as usize;
-    pc != 0 && (*(*inst).code.add(pc - 1)).op() == Op::Call
 }
 
 /// Runs the function at `callee`, with which the running coroutine begins.

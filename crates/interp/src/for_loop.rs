@@ -232,7 +232,7 @@ pub(crate) unsafe fn call_iterator(st: *mut State, i: Instr) -> Step {
     frame.set_link(Link::new(0, 0, distance));
     s.base = new_base;
     s.top = new_base.add(2);
-    match call_function(st, f.as_native()) {
+    match call_function(st, f.as_native(), None) {
         Ok(Ret(n)) if n >= -1 => {
             if hooked(&s) {
                 return native_returned(st, n, f).map(|_| ());

@@ -7,6 +7,7 @@ use perilune_runtime::closure::NativeClosure;
 use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::native::{Builtin, Cx, NativeResult, Ret};
 use perilune_runtime::state::{State, StateRef, poll};
+use perilune_runtime::thread::CallResults;
 use perilune_runtime::value::{SlotExt, Value};
 
 use crate::closing::close_next;
@@ -17,21 +18,30 @@ use crate::slots::kept;
 use crate::step::{Entered, Exit, Step, raised};
 use crate::{concat, hooks, ret};
 
-/// Calls the native function `f`, whose frame is on top, at its first step.
+/// Calls the native function `f`, whose frame is on top, at its first step. `results` is where a
+/// CALL leaves the results, if it is one that calls the function.
 ///
 /// # Safety
 /// I2.
 #[inline(always)]
-pub(crate) unsafe fn call_function(st: *mut State, f: *mut NativeClosure) -> NativeResult {
+pub(crate) unsafe fn call_function(
+    st: *mut State,
+    f: *mut NativeClosure,
+    results: Option<CallResults>,
+) -> NativeResult {
     if (*f).header.word < Builtin::Yield as u32 {
         return ((*f).func)(Cx::from_state(st));
     }
-    call_switching(st, f)
+    call_switching(st, f, results)
 }
 
 #[inline(never)]
-unsafe fn call_switching(st: *mut State, f: *mut NativeClosure) -> NativeResult {
-    match ((*st).vm.switch)(st) {
+unsafe fn call_switching(
+    st: *mut State,
+    f: *mut NativeClosure,
+    results: Option<CallResults>,
+) -> NativeResult {
+    match ((*st).vm.switch)(st, results) {
         Some(result) => result.map(Ret),
         None => ((*f).func)(Cx::from_state(st)),
     }

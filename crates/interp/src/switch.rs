@@ -3,13 +3,14 @@
 //! that function itself. All else is left to the functions, which do the same by way of
 //! [`crate::coroutine`].
 
+use std::hint::unreachable_unchecked;
 use std::sync::atomic::Ordering;
 
 use perilune_runtime::closure::NativeClosure;
 use perilune_runtime::frame::{Frame, FrameWord};
 use perilune_runtime::native::{Builtin, Cx, Raised, Ret};
-use perilune_runtime::state::{State, StateRef, poll};
-use perilune_runtime::thread::{MIN_FREE, Status, Thread};
+use perilune_runtime::state::{State, StateRef, Switched, poll};
+use perilune_runtime::thread::{CallResults, MIN_FREE, Status, Thread};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::coroutine::{begin_turn, carry, end_turn};
@@ -25,11 +26,11 @@ const RESUMED: u32 = 1;
 ///
 /// # Safety
 /// I2; see there.
-pub(crate) unsafe fn switch(st: *mut State) -> Option<Result<i32, Raised>> {
+pub(crate) unsafe fn switch(st: *mut State, results: Option<CallResults>) -> Switched {
     let f = Frame((*st).base).callee().as_native();
     let number = (*f).header.word;
     if number == Builtin::Yield as u32 {
-        yield_values(st)
+        yield_values(st, results)
     } else if number == Builtin::ResumeWrapped as u32 {
         resume_wrapped(st, f)
     } else {
@@ -38,16 +39,18 @@ pub(crate) unsafe fn switch(st: *mut State) -> Option<Result<i32, Raised>> {
 }
 
 /// `coroutine.yield(…)`
-unsafe fn yield_values(st: *mut State) -> Option<Result<i32, Raised>> {
-    if (*(*st).thread).non_yieldable != 0 {
+unsafe fn yield_values(st: *mut State, results: Option<CallResults>) -> Switched {
+    let thread = (*st).thread;
+    if (*thread).non_yieldable != 0 {
         return None;
     }
+    (*thread).yielded_in_call = results;
     Frame((*st).base).set_word(FrameWord::new(FrameWord::NATIVE, RESUMED));
     Some(Ok(Ret::YIELD.0))
 }
 
 /// A function made by `coroutine.wrap`. After an error the library continues at the next step.
-unsafe fn resume_wrapped(st: *mut State, f: *mut NativeClosure) -> Option<Result<i32, Raised>> {
+unsafe fn resume_wrapped(st: *mut State, f: *mut NativeClosure) -> Switched {
     let mut s = StateRef::new(st);
     let co = NativeClosure::bound(f, 0).get().as_thread();
     let (args, nargs) = (s.base, s.top.offset_from(s.base) as usize);
@@ -69,7 +72,7 @@ unsafe fn resume_wrapped(st: *mut State, f: *mut NativeClosure) -> Option<Result
 }
 
 /// `coroutine.resume(co, …)`
-unsafe fn resume(st: *mut State) -> Option<Result<i32, Raised>> {
+unsafe fn resume(st: *mut State) -> Switched {
     let mut s = StateRef::new(st);
     let n = s.top.offset_from(s.base) as usize;
     if n == 0 || s.base.get().tag() != Tag::THREAD {
@@ -97,7 +100,7 @@ unsafe fn resume(st: *mut State) -> Option<Result<i32, Raised>> {
 /// Returns whether [`take_turn`] can resume `co` with so many values.
 #[inline(always)]
 unsafe fn is_simple(st: *mut State, co: *mut Thread, nargs: usize) -> bool {
-    (*co).yielded_in_call
+    (*co).yielded_in_call.is_some()
         && (*co).status == Status::Suspended
         && (*co).hook.is_none()
         && (*st).poll.load(Ordering::Relaxed) & poll::HOOK == 0
@@ -124,20 +127,20 @@ unsafe fn take_turn(
     Thread::save_registers(st);
     Thread::load_registers(st, co);
     // what `coroutine.yield` returns goes to its caller
-    let base = s.base.sub(Frame(s.base).link().distance());
-    let frame = Frame(base);
-    let inst = (*frame.callee().as_function()).instance;
-    let i = *(*inst).code.add(frame.word().pc() as usize - 1);
-    let ra = base.add(i.a());
-    s.base = base;
-    s.top = base.add((*inst).max_stack as usize);
-    if i.c() == 0 {
+    let Some(CallResults { first, wanted }) = (*co).yielded_in_call else {
+        unreachable_unchecked();
+    };
+    s.base = s.base.sub(Frame(s.base).link().distance());
+    let ra = s.base.add(first.into());
+    if wanted == 0 {
         move_values(args, ra, nargs);
         s.top = ra.add(nargs);
     } else {
-        let wanted = i.c() - 1;
+        let wanted = usize::from(wanted - 1);
         move_values(args, ra, nargs.min(wanted));
         clear(ra, nargs, wanted);
+        let inst = (*Frame(s.base).callee().as_function()).instance;
+        s.top = s.base.add((*inst).max_stack as usize);
     }
     let depth = begin_turn(st, from, co);
     let r = execute(st);

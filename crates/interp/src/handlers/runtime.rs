@@ -15,6 +15,7 @@ use perilune_runtime::native::{Builtin, Ret};
 use perilune_runtime::state::{State, StateRef, poll as reason};
 use perilune_runtime::string::LuaString;
 use perilune_runtime::table::Table;
+use perilune_runtime::thread::CallResults;
 use perilune_runtime::tier::{MISS, Pair};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
@@ -128,7 +129,8 @@ pub(super) unsafe extern "C-unwind" fn call_native(
     if (*record).callee != function {
         note_other_callee(record, function);
     }
-    run_native(st, ra, i, i.c(), native)
+    let results = CallResults { first: i.a() as u8, wanted: i.c() as u8 };
+    run_native(st, ra, i, Some(results), native)
 }
 
 pub(super) unsafe extern "C-unwind" fn call_code(
@@ -166,19 +168,20 @@ pub(super) unsafe extern "C-unwind" fn tail_call_native(
     if let Err(e) = obey_interrupt(st) {
         return status(e);
     }
-    run_native(st, ra, i, 0, ra.get().as_native())
+    run_native(st, ra, i, None, ra.get().as_native())
 }
 
-/// Calls the native function at `ra`, with arguments by operand B of the instruction. `wanted` is
-/// operand C of a CALL: the number of values wanted and one more, or 0 for all.
+/// Calls the native function at `ra`, with arguments by operand B of the instruction. `results` are
+/// those of a CALL, or `None` for all of a TAILCALL.
 #[inline(always)]
 unsafe fn run_native(
     st: *mut State,
     ra: *mut Value,
     i: Instr,
-    wanted: usize,
+    results: Option<CallResults>,
     native: *mut NativeClosure,
 ) -> u64 {
+    let wanted = results.map_or(0, |results| usize::from(results.wanted));
     let new_base = ra.add(Frame::RESERVED);
     let end = if i.b() != 0 { new_base.add(i.b() - 1) } else { (*st).top };
     let number = (*native).header.word as usize;
@@ -211,7 +214,7 @@ unsafe fn run_native(
     callee.set_link(Link::new(0, 0, a + Frame::RESERVED));
     (*st).base = new_base;
     (*st).top = end;
-    let n = match call_function(st, native) {
+    let n = match call_function(st, native, results) {
         Ok(Ret(n)) if n >= -1 => n,
         Ok(r) => return on_top(stepped(st, after_native(st, r))),
         Err(_) => return status(Exit::Error),

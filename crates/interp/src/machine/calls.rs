@@ -8,6 +8,7 @@ use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::instance::{FieldCache, Instance};
 use perilune_runtime::native::Ret;
 use perilune_runtime::state::{State, StateRef, poll};
+use perilune_runtime::thread::CallResults;
 use perilune_runtime::tier::{RuntimeCalls, Stepped, status};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
@@ -332,7 +333,9 @@ unsafe fn do_call(st: *mut State, callee: *mut Value, nargs: usize) -> u64 {
     let base = s.base;
     let inst = (*Frame(base).callee().as_function()).instance;
     let i = *(*inst).code.add(Frame(base).word().pc() as usize - 1);
-    let r = call_for_machine(st, callee, nargs, i.c());
+    let first = callee.offset_from(base) as u8;
+    let results = CallResults { first, wanted: i.c() as u8 };
+    let r = call_for_machine(st, callee, nargs, Some(results));
     if r != status::OK || !is_polled(st) {
         return r;
     }
@@ -340,9 +343,15 @@ unsafe fn do_call(st: *mut State, callee: *mut Value, nargs: usize) -> u64 {
     do_poll(st, if i.c() == 0 { end.max((*st).top) } else { end })
 }
 
-/// Calls what is at `callee` for an instruction that takes results as CALL with operand `c` does.
+/// Calls what is at `callee`. `results` are those of a CALL, or `None` for all of a TAILCALL.
 #[inline(always)]
-unsafe fn call_for_machine(st: *mut State, callee: *mut Value, nargs: usize, c: usize) -> u64 {
+unsafe fn call_for_machine(
+    st: *mut State,
+    callee: *mut Value,
+    nargs: usize,
+    results: Option<CallResults>,
+) -> u64 {
+    let c = results.map_or(0, |results| usize::from(results.wanted));
     let mut s = StateRef::new(st);
     let f = callee.get();
     let new_base = callee.add(2);
@@ -358,7 +367,7 @@ unsafe fn call_for_machine(st: *mut State, callee: *mut Value, nargs: usize, c: 
     frame.set_link(Link::new(0, 0, distance));
     s.base = new_base;
     s.top = new_base.add(nargs);
-    match call_function(st, f.as_native()) {
+    match call_function(st, f.as_native(), results) {
         Ok(Ret(n)) if n >= -1 && s.poll.load(Ordering::Relaxed) & poll::HOOK == 0 => {
             let base = s.base.sub(distance);
             let ra = s.base.sub(2);
@@ -486,7 +495,7 @@ unsafe fn tail_call_native(st: *mut State, callee: *mut Value, nargs: usize) -> 
     if panics::is_pending(st) {
         return status::PANIC;
     }
-    call_for_machine(st, callee, nargs, 0)
+    call_for_machine(st, callee, nargs, None)
 }
 
 unsafe extern "C" fn close_return(

@@ -53,7 +53,7 @@ static VM: Vm = Vm {
     hook: call,
     handle,
     resume,
-    switch: |_| unreachable!(),
+    switch: |_, _| unreachable!(),
     idle_slot: &NO_CODE,
     close,
 };

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 pub use compiler::{Threshold, Tier};
-pub use vm::Vm;
+pub use vm::{Switched, Vm};
 
 use crate::chaos::Chaos;
 use crate::engine::EngineShared;

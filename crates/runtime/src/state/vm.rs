@@ -4,8 +4,13 @@ use std::sync::atomic::AtomicPtr;
 
 use super::State;
 use crate::raised::Raised;
-use crate::thread::Thread;
+use crate::thread::{CallResults, Thread};
 use crate::value::Value;
+
+/// What a function of the library `coroutine` returns (the number of
+/// [`Ret`](crate::native::Ret)). `None` says that nothing is done, and that the function itself is
+/// to be called.
+pub type Switched = Option<Result<i32, Raised>>;
 
 /// Entry points of the interpreter.
 pub struct Vm {
@@ -39,9 +44,8 @@ pub struct Vm {
     /// is in `State::error`.
     pub resume: unsafe fn(st: *mut State, co: *mut Thread, nargs: usize) -> Result<usize, Raised>,
     /// Does the work of the function of the library `coroutine` whose frame is on top, at its first
-    /// step, and returns what that returns (the number of [`Ret`](crate::native::Ret)). `None` says
-    /// that nothing is done, and that the function itself is to be called.
-    pub switch: unsafe fn(st: *mut State) -> Option<Result<i32, Raised>>,
+    /// step. `results` is where a CALL leaves the results, if it is one that calls the function.
+    pub switch: unsafe fn(st: *mut State, results: Option<CallResults>) -> Switched,
     /// The slot of functions without a compiler: it holds the entry of the interpreter.
     pub idle_slot: &'static AtomicPtr<u8>,
     /// Closes a suspended or dead coroutine and its pending variables. Returns `Err`, with its

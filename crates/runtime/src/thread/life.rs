@@ -38,7 +38,7 @@ impl Thread {
             hook_yields: false,
             hook_yielded: None,
             has_bottom: false,
-            yielded_in_call: false,
+            yielded_in_call: None,
             companion: Companion::NONE,
         };
         st.make_boxed(thread, size_of::<Thread>() + capacity * size_of::<Value>())
@@ -59,7 +59,7 @@ impl Thread {
         (*th).non_yieldable = 0;
         (*th).hook_yielded = None;
         (*th).has_bottom = false;
-        (*th).yielded_in_call = false;
+        (*th).yielded_in_call = None;
         st.barrier(th.cast());
     }
 

@@ -38,6 +38,15 @@ pub enum Status {
     Dead,
 }
 
+/// Where a CALL instruction leaves its results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CallResults {
+    /// The register of the first one.
+    pub first: u8,
+    /// The number of those that are wanted and one more, or 0 for all.
+    pub wanted: u8,
+}
+
 /// A coroutine. Boxed outside the blocks, as its stack is a separate allocation.
 ///
 /// While it runs, its `base`, `top` and `limit` are those of the [`crate::state::State`].
@@ -87,8 +96,9 @@ pub struct Thread {
     /// Whether the stack begins with a frame in which the host keeps values while the coroutine
     /// runs nothing ([`Thread::make_bottom`]).
     pub has_bottom: bool,
-    /// Whether it is suspended in a call of `coroutine.yield` by a CALL instruction.
-    pub yielded_in_call: bool,
+    /// If it is suspended in a call of `coroutine.yield` by a CALL instruction, where this leaves
+    /// what the resume passes, which is all that is to be done then.
+    pub yielded_in_call: Option<CallResults>,
     /// What the host keeps for the coroutine.
     pub companion: Companion,
 }
