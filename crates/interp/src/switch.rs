@@ -3,7 +3,6 @@
 //! that function itself. All else is left to the functions, which do the same by way of
 //! [`crate::coroutine`].
 
-use std::hint::unreachable_unchecked;
 use std::sync::atomic::Ordering;
 
 use perilune_runtime::closure::NativeClosure;
@@ -51,16 +50,12 @@ unsafe fn yield_values(st: *mut State, results: Option<CallResults>) -> Switched
 
 /// A function made by `coroutine.wrap`. After an error the library continues at the next step.
 unsafe fn resume_wrapped(st: *mut State, f: *mut NativeClosure) -> Switched {
-    let mut s = StateRef::new(st);
+    let s = StateRef::new(st);
     let co = NativeClosure::bound(f, 0).get().as_thread();
     let (args, nargs) = (s.base, s.top.offset_from(s.base) as usize);
-    if !is_simple(st, co, nargs) {
-        return None;
-    }
-    let Ok((end, n)) = take_turn(st, co, args, nargs) else {
-        let error = std::mem::replace(&mut s.error, Value::NIL);
-        s.top.put(error);
-        s.top = s.top.add(1);
+    let results = results_of(st, co, nargs)?;
+    let Ok((end, n)) = take_turn(st, co, results, args, nargs) else {
+        push_error(st);
         Frame(s.base).set_word(FrameWord::new(FrameWord::NATIVE, RESUMED));
         return Some(((*f).func)(Cx::from_state(st)).map(|ret| ret.0));
     };
@@ -79,45 +74,51 @@ unsafe fn resume(st: *mut State) -> Switched {
         return None;
     }
     let co = s.base.get().as_thread();
-    if !is_simple(st, co, n - 1) {
-        return None;
-    }
-    let turn = take_turn(st, co, s.base.add(1), n - 1);
+    let results = results_of(st, co, n - 1)?;
+    let turn = take_turn(st, co, results, s.base.add(1), n - 1);
     // the coroutine stays where it is: there are two values to return at least
     s.top = s.base.add(2);
     s.base.add(1).put(Value::bool(turn.is_ok()));
     Some(match turn {
         Ok((end, n)) => carry(st, end, n).map(|()| n as i32 + 1),
         Err(_) => {
-            let error = std::mem::replace(&mut s.error, Value::NIL);
-            s.top.put(error);
-            s.top = s.top.add(1);
+            push_error(st);
             Ok(2)
         }
     })
 }
 
-/// Returns whether [`take_turn`] can resume `co` with so many values.
+/// Moves the error that was raised onto the stack.
+unsafe fn push_error(st: *mut State) {
+    let mut s = StateRef::new(st);
+    let error = std::mem::replace(&mut s.error, Value::NIL);
+    s.top.put(error);
+    s.top = s.top.add(1);
+}
+
+/// Returns where `co` wants what it is resumed with, if [`take_turn`] can resume it with so many
+/// values.
 #[inline(always)]
-unsafe fn is_simple(st: *mut State, co: *mut Thread, nargs: usize) -> bool {
-    (*co).yielded_in_call.is_some()
-        && (*co).status == Status::Suspended
+unsafe fn results_of(st: *mut State, co: *mut Thread, nargs: usize) -> Option<CallResults> {
+    let can_switch = (*co).status == Status::Suspended
         && (*co).hook.is_none()
         && (*st).poll.load(Ordering::Relaxed) & poll::HOOK == 0
         && (*st).native_depth < MAX_NATIVE_DEPTH
         && machine::has_reserve(st)
-        && (*co).capacity - MIN_FREE - (*co).base.offset_from((*co).stack) as usize >= nargs
+        && (*co).capacity - MIN_FREE - (*co).base.offset_from((*co).stack) as usize >= nargs;
+    (*co).yielded_in_call.filter(|_| can_switch)
 }
 
 /// Resumes `co` with the `nargs` values from `args` on, which are popped with all that follows
 /// them. Returns where the values end that it yields or returns, and how many these are.
 ///
 /// # Safety
-/// I2; [`is_simple`].
+/// I2; `results` is what [`results_of`] returned for them.
 #[inline(always)]
 unsafe fn take_turn(
     st: *mut State,
     co: *mut Thread,
+    results: CallResults,
     args: *mut Value,
     nargs: usize,
 ) -> Result<(*mut Value, usize), Raised> {
@@ -127,9 +128,7 @@ unsafe fn take_turn(
     Thread::save_registers(st);
     Thread::load_registers(st, co);
     // what `coroutine.yield` returns goes to its caller
-    let Some(CallResults { first, wanted }) = (*co).yielded_in_call else {
-        unreachable_unchecked();
-    };
+    let CallResults { first, wanted } = results;
     s.base = s.base.sub(Frame(s.base).link().distance());
     let ra = s.base.add(first.into());
     if wanted == 0 {

@@ -66,7 +66,8 @@ pub(crate) unsafe fn with_tier<R>(st: *mut State, f: impl FnOnce(&mut dyn Tier) 
 #[inline(always)]
 pub(crate) unsafe fn abandon_frames(th: *mut Thread) {
     let top = Frame((*th).base);
-    for frame in Frames::from(top) {
+    let mut frames = Frames::from(top);
+    for frame in frames.by_ref() {
         let word = frame.word();
         if word.is_machine() {
             frame.set_word(FrameWord::new(FrameWord::INTERPRETER, word.pc()));
@@ -82,6 +83,12 @@ pub(crate) unsafe fn abandon_frames(th: *mut Thread) {
             break;
         }
     }
+    debug_assert!(frames.all(|frame| {
+        let (word, flags) = (frame.word(), frame.link().flags());
+        !word.is_machine()
+            && !word.is_announced()
+            && flags & (flags::NATIVE_CALLER | flags::LEAVE) == 0
+    }));
     // a frame of `coroutine.yield` is gone after the next resume
     top.caller().unwrap_or(top).add_flags(flags::SUSPENDED);
 }

@@ -17,7 +17,6 @@ macro_rules! builtins {
 
             /// The number of known functions.
             pub const COUNT: usize = Builtin::NAMES.len();
-
         }
     };
 }
