@@ -93,6 +93,34 @@ fn thresholds_are_exact() {
     assert_eq!((rounds(3 * 4), rounds(3 * 4 + 1)), ((0, 0), (0, 1)));
 }
 
+/// Code that exits for nothing that feedback shows is replaced by code that does not.
+#[test]
+fn no_place_exits_for_ever() {
+    for (name, setting) in
+        [("plain", "{}"), ("with a metatable", "setmetatable({}, {__mode = 'k'})")]
+    {
+        let program = format!(
+            "local seen
+             local function f(b)
+               if seen and seen[b] then return 1 end
+               if seen then seen[b] = true end
+               return 2
+             end
+             local n = 0
+             for i = 1, 1000 do n = n + f({{}}) end
+             seen = {setting}
+             for i = 1, 200000 do n = n + f({{}}) end
+             print(n)"
+        );
+        let options = "--jit=on --jit-sync --jit-threshold=10 --jit-stats";
+        let (output, report, code) = run("exits", &program, options);
+        assert_eq!((output.as_str(), code), ("402000\n", Some(0)), "{name}\n{report}");
+        let exits = |line: &str| line.trim().split_once("  exits at ")?.0.parse::<u32>().ok();
+        let exits: Vec<u32> = report.lines().filter_map(exits).collect();
+        assert!(!exits.is_empty() && exits.iter().all(|&n| n < 100_000), "{name}\n{report}");
+    }
+}
+
 #[test]
 fn wrong_values() {
     for (options, message) in [

@@ -31,14 +31,12 @@ impl History {
         proto: &Proto,
         now: impl FnOnce() -> Snapshot,
     ) -> Option<Arc<Known>> {
-        /// So many versions of a method may be live.
-        const MAX_LIVE: u32 = 2;
-        if method.phase() != Phase::Compiled || self.is_settled() {
+        if !may_change(method) || self.is_settled() {
             return None;
         }
         let known = self.known()?;
         let covered = known.snapshot.covers(&now(), proto);
-        (!covered && method.live() <= MAX_LIVE).then_some(known)
+        (!covered).then_some(known)
     }
 
     /// Returns what a method was compiled for, if its code has exited at the last instruction of
@@ -47,10 +45,14 @@ impl History {
     pub(crate) fn to_avoid(&self, method: &Method, path: &[u32]) -> Option<(Arc<Known>, Avoid)> {
         /// So many instructions may fail before nothing is speculated on any more.
         const MAX_FAILED: usize = 16;
-        if method.phase() != Phase::Compiled || self.is_settled() {
+        if !may_change(method) {
             return None;
         }
         let known = self.known()?;
+        if self.is_settled() {
+            // code that was compiled before it was settled
+            return (!known.snapshot.general).then_some((known, Avoid::All));
+        }
         let may_fail = |path: &&[u32]| {
             let found = known.snapshot.failed_at(path);
             found.is_some_and(|(failed, pc)| !failed.contains(&pc) && failed.len() < MAX_FAILED)
@@ -59,6 +61,13 @@ impl History {
         let avoid = avoid.map_or(Avoid::All, |path| Avoid::At(path.into()));
         Some((known, avoid))
     }
+}
+
+/// Whether a compile of a method that has code can begin now.
+fn may_change(method: &Method) -> bool {
+    /// So many versions of a method may be live.
+    const MAX_LIVE: u32 = 2;
+    method.phase() == Phase::Compiled && method.live() <= MAX_LIVE
 }
 
 impl FieldSnapshot {

@@ -403,7 +403,7 @@ impl Builder<'_> {
     }
 
     /// Executes the instruction by the fast paths of tier 1's code if it has some that are likely
-    /// to do, or else by all of that code.
+    /// to do, and exits where they do not; or else by all of that code.
     fn fast_path(&mut self) {
         let (pc, i) = (self.pc, self.instr(self.pc));
         let snapshot = self.source.snapshot;
@@ -412,6 +412,7 @@ impl Builder<'_> {
         let operands: Vec<(Value, Tag)> = operands.collect();
         let is_likely = has_fast_path(snapshot, pc, i)
             && !snapshot.general
+            && !snapshot.failed.contains(&pc.as_u32())
             && facts.result.is_none()
             && !operands.iter().any(|&(v, tag)| self.is_never(v, tag));
         if !is_likely {
