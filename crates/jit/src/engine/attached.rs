@@ -10,6 +10,7 @@ use perilune_code::lock::{Mutex, MutexGuard, lock};
 use perilune_code::{CodeRange, Method};
 
 use crate::observe::label::Label;
+use crate::policy::hotness::Loops;
 
 /// The methods of a proto. It is created when the proto is first looked at by the compiler.
 pub(crate) struct Attached {
@@ -22,6 +23,8 @@ pub(crate) struct Attached {
     loops: Mutex<HashMap<u32, Arc<Method>>>,
     /// How hot the function was when a state last found it hot.
     heat: AtomicU64,
+    /// The loops in its code.
+    found: OnceLock<Loops>,
 }
 
 impl Attached {
@@ -32,7 +35,14 @@ impl Attached {
             name: OnceLock::new(),
             loops: Mutex::default(),
             heat: AtomicU64::new(0),
+            found: OnceLock::new(),
         }
+    }
+
+    /// Returns the loops in the code of the proto that this is attached to.
+    pub(crate) fn loops_of(&self, proto: &Proto) -> &Loops {
+        let _inside = fork::enter();
+        self.found.get_or_init(|| Loops::of(&proto.code))
     }
 
     /// Returns the stitched code, which `new` makes the first time.

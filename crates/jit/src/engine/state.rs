@@ -24,7 +24,7 @@ use crate::feedback::inlinee::{InlineeSeen, is_inlinable};
 use crate::feedback::snapshot::{Shapes, Snapshot};
 use crate::pipeline::job::{Job, Unit};
 use crate::policy::history::{History, Known};
-use crate::policy::hotness::{estimated_size, heat, is_in_loop, is_quick, is_too_large};
+use crate::policy::hotness::{estimated_size, heat, is_quick, is_too_large};
 use crate::policy::recompile::Avoid;
 use crate::testing::fault::{Stage, guarded};
 
@@ -78,7 +78,7 @@ impl JitState {
     /// # Safety
     /// `inst` is a live instance of this state.
     unsafe fn count_time(&self, attached: &Attached, inst: *mut Instance) {
-        let more = attached.raise_heat(heat(inst, None));
+        let more = attached.raise_heat(heat(inst, attached.loops_of(&(*inst).proto), None));
         let size = (&(*inst).proto).code.len() as u64;
         self.jit.workers.compiler().budget.add_interpreted(more.saturating_mul(size));
     }
@@ -87,13 +87,15 @@ impl JitState {
     unsafe fn request(
         &mut self,
         st: *mut State,
+        attached: &Attached,
         method: &Arc<Method>,
         inst: *mut Instance,
         entry: Option<u32>,
     ) {
         self.jit.space.mend_after_fork();
         // A job that waits is taken by what it is now.
-        History::of(method).set_heat(heat(inst, entry));
+        let loops = attached.loops_of(&(*inst).proto);
+        History::of(method).set_heat(heat(inst, loops, entry));
         if method.phase() != Phase::Interpreted {
             return;
         }
@@ -169,6 +171,8 @@ impl JitState {
         if chain.len() > MAX_DEPTH {
             return found;
         }
+        let caller = self.jit.attached(&(*inst).proto);
+        let loops = caller.loops_of(&(*inst).proto);
         let mut callees = callees_of(inst);
         // what is called most often comes first, as there is room for some only
         callees.sort_by_key(|&(_, callee)| Reverse((*callee).entries));
@@ -179,7 +183,7 @@ impl JitState {
             let is_hot =
                 called >= self.jit.options.threshold.min(16) && called >= (*inst).entries / 4;
             let length = proto.code.len();
-            let in_loop = is_in_loop(&(&(*inst).proto).code, pc as usize);
+            let in_loop = loops.contain(pc);
             if !is_hot || chain.contains(&callee) || length > *left || !is_inlinable(proto, in_loop)
             {
                 continue;
@@ -307,7 +311,7 @@ impl Tier for JitState {
         let attached = self.jit.attached(&(*inst).proto);
         self.count_time(&attached, inst);
         (*inst).slot = slot_of(&attached.method);
-        self.request(st, &attached.method, inst, None);
+        self.request(st, &attached, &attached.method, inst, None);
     }
 
     unsafe fn hot_loop(&mut self, st: *mut State, inst: *mut Instance, pc: u32) -> *const u8 {
@@ -320,12 +324,12 @@ impl Tier for JitState {
         let attached = self.jit.attached(&(*inst).proto);
         self.count_time(&attached, inst);
         let method = attached.loop_at(pc, || self.jit.new_method());
-        self.request(st, &method, inst, Some(pc));
+        self.request(st, &attached, &method, inst, Some(pc));
         // The code of the loop runs to the end of this call. The next call needs code of its own,
         // however seldom the function is entered.
         if (*inst).entries > 1 {
             (*inst).slot = slot_of(&attached.method);
-            self.request(st, &attached.method, inst, None);
+            self.request(st, &attached, &attached.method, inst, None);
         }
         let entry = method.slot().target();
         if entry == self.jit.stub() { std::ptr::null() } else { entry }

@@ -31,20 +31,42 @@ pub(crate) fn is_quick(proto: &Proto) -> bool {
 ///
 /// # Safety
 /// `inst` is a live instance of the state that runs on this thread.
-pub(crate) unsafe fn heat(inst: *mut Instance, entry: Option<u32>) -> u64 {
+pub(crate) unsafe fn heat(inst: *mut Instance, loops: &Loops, entry: Option<u32>) -> u64 {
     // SAFETY: a live instance has one cell for each instruction.
     let rounds = |pc| unsafe { *(*inst).cells.add(pc) };
-    heat_of(&(&(*inst).proto).code, rounds, (*inst).entries, entry)
+    loops.heat((&(*inst).proto).code.len(), rounds, (*inst).entries, entry)
 }
 
-/// Returns [`heat`] of code whose loops have made `rounds`, each counted at its last instruction.
-fn heat_of(code: &[Instr], rounds: impl Fn(usize) -> u32, entries: u32, entry: Option<u32>) -> u64 {
-    let loops = (0..code.len()).filter_map(|pc| {
-        let start = loop_start(code, pc)?;
-        let heat = u64::from(rounds(pc)) * (pc + 1 - start) as u64 / code.len() as u64;
-        entry.is_none_or(|entry| entry as usize == start).then_some(heat)
-    });
-    loops.sum::<u64>() + if entry.is_none() { entries.into() } else { 0 }
+/// The loops of a function: the pcs of their first and last instructions.
+pub(crate) struct Loops(Box<[(u32, u32)]>);
+
+impl Loops {
+    /// Finds the loops of code.
+    pub(crate) fn of(code: &[Instr]) -> Loops {
+        let found = |end| loop_start(code, end).map(|start| (start as u32, end as u32));
+        Loops((0..code.len()).filter_map(found).collect())
+    }
+
+    /// Returns whether the instruction at `pc` is in a loop.
+    pub(crate) fn contain(&self, pc: u32) -> bool {
+        self.0.iter().any(|&(start, end)| start <= pc && pc <= end)
+    }
+
+    /// Returns [`heat`] of a function with `length` instructions whose loops have made `rounds`,
+    /// each counted at its last instruction.
+    fn heat(
+        &self,
+        length: usize,
+        rounds: impl Fn(usize) -> u32,
+        entries: u32,
+        entry: Option<u32>,
+    ) -> u64 {
+        let loops = self.0.iter().filter(|&&(start, _)| entry.is_none_or(|entry| entry == start));
+        let heat = |&(start, end): &(u32, u32)| {
+            u64::from(rounds(end as usize)) * u64::from(end + 1 - start) / length as u64
+        };
+        loops.map(heat).sum::<u64>() + if entry.is_none() { entries.into() } else { 0 }
+    }
 }
 
 /// Returns the first instruction of the loop whose last one is at `pc`, if that is one.
@@ -54,11 +76,6 @@ fn loop_start(code: &[Instr], pc: usize) -> Option<usize> {
         (Op::Jmp, Next::Goes(target)) if target <= pc => Some(target),
         _ => None,
     }
-}
-
-/// Returns whether the instruction at `pc` is in a loop.
-pub(crate) fn is_in_loop(code: &[Instr], pc: usize) -> bool {
-    (pc..code.len()).any(|end| loop_start(code, end).is_some_and(|start| start <= pc))
 }
 
 /// Estimates the bytes of code of a function. The estimate is the same on all machines.
@@ -76,7 +93,8 @@ mod tests {
     fn loops_are_found_around_calls() {
         let proto = listing::compile("local f, n = ...; f(n) while n > 0 do n = f(n) end f(n)");
         let calls = (0..proto.code.len()).filter(|&pc| proto.code[pc].op() == Op::Call);
-        let found: Vec<bool> = calls.map(|pc| is_in_loop(&proto.code, pc)).collect();
+        let loops = Loops::of(&proto.code);
+        let found: Vec<bool> = calls.map(|pc| loops.contain(pc as u32)).collect();
         assert_eq!(found, [false, true, false]);
     }
 
@@ -96,7 +114,7 @@ mod tests {
         let length = |start: usize, end: usize| (end + 1 - start) as u64;
 
         let rounds = |pc| if pc == first_end { 1000 } else { 10 * u32::from(pc == second_end) };
-        let entered_at = |start| heat_of(code, rounds, 7, start);
+        let entered_at = |start| Loops::of(code).heat(code.len(), rounds, 7, start);
         let hot = 1000 * length(first, first_end) / code.len() as u64;
         let cold = 10 * length(second, second_end) / code.len() as u64;
         assert_eq!(entered_at(Some(first as u32)), hot);
@@ -106,6 +124,8 @@ mod tests {
 
         // A longer function around the same loop is less hot by the same number of rounds.
         let longer = listing::compile(&format!("{source} {}", "n = n * n - n ".repeat(50)));
-        assert!(heat_of(&longer.code, rounds, 7, Some(first as u32)) < hot);
+        assert!(
+            Loops::of(&longer.code).heat(longer.code.len(), rounds, 7, Some(first as u32)) < hot
+        );
     }
 }
