@@ -13,6 +13,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Whether the program has asked for it.
 static ON: AtomicBool = AtomicBool::new(false);
 
+/// The most resident bytes of a process of which some megabytes are a large part.
+const SMALL: usize = 40 << 20;
+
 /// The text and the constants of the program and its libraries, as ranges of addresses. They are
 /// found out at the start of the program: libraries that it loads later may be gone later.
 static TEXT: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
@@ -40,14 +43,29 @@ fn text() -> &'static [(usize, usize)] {
     })
 }
 
-/// Returns whether text may be given back now: not while the process is traced, as the breakpoints
-/// of a debugger are changes of the text, which would be lost.
+/// Returns whether text should be given back now: not in a process for whose size it makes no
+/// difference, and not while the process is traced, as the breakpoints of a debugger are changes of
+/// the text, which would be lost.
 pub fn may_give_text_back() -> bool {
     ON.load(Ordering::Relaxed)
         && cfg!(all(target_os = "linux", not(miri)))
+        && is_at_most(SMALL)
         && std::fs::read_to_string("/proc/self/status").is_ok_and(|status| {
             status.lines().any(|line| line.strip_prefix("TracerPid:").map(str::trim) == Some("0"))
         })
+}
+
+/// Returns whether the process has so little resident memory that what compiling takes matters.
+pub fn is_small() -> bool {
+    is_at_most(SMALL)
+}
+
+/// Returns whether at most so many bytes of the process are resident, as far as the system tells.
+fn is_at_most(bytes: usize) -> bool {
+    const PAGE: usize = 4096;
+    let statistics = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let resident = statistics.split(' ').nth(1).and_then(|pages| pages.parse().ok());
+    resident.is_some_and(|pages: usize| pages <= bytes / PAGE)
 }
 
 /// Gives the freed memory that the C library has kept back to the system, if the process is small:
@@ -55,10 +73,8 @@ pub fn may_give_text_back() -> bool {
 pub fn give_freed_memory_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
     {
-        const MOST_PAGES: usize = (20 << 20) >> 12;
-        let statistics = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-        let resident = statistics.split(' ').nth(1).and_then(|pages| pages.parse().ok());
-        if resident.is_some_and(|pages: usize| pages <= MOST_PAGES) {
+        const MOST: usize = 20 << 20;
+        if is_at_most(MOST) {
             // SAFETY: the function has no requirements.
             unsafe { libc::malloc_trim(0) };
         }

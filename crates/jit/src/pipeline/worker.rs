@@ -9,6 +9,7 @@ use perilune_bytecode::Proto;
 use perilune_code::lock::{Mutex, lock};
 use perilune_code::{CodeId, CodeSpace, Member, Method, Refusal};
 use perilune_runtime::reserve;
+use perilune_runtime::resident;
 use perilune_runtime::tier::RuntimeCalls;
 use perilune_runtime::transient;
 
@@ -104,7 +105,9 @@ impl perilune_code::Compiler for Backend {
 
     fn compile(&self, context: &mut Self::Context, job: &mut Job) {
         let work = || self.compile_job(context, job);
-        self.budget.spend(|| transient::during(transient::LARGE, work));
+        // Mappings save memory, and cost page faults.
+        let least = if resident::is_small() { transient::LARGE } else { usize::MAX };
+        self.budget.spend(|| transient::during(least, work));
     }
 
     fn priority(&self, job: &Job, given: u64) -> u64 {
