@@ -374,7 +374,12 @@ impl Emitter<'_> {
             };
             let (payload, tag) = self.element_addresses(table, at);
             let old = self.load8(Region::Elements, tag, 0);
-            self.guard(old, by_call);
+            let (hole, stored) = (self.cold_block(), self.block());
+            self.branch(old, stored, hole);
+            self.switch_to(hole);
+            let meta = self.meta(table);
+            self.branch(meta, by_call, stored);
+            self.switch_to(stored);
             self.guard(v.tag, by_call);
             self.store(Region::Elements, v.bits, payload, 0);
             self.store8(Region::Elements, v.tag, tag, 0);
