@@ -9,7 +9,7 @@ use perilune_runtime::resident;
 
 /// The number of instructions of Cranelift IR from which on a function is large. Compiling it takes
 /// about as much memory as there is text to give back.
-const LARGE: usize = 1500;
+const LARGE: usize = 600;
 /// How long text and freed memory stay resident while smaller functions are compiled. Getting them
 /// again takes a few tenths of a millisecond.
 const STAY: Duration = Duration::from_millis(100);
