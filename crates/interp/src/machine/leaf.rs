@@ -110,10 +110,35 @@ unsafe fn found(t: *mut Table, v: Value) -> Pair {
     if v.is_nil() && Table::has_meta(t) { NO_ANSWER } else { v.into() }
 }
 
+/// The value that `get` finds in a table, or in one of the tables that its `__index` leads to. No
+/// answer if it leads to anything but a table.
+#[inline(always)]
+unsafe fn found_in_chain(
+    st: *mut State,
+    mut t: *mut Table,
+    get: impl Fn(*mut Table) -> Value,
+) -> Pair {
+    for _ in 0..Table::MAX_CHAIN {
+        let v = get(t);
+        if !v.is_nil() || !Table::has_meta(t) {
+            return v.into();
+        }
+        let h = Table::index_event(StateRef::new(st).ptr(), t);
+        if h.is_nil() {
+            return Value::NIL.into();
+        }
+        if !h.is_table() {
+            break;
+        }
+        t = h.as_table();
+    }
+    NO_ANSWER
+}
+
 pub(super) unsafe extern "C" fn get_str(st: *mut State, t: *mut Table, key: u64) -> Pair {
     panics::leaf(st, NO_ANSWER, || {
         let name = Value::from_parts(key, Tag::STRING).as_string();
-        found(t, Table::get_str(t, name))
+        found_in_chain(st, t, |t| Table::get_str(t, name))
     })
 }
 
@@ -156,7 +181,10 @@ pub(super) unsafe extern "C" fn for_next(st: *mut State, ra: *mut Value, wanted:
 }
 
 pub(super) unsafe extern "C" fn get_any(st: *mut State, t: *mut Table, key: u64, tag: u64) -> Pair {
-    panics::leaf(st, NO_ANSWER, || found(t, Table::get(t, Value::from_parts(key, Tag(tag as u8)))))
+    panics::leaf(st, NO_ANSWER, || {
+        let key = Value::from_parts(key, Tag(tag as u8));
+        found_in_chain(st, t, |t| Table::get(t, key))
+    })
 }
 
 pub(super) unsafe extern "C" fn set_any(
