@@ -1,26 +1,43 @@
 //! Tail calls.
 
-use perilune_runtime::frame::{Frame, flags};
+use perilune_runtime::frame::{Frame, Link, flags};
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::enter::{become_metamethod, enter};
 use crate::native::{call_for_instruction, run_to_lua};
 use crate::slots::{callee_slot, move_values};
-use crate::step::Step;
+use crate::step::{Exit, Step};
 
-/// Replaces the top frame by that of the callee, for TAILCALL. A native callee is called in the
-/// ordinary way, and the RETURN that follows returns its results.
+/// What a TAILCALL calls.
+pub(crate) enum TailCallee {
+    /// A native function at this place, with so many arguments: it is called in the ordinary way,
+    /// and the RETURN that follows returns its results.
+    Native(*mut Value, usize),
+    /// A Lua function. It and its arguments were moved to where the function on top has been
+    /// called; the link is that of the frame that takes its place.
+    Lua {
+        /// Where the function is now.
+        callee: *mut Value,
+        /// Number of arguments.
+        nargs: usize,
+        /// The new frame's link.
+        link: Link,
+    },
+}
+
+/// Finds what a TAILCALL of the top frame calls, `__call` included, and clears the way for it.
 ///
 /// # Safety
-/// I2; pc stored; callee, header slot and `nargs` arguments are at `ra`.
-#[inline(never)]
-pub(crate) unsafe fn tail_call(
+/// I2; pc stored; callee, header slot and `nargs` arguments are at `ra`. Unless the result is a
+/// native function, nothing of the top frame is used afterwards.
+#[inline(always)]
+pub(crate) unsafe fn tail_callee(
     st: *mut State,
     mut ra: *mut Value,
     mut nargs: usize,
     close: bool,
-) -> Step {
+) -> Result<TailCallee, Exit> {
     let mut s = StateRef::new(st);
     if close {
         let base = s.base;
@@ -29,18 +46,40 @@ pub(crate) unsafe fn tail_call(
     let mut tries = 0;
     while ra.get().tag() != Tag::FUNCTION {
         if ra.get().tag() == Tag::NATIVE {
-            return call_for_instruction(st, ra, nargs);
+            return Ok(TailCallee::Native(ra, nargs));
         }
         ra = become_metamethod(st, ra, nargs, &mut tries)?;
         nargs += 1;
     }
     let base = s.base;
     let link = Frame(base).link();
-    let dst = callee_slot(base);
-    dst.put(ra.get());
-    move_values(ra.add(2), dst.add(2), nargs);
-    s.base = if link.distance() == 0 { (*s.thread).stack } else { base.sub(link.distance()) };
-    let keep = link.flags() & flags::TAIL_KEEPS;
-    // machine code may have run the callee, for a native function
-    run_to_lua(st, enter(st, dst, nargs, keep | flags::TAIL))
+    let callee = callee_slot(base);
+    // a frame with extra arguments begins after them, and the new one does not
+    let shift = base.offset_from(callee) as usize - Frame::RESERVED;
+    callee.put(ra.get());
+    move_values(ra.add(Frame::RESERVED), callee.add(Frame::RESERVED), nargs);
+    let distance = if link.distance() == 0 { 0 } else { link.distance() - shift };
+    let link = Link::new((link.flags() & flags::TAIL_KEEPS) | flags::TAIL, 0, distance);
+    Ok(TailCallee::Lua { callee, nargs, link })
+}
+
+/// Replaces the top frame by that of the callee, for TAILCALL. A native callee is called in the
+/// ordinary way, and the RETURN that follows returns its results.
+///
+/// # Safety
+/// I2; pc stored; callee, header slot and `nargs` arguments are at `ra`.
+#[inline(never)]
+pub(crate) unsafe fn tail_call(st: *mut State, ra: *mut Value, nargs: usize, close: bool) -> Step {
+    match tail_callee(st, ra, nargs, close)? {
+        TailCallee::Native(callee, nargs) => call_for_instruction(st, callee, nargs),
+        TailCallee::Lua { callee, nargs, link } => {
+            let base = callee.add(Frame::RESERVED);
+            (*st).base = match link.distance() {
+                0 => (*(*st).thread).stack,
+                distance => base.sub(distance),
+            };
+            // machine code may have run the callee, for a native function
+            run_to_lua(st, enter(st, callee, nargs, link.flags()))
+        }
+    }
 }

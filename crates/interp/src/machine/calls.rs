@@ -25,8 +25,9 @@ use crate::native::{
 use crate::operators::call_meta1;
 use crate::poll::safepoint;
 use crate::run;
-use crate::slots::{callee_slot, move_values};
+use crate::slots::move_values;
 use crate::step::{Exit, Step};
+use crate::tail::{TailCallee, tail_callee};
 use crate::userdata::{self, Member};
 
 /// What machine code calls.
@@ -452,34 +453,17 @@ unsafe fn do_tail_call(st: *mut State, callee: *mut Value, nargs: usize, close: 
         Frame(s.base).set_word(word);
         callee = s.base.offset(at);
     }
-    if close {
-        let base = s.base;
-        s.close_upvalues(base);
-    }
-    let (mut nargs, mut tries) = (nargs, 0);
-    while callee.get().tag() != Tag::FUNCTION {
-        if callee.get().tag() == Tag::NATIVE {
-            return tail_call_native(st, callee, nargs);
+    match tail_callee(st, callee, nargs, close) {
+        Ok(TailCallee::Native(callee, nargs)) => tail_call_native(st, callee, nargs),
+        Ok(TailCallee::Lua { callee, nargs, link }) => {
+            let frame = Frame(callee.add(Frame::RESERVED));
+            frame.set_word(FrameWord::new(FrameWord::INTERPRETER, 0));
+            frame.set_link(link);
+            s.base = frame.0;
+            (nargs as u64 + 1) << 32
         }
-        callee = match become_metamethod(st, callee, nargs, &mut tries) {
-            Ok(callee) => callee,
-            Err(e) => return settle(st, Err(e)),
-        };
-        nargs += 1;
+        Err(e) => settle(st, Err(e)),
     }
-    let base = s.base;
-    let link = Frame(base).link();
-    let dst = callee_slot(base);
-    let shift = base.offset_from(dst) as usize - 2;
-    dst.put(callee.get());
-    move_values(callee.add(2), dst.add(2), nargs);
-    let distance = if link.distance() == 0 { 0 } else { link.distance() - shift };
-    let keep = link.flags() & flags::TAIL_KEEPS;
-    let frame = Frame(dst.add(2));
-    frame.set_word(FrameWord::new(FrameWord::INTERPRETER, 0));
-    frame.set_link(Link::new(keep | flags::TAIL, 0, distance));
-    s.base = frame.0;
-    (nargs as u64 + 1) << 32
 }
 
 /// TAILCALL of a native function: it is called in place.
