@@ -21,8 +21,8 @@ use crate::userdata::Userdata;
 use crate::value::{Tag, Value};
 
 macro_rules! offsets {
-    ($($(#[$doc:meta])* $name:ident = $type:ty, $($field:ident).+;)*) => {
-        $($(#[$doc])* pub const $name: usize = offset_of!($type, $($field).+);)*
+    ($($(#[$doc:meta])* $name:ident = $type:ty, $($field:ident).+ $(+ $more:expr)?;)*) => {
+        $($(#[$doc])* pub const $name: usize = offset_of!($type, $($field).+) $(+ $more)?;)*
 
         /// All offsets, by name.
         pub const NAMES: &[(&str, usize)] = &[$((stringify!($name), $name)),*];
@@ -401,9 +401,8 @@ pub mod state {
         TYPE_NAMES = State, type_names;
         /// The strings of one byte.
         BYTE_STRINGS = State, byte_strings;
+        /// The metatable of strings.
+        STRING_METATABLE = State, type_metas + crate::state::STRING_META * size_of::<usize>();
     }
-    /// The metatable of strings.
-    pub const STRING_METATABLE: usize =
-        offset_of!(State, type_metas) + crate::state::STRING_META * size_of::<usize>();
     const _: () = assert!(offset_of!(State, heap) == 0 && offset_of!(Heap, cursor) == 0);
 }
