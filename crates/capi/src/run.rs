@@ -185,9 +185,6 @@ pub(crate) unsafe fn close_from(
         }
         (&mut (*th).to_close).pop();
         let v = (*th).stack.add(slot as usize).get();
-        if !v.truthy() {
-            continue;
-        }
         let h = Table::metamethod(st, v, Event::Close);
         State::reserve(st, 4)?;
         let callee = (*st).top;

@@ -21,19 +21,13 @@ pub(crate) unsafe fn close_next(st: *mut State) -> Result<Entered, Exit> {
     let base = s.base;
     let level = base.add(kept(base));
     let level_offset = level.offset_from((*s.thread).stack) as u32;
-    while let Some(&slot) = (&(*s.thread).to_close).last() {
-        if slot < level_offset {
-            break;
-        }
+    let pending = (&(*s.thread).to_close).last().filter(|&&slot| slot >= level_offset);
+    if let Some(&slot) = pending {
         (&mut (*s.thread).to_close).pop();
         let place = (*s.thread).stack.add(slot as usize);
         let v = place.get();
-        if !v.truthy() {
-            continue;
-        }
         let h = Table::metamethod(s.ptr(), v, Event::Close);
-        let callee = place.add(1);
-        s.top = callee;
+        s.top = place.add(1);
         let err = level.get();
         if State::reserve(st, 8).is_err() {
             return Err(Exit::Error);

@@ -24,28 +24,22 @@ pub(crate) unsafe fn close_variable(
     let mut s = StateRef::new(st);
     let th = s.thread;
     let level = level.offset_from((*th).stack) as u32;
-    while let Some(&slot) = (&(*th).to_close).last() {
-        if slot < level {
-            break;
-        }
-        (&mut (*th).to_close).pop();
-        let v = (*th).stack.add(slot as usize).get();
-        if !v.truthy() {
-            continue;
-        }
-        let h = Table::metamethod(s.ptr(), v, Event::Close);
-        let inst = (*Frame(s.base).callee().as_function()).instance;
-        s.top = s.base.add((*inst).max_stack as usize).max(results_end);
-        raised(State::reserve(st, 8))?;
-        let callee = s.top;
-        callee.put(h);
-        callee.add(1).put(Value::NIL);
-        callee.add(2).put(v);
-        callee.add(3).put(Value::NIL);
-        call_for_instruction(st, callee, 2)?;
-        return Ok(true);
-    }
-    Ok(false)
+    let Some(&slot) = (&(*th).to_close).last().filter(|&&slot| slot >= level) else {
+        return Ok(false);
+    };
+    (&mut (*th).to_close).pop();
+    let v = (*th).stack.add(slot as usize).get();
+    let h = Table::metamethod(s.ptr(), v, Event::Close);
+    let inst = (*Frame(s.base).callee().as_function()).instance;
+    s.top = s.base.add((*inst).max_stack as usize).max(results_end);
+    raised(State::reserve(st, 8))?;
+    let callee = s.top;
+    callee.put(h);
+    callee.add(1).put(Value::NIL);
+    callee.add(2).put(v);
+    callee.add(3).put(Value::NIL);
+    call_for_instruction(st, callee, 2)?;
+    Ok(true)
 }
 
 /// Closes upvalues and variables for RETURN. Returns `true` when a `__close` was called: the

@@ -241,16 +241,13 @@ pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised
     while let Some(slot) = (&mut (*co).to_close).pop() {
         let place = (*co).stack.add(slot as usize);
         let v = place.get();
-        if !v.truthy() {
-            continue;
-        }
         let h = Table::metamethod(s.ptr(), v, Event::Close);
         // calls are made from the bottom of the stack, as if by a native function
         s.base = (*co).stack.add(2);
         let bottom = Frame(s.base);
         bottom.set_word(FrameWord::new(FrameWord::NATIVE, 0));
-        // what lies there may be no header any more: walks end here
-        bottom.set_link(Link::new(0, 0, 0));
+        // what lies there may be no header any more: walks end here, and no level shows it
+        bottom.set_link(Link::new(flags::BOTTOM, 0, 0));
         s.top = place.add(1);
         if let Some((e, _)) = error {
             s.error = e;

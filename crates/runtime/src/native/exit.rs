@@ -13,14 +13,12 @@ impl Cx {
             let main = (*self.state()).main_thread;
             while let Some(slot) = (&mut (*main).to_close).pop() {
                 let v = Val::new((*main).stack.add(slot as usize).get());
-                if v.truthy() {
-                    let h = self.metamethod(v, Event::Close);
-                    self.push_callee(h);
-                    self.push(v);
-                    self.push(Val::NIL);
-                    // an error here has no receiver
-                    let _ = self.call_protected(2);
-                }
+                let h = self.metamethod(v, Event::Close);
+                self.push_callee(h);
+                self.push(v);
+                self.push(Val::NIL);
+                // an error here has no receiver
+                let _ = self.call_protected(2);
             }
             (*self.state()).gc_close();
         }

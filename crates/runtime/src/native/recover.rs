@@ -45,9 +45,6 @@ impl State {
             }
             (&mut (*th).to_close).pop();
             let v = (*th).stack.add(slot as usize).get();
-            if !v.truthy() {
-                continue;
-            }
             s.top = (*th).stack.add(slot as usize + 1);
             if close(st, v, level).is_err() {
                 caught = (s.error_handled, s.error_kind);
