@@ -69,6 +69,28 @@ const CASES: &[Case] = &[
         says: &["wrong: it:1 pc ", "(SetField)", "entry string", "holds integer 0x1"],
     },
     Case {
+        fault: Fault::UncheckedEntry,
+        tier2: false,
+        program: "local function sum(s, step, n)
+              while n > 0 do s = s + step n = n - 1 end
+              return s
+            end
+            sum(0, 1, 900)
+            return sum(0.5, 0.25, 900)",
+        says: &["wrong: it:1 pc ", "register ", "holds the tag of integer", "found float"],
+    },
+    Case {
+        fault: Fault::UncheckedEntry,
+        tier2: true,
+        program: "local function sum(s, step, n)
+              while n > 0 do s = s + step n = n - 1 end
+              return s
+            end
+            sum(0, 1, 900)
+            return sum(0.5, 0.25, 900)",
+        says: &["wrong: it:1 pc ", "register ", "holds the tag of integer", "found float"],
+    },
+    Case {
         fault: Fault::StaleMemory,
         tier2: true,
         program: "local t = {x = 1}

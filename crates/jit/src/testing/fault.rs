@@ -36,6 +36,8 @@ pub enum Fault {
     StaleRegisters,
     /// Tags that are known before an instruction are taken for known after it, whatever it writes.
     StaleTags,
+    /// Code of a loop is entered whatever the tags of its registers are.
+    UncheckedEntry,
     /// What is known of memory outlives calls (tier 2).
     StaleMemory,
     /// What was loaded of fields is used again after stores to fields and after calls.

@@ -7,13 +7,18 @@ use crate::analysis::facts::facts;
 use crate::codegen::value::Known;
 use crate::entity::Pc;
 use crate::exits::state::{FrameState, Point};
+use crate::testing::fault::Fault;
 
 impl Translator<'_> {
     /// Emits the entry of a loop: the frame goes back to the interpreter at once unless its
     /// registers have the tags that they had when the loop was found to be hot.
     pub(super) fn check_entry(&mut self, entry: Pc) {
         let wrong = self.emit.cold_block();
-        self.emit.guard_home_tags(self.tag_flow.at(entry).known(), wrong);
+        if self.fault != Some(Fault::UncheckedEntry) {
+            self.emit.guard_home_tags(self.tag_flow.at(entry).known(), wrong);
+        }
+        // tier 2 relies on these tags, and on nothing else, where it reads the frame
+        self.verify_registers(entry);
         // counted, so that the loop is compiled again for what it meets
         self.emit.deoptimize_in(wrong, FrameState::home(entry, Point::Before));
     }
