@@ -11,6 +11,8 @@ use crate::endurance::{Verdict, eval, metric, thread_time};
 const MOST_VERSIONS: u64 = 6;
 /// Parts in which the calls are made, by turns with and without compiler.
 const SLICES: usize = 40;
+/// The part after which no new kind comes: each kind comes three parts after the one before.
+const LAST_NEW: usize = 30;
 
 /// Defines `slice(n, phase)`, which makes `n` calls.
 const PROGRAM: &str = "
@@ -46,7 +48,7 @@ end";
 /// What was seen.
 struct Seen {
     most_versions: u64,
-    /// Bytes of code after half of the slices, and at the end.
+    /// Bytes of code when all kinds have come, and at the end.
     bytes: (u64, u64),
     /// Nanoseconds of this thread per slice, without and with compiler.
     times: Vec<(u64, u64)>,
@@ -81,8 +83,8 @@ fn unstable(calls: usize) -> Result<Seen> {
             return Err(format!("phase {phase}: {} and {}", results[0], results[1]));
         }
         seen.times.push((times[0], times[1]));
-        if phase == SLICES / 2 {
-            // a job that takes long would count for the second half
+        if phase == LAST_NEW {
+            // a job that takes long would count for the rest
             engines[1].wait_for_compiler();
             seen.bytes.0 = bytes();
         }
@@ -109,7 +111,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     verdict.check(
         seen.bytes.1 <= seen.bytes.0 && seen.bytes.1 > 0,
         &format!(
-            "bytes of code: {} after half of the calls, {} at the end",
+            "bytes of code: {} when all kinds have come, {} at the end",
             seen.bytes.0, seen.bytes.1
         ),
     );
