@@ -95,7 +95,7 @@ fn thresholds_are_exact() {
 
 /// Code that exits for nothing that feedback shows is replaced by code that does not.
 #[test]
-fn no_place_exits_for_ever() {
+fn no_place_exits_forever() {
     for (name, setting) in
         [("plain", "{}"), ("with a metatable", "setmetatable({}, {__mode = 'k'})")]
     {
