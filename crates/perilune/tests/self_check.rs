@@ -22,6 +22,21 @@ struct Case {
     says: &'static [&'static str],
 }
 
+/// A loop that is entered with floats where it was compiled for integers.
+const fn unchecked_entry(tier2: bool) -> Case {
+    Case {
+        fault: Fault::UncheckedEntry,
+        tier2,
+        program: "local function sum(s, step, n)
+              while n > 0 do s = s + step n = n - 1 end
+              return s
+            end
+            sum(0, 1, 900)
+            return sum(0.5, 0.25, 900)",
+        says: &["wrong: it:1 pc ", "register ", "holds the tag of integer", "found float"],
+    }
+}
+
 const CASES: &[Case] = &[
     Case {
         fault: Fault::StaleRegisters,
@@ -68,28 +83,8 @@ const CASES: &[Case] = &[
             return mk(1, 2).a",
         says: &["wrong: it:1 pc ", "(SetField)", "entry string", "holds integer 0x1"],
     },
-    Case {
-        fault: Fault::UncheckedEntry,
-        tier2: false,
-        program: "local function sum(s, step, n)
-              while n > 0 do s = s + step n = n - 1 end
-              return s
-            end
-            sum(0, 1, 900)
-            return sum(0.5, 0.25, 900)",
-        says: &["wrong: it:1 pc ", "register ", "holds the tag of integer", "found float"],
-    },
-    Case {
-        fault: Fault::UncheckedEntry,
-        tier2: true,
-        program: "local function sum(s, step, n)
-              while n > 0 do s = s + step n = n - 1 end
-              return s
-            end
-            sum(0, 1, 900)
-            return sum(0.5, 0.25, 900)",
-        says: &["wrong: it:1 pc ", "register ", "holds the tag of integer", "found float"],
-    },
+    unchecked_entry(false),
+    unchecked_entry(true),
     Case {
         fault: Fault::StaleMemory,
         tier2: true,
