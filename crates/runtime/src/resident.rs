@@ -49,7 +49,7 @@ fn text() -> &'static [(usize, usize)] {
 pub fn may_give_text_back() -> bool {
     ON.load(Ordering::Relaxed)
         && cfg!(all(target_os = "linux", not(miri)))
-        && is_at_most(SMALL)
+        && is_small()
         && std::fs::read_to_string("/proc/self/status").is_ok_and(|status| {
             status.lines().any(|line| line.strip_prefix("TracerPid:").map(str::trim) == Some("0"))
         })

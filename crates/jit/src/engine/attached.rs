@@ -23,26 +23,20 @@ pub(crate) struct Attached {
     loops: Mutex<HashMap<u32, Arc<Method>>>,
     /// How hot the function was when a state last found it hot.
     heat: AtomicU64,
-    /// The loops in its code.
-    found: OnceLock<Loops>,
+    /// The loops in the function's code.
+    pub(crate) code_loops: Loops,
 }
 
 impl Attached {
-    pub(crate) fn new(method: Arc<Method>) -> Attached {
+    pub(crate) fn new(method: Arc<Method>, code_loops: Loops) -> Attached {
         Attached {
             method,
             stitched: OnceLock::new(),
             name: OnceLock::new(),
             loops: Mutex::default(),
             heat: AtomicU64::new(0),
-            found: OnceLock::new(),
+            code_loops,
         }
-    }
-
-    /// Returns the loops in the code of the proto that this is attached to.
-    pub(crate) fn loops_of(&self, proto: &Proto) -> &Loops {
-        let _inside = fork::enter();
-        self.found.get_or_init(|| Loops::of(&proto.code))
     }
 
     /// Returns the stitched code, which `new` makes the first time.

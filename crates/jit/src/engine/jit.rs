@@ -22,7 +22,7 @@ use crate::pipeline::job::{Job, Unit};
 use crate::pipeline::worker::Backend;
 use crate::policy::call_graph::CallGraph;
 use crate::policy::history::History;
-use crate::policy::hotness::{estimated_size, is_too_large};
+use crate::policy::hotness::{Loops, estimated_size, is_too_large};
 use crate::policy::partition::{Edge, cut};
 
 /// The compiler of an engine.
@@ -160,7 +160,9 @@ impl Jit {
 
     /// Returns what a proto has of the compiler.
     pub(super) fn attached(&self, proto: &Proto) -> Arc<Attached> {
-        let make = || -> Arc<dyn Any + Send + Sync> { Arc::new(Attached::new(self.new_method())) };
+        let make = || -> Arc<dyn Any + Send + Sync> {
+            Arc::new(Attached::new(self.new_method(), Loops::of(&proto.code)))
+        };
         // No other thread forks while the cell is being filled.
         let _inside = perilune_code::fork::enter();
         let any = proto.method.get_or_init(make).clone();

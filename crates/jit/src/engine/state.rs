@@ -78,7 +78,7 @@ impl JitState {
     /// # Safety
     /// `inst` is a live instance of this state.
     unsafe fn count_time(&self, attached: &Attached, inst: *mut Instance) {
-        let more = attached.raise_heat(heat(inst, attached.loops_of(&(*inst).proto), None));
+        let more = attached.raise_heat(heat(inst, &attached.code_loops, None));
         let size = (&(*inst).proto).code.len() as u64;
         self.jit.workers.compiler().budget.add_interpreted(more.saturating_mul(size));
     }
@@ -94,8 +94,7 @@ impl JitState {
     ) {
         self.jit.space.mend_after_fork();
         // A job that waits is taken by what it is now.
-        let loops = attached.loops_of(&(*inst).proto);
-        History::of(method).set_heat(heat(inst, loops, entry));
+        History::of(method).set_heat(heat(inst, &attached.code_loops, entry));
         if method.phase() != Phase::Interpreted {
             return;
         }
@@ -172,7 +171,6 @@ impl JitState {
             return found;
         }
         let caller = self.jit.attached(&(*inst).proto);
-        let loops = caller.loops_of(&(*inst).proto);
         let mut callees = callees_of(inst);
         // what is called most often comes first, as there is room for some only
         callees.sort_by_key(|&(_, callee)| Reverse((*callee).entries));
@@ -183,7 +181,7 @@ impl JitState {
             let is_hot =
                 called >= self.jit.options.threshold.min(16) && called >= (*inst).entries / 4;
             let length = proto.code.len();
-            let in_loop = loops.contain(pc);
+            let in_loop = caller.code_loops.contain(pc);
             if !is_hot || chain.contains(&callee) || length > *left || !is_inlinable(proto, in_loop)
             {
                 continue;

@@ -105,7 +105,8 @@ impl perilune_code::Compiler for Backend {
 
     fn compile(&self, context: &mut Self::Context, job: &mut Job) {
         let work = || self.compile_job(context, job);
-        // Mappings save memory, and cost page faults.
+        // Mappings of their own save memory, which a large process does not notice, and cost page
+        // faults.
         let least = if resident::is_small() { transient::LARGE } else { usize::MAX };
         self.budget.spend(|| transient::during(least, work));
     }

@@ -50,7 +50,7 @@ impl History {
         }
         let known = self.known()?;
         if self.is_settled() {
-            // code that was compiled before it was settled
+            // The compile for which it was settled could not begin, or was refused.
             return (!known.snapshot.general).then_some((known, Avoid::All));
         }
         let may_fail = |path: &&[u32]| {
