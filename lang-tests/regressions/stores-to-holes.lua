@@ -1,7 +1,6 @@
 -- Stores to holes in the array part, in tables with and without metatables.
 -- expect: ok
 --| ok
-local log = {}
 local function fill(t, n, v) for i = n, 1, -1 do t[i] = v end return t end
 local function holes(n)
   local t = {}

@@ -143,7 +143,8 @@ pub struct RuntimeCalls {
     pub set_more: unsafe extern "C" fn(*mut State, *const FieldCache, *mut Table, u64, u64) -> u64,
     /// Doubles the number of field slots of a table; 0 if that was not done.
     pub grow_fields: unsafe extern "C" fn(*mut State, *mut Table) -> u64,
-    /// `rawget` of a short string key; the tag is [`MISS`] if a metatable has to be consulted.
+    /// Looks a short string key up in a table and in those that its `__index` leads to; the tag is
+    /// [`MISS`] if it leads to anything but a table.
     pub get_str: unsafe extern "C" fn(*mut State, *mut Table, u64) -> Pair,
     /// `rawget` of an integer key outside the array; the tag is [`MISS`] if a metatable has to be
     /// consulted.
@@ -154,7 +155,7 @@ pub struct RuntimeCalls {
     pub set_str: unsafe extern "C" fn(*mut State, *mut Table, u64, u64, u64) -> u64,
     /// TFORCALL of a `next` or `ipairs` loop. Returns 1, or 0 if it is neither.
     pub for_next: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
-    /// `rawget` of any key; the tag is [`MISS`] if a metatable has to be consulted.
+    /// Looks any key up, as `get_str` does.
     pub get_any: unsafe extern "C" fn(*mut State, *mut Table, u64, u64) -> Pair,
     /// Stores a value under any key (payload and tag of each). 0: nothing was stored, as a
     /// metatable has to be consulted or the key is invalid.

@@ -105,11 +105,6 @@ pub(super) unsafe extern "C" fn grow_fields(st: *mut State, t: *mut Table) -> u6
     })
 }
 
-/// A value that was looked up, unless it is nil and a metatable has a say.
-unsafe fn found(t: *mut Table, v: Value) -> Pair {
-    if v.is_nil() && Table::has_meta(t) { NO_ANSWER } else { v.into() }
-}
-
 /// The value that `get` finds in a table, or in one of the tables that its `__index` leads to. No
 /// answer if it leads to anything but a table.
 #[inline(always)]
@@ -120,12 +115,12 @@ unsafe fn found_in_chain(
 ) -> Pair {
     for _ in 0..Table::MAX_CHAIN {
         let v = get(t);
-        if !v.is_nil() || !Table::has_meta(t) {
+        if !v.is_nil() {
             return v.into();
         }
-        let h = Table::index_event(StateRef::new(st).ptr(), t);
+        let h = Table::index_event(st, t);
         if h.is_nil() {
-            return Value::NIL.into();
+            return v.into();
         }
         if !h.is_table() {
             break;
@@ -143,7 +138,12 @@ pub(super) unsafe extern "C" fn get_str(st: *mut State, t: *mut Table, key: u64)
 }
 
 pub(super) unsafe extern "C" fn get_int(st: *mut State, t: *mut Table, key: i64) -> Pair {
-    panics::leaf(st, NO_ANSWER, || found(t, Table::get_int(t, key)))
+    panics::leaf(st, NO_ANSWER, || {
+        // Does not follow `__index`: the code relies on it that this changes nothing, and a
+        // metatable notes which events it lacks.
+        let v = Table::get_int(t, key);
+        if v.is_nil() && Table::has_meta(t) { NO_ANSWER } else { v.into() }
+    })
 }
 
 pub(super) unsafe extern "C" fn set_int(
