@@ -57,9 +57,18 @@ pub fn hex_value(byte: u8) -> Option<u8> {
 }
 
 fn trim(text: &[u8]) -> &[u8] {
-    let start = text.iter().position(|&b| !is_space(b)).unwrap_or(text.len());
-    let end = text.iter().rposition(|&b| !is_space(b)).map_or(start, |last| last + 1);
-    &text[start..end]
+    let text = &text[count_leading(text, is_space)..];
+    let end = text.iter().rposition(|&b| !is_space(b)).map_or(0, |last| last + 1);
+    &text[..end]
+}
+
+/// Returns the number of bytes of a kind at the beginning.
+///
+/// Compares pieces without a branch for each byte, since a text can have megabytes of them.
+fn count_leading(text: &[u8], is: impl Fn(u8) -> bool) -> usize {
+    let all = |piece: &&[u8]| piece.iter().fold(true, |all, &byte| all & is(byte));
+    let pieces = text.chunks_exact(64).take_while(all).count() * 64;
+    pieces + text[pieces..].iter().take_while(|&&byte| is(byte)).count()
 }
 
 fn hex_integer(digits: &[u8]) -> Option<i64> {
@@ -114,7 +123,7 @@ fn is_decimal_float(text: &[u8]) -> bool {
 }
 
 fn split_digits(text: &[u8]) -> (usize, &[u8]) {
-    let count = text.iter().take_while(|b| b.is_ascii_digit()).count();
+    let count = count_leading(text, |byte| byte.is_ascii_digit());
     (count, &text[count..])
 }
 
