@@ -11,7 +11,7 @@ const DOTS: &[u8] = b"...";
 /// else is the source itself and shows as `[string "first line..."]`.
 pub fn chunkid(name: &[u8]) -> Vec<u8> {
     // Names are C strings in the reference implementation: they end at the first zero.
-    let name = name.split(|&b| b == 0).next().unwrap_or_default();
+    let name = before(0, name);
     match name {
         [b'=', text @ ..] => text[..text.len().min(ID_SIZE - 1)].to_vec(),
         [b'@', file @ ..] if file.len() < ID_SIZE => file.to_vec(),
@@ -21,12 +21,17 @@ pub fn chunkid(name: &[u8]) -> Vec<u8> {
         }
         text => {
             let room = ID_SIZE - br#"[string "..."]"#.len() - 1;
-            let line = text.split(|&b| b == b'\n').next().unwrap_or_default();
+            let line = before(b'\n', text);
             let whole = line.len() == text.len() && text.len() < room;
             let dots = if whole { b"" } else { DOTS };
             [b"[string \"", &line[..line.len().min(room)], dots, b"\"]"].concat()
         }
     }
+}
+
+/// Returns the text before the first of a byte, or all of it.
+fn before(byte: u8, text: &[u8]) -> &[u8] {
+    memchr::memchr(byte, text).map_or(text, |end| &text[..end])
 }
 
 /// Returns what of a file is source text: drops a byte order mark and a first line that starts with
@@ -39,8 +44,7 @@ pub fn skip_preamble(source: &[u8]) -> &[u8] {
     if source.first() != Some(&b'#') {
         return source;
     }
-    let end = source.iter().position(|&b| b == b'\n').unwrap_or(source.len());
-    match &source[end..] {
+    match &source[before(b'\n', source).len()..] {
         [b'\n', binary @ ..] if binary.first() == Some(&0x1b) => binary,
         rest => rest,
     }

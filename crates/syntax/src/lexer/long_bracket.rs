@@ -1,5 +1,7 @@
 //! Long brackets `[==[ … ]==]` and comments.
 
+use memchr::{memchr2, memchr3};
+
 use super::{Failed, LexError, Lexer, Near, Result, Token, line_break, newline, piece};
 
 /// After `[`: a long string, or the bracket alone.
@@ -31,7 +33,7 @@ pub(super) fn comment(lexer: &mut Lexer<'_>) -> Result<()> {
     }
     loop {
         let piece = piece(lexer)?;
-        let end = piece.iter().position(|&b| b == b'\n' || b == b'\r');
+        let end = memchr2(b'\n', b'\r', piece);
         lexer.bump(end.unwrap_or(piece.len()));
         if end.is_some() || lexer.remainder().is_empty() {
             return Ok(());
@@ -60,7 +62,7 @@ fn content(lexer: &mut Lexer<'_>, level: usize, keep: bool) -> Result<()> {
     }
     loop {
         let piece = piece(lexer)?;
-        let plain = piece.iter().position(|b| matches!(b, b']' | b'\n' | b'\r'));
+        let plain = memchr3(b']', b'\n', b'\r', piece);
         let length = plain.unwrap_or(piece.len());
         if keep {
             lexer.extras.buffer.extend_from_slice(&piece[..length]);
