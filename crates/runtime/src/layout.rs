@@ -183,6 +183,8 @@ pub mod shape {
     offsets! {
         /// Number of fields.
         COUNT = LocalShape, count;
+        /// The shape with a metatable.
+        WITH_META = LocalShape, with_meta;
     }
     const _: () = assert!(offset_of!(LocalShape, header) == 0);
 }

@@ -210,13 +210,6 @@ impl Emitter<'_> {
         self.leaf_result(inst, unknown)
     }
 
-    /// Executes CALLMETA for one result, on registers from `a` on that are in their home slots.
-    /// Returns whether that was done; if not, it has no effect.
-    pub(crate) fn set_class(&mut self, a: Reg) -> Value {
-        let (st, place, c) = (self.state(), self.address(a), self.int(2));
-        self.runtime_word(self.body.calls.set_class as usize, &[st, place, c])
-    }
-
     fn leaf_arguments(&mut self, a: Reg, nargs: Value) -> [Value; 3] {
         [self.state(), self.callee_base(a), nargs]
     }

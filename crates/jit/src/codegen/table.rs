@@ -3,7 +3,8 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Type, Value};
-use perilune_runtime::layout::{header, state, string, table, userdata, value};
+use perilune_runtime::header::GcHeader;
+use perilune_runtime::layout::{header, shape, state, string, table, userdata, value};
 use perilune_runtime::meta::Event;
 use perilune_runtime::table::{ArrayKind, TAGGED, WATCHED};
 use perilune_runtime::value::Tag;
@@ -183,6 +184,34 @@ impl Emitter<'_> {
         self.store_value(Region::Fields, (bits, t), fields, at);
         self.store(Region::Objects, next, table, table::SHAPE);
         self.store(Region::Objects, id, table, header::WORD);
+    }
+
+    /// Gives a table a metatable `{__index = class}`, as `Table::set_meta_index` does; branches to
+    /// `other` where that is more than a few stores.
+    pub(crate) fn set_class(&mut self, table: Value, class: Value, other: Block) {
+        let flags = self.flags(class);
+        let is_class = self.b.ins().band_imm_u(flags, i64::from(GcHeader::INDEX_TARGET));
+        self.guard(is_class, other);
+        // The shape needs no barrier of its own: the one that the table has keeps it alive.
+        self.before_field_store(table, (class, Known::Tag(Tag::TABLE)), other);
+        let meta = self.load64(Region::Objects, table, table::META);
+        let (first, again, done) = (self.block(), self.cold_block(), self.block());
+        self.branch(meta, again, first);
+        self.switch_to(again);
+        let tagged = self.b.ins().band_imm_u(meta, TAGGED as i64);
+        self.branch(tagged, done, other);
+        self.switch_to(first);
+        let before = self.load64(Region::Objects, table, table::SHAPE);
+        self.guard(before, other);
+        let next = self.load64(Region::Objects, before, shape::WITH_META);
+        self.guard(next, other);
+        let id = self.load32(Region::Objects, next, header::WORD);
+        self.store(Region::Objects, next, table, table::SHAPE);
+        self.store(Region::Objects, id, table, header::WORD);
+        self.jump(done);
+        self.switch_to(done);
+        let word = self.b.ins().bor_imm_u(class, TAGGED as i64);
+        self.store(Region::Objects, word, table, table::META);
     }
 }
 

@@ -201,9 +201,9 @@ pub(crate) enum Op {
     /// Stores an element of an array. Exits if a metamethod may have a say, and if there is no
     /// element to store over and none was added before.
     SetElement(Value, Value, Value, State),
-    /// Gives a table a metatable `{__index = class}`, as CALLMETA does: the function, the table and
-    /// the class. Exits if it has another metatable.
-    SetClass(Value, Value, Value, State),
+    /// Gives a table a metatable `{__index = class}`, as CALLMETA does: the table and the class.
+    /// Exits if the table has another metatable, if caches may rely on it, or the class is new.
+    SetClass(Value, Value, State),
     /// Loads a global by its inline cache. Exits if the cache does not hold, or the global is nil.
     Global(Option<Value>, State),
     /// The length of a table without metatable (exits), or of a string.
@@ -401,9 +401,10 @@ impl Op {
             | CheckField(a, b)
             | Equal(a, b, _)
             | AddField(a, b, ..)
+            | SetClass(a, b, _)
             | Element(a, b, _)
             | ElementOrNil(a, b, _) => (*a, *b) = (f(*a), f(*b)),
-            SetElement(a, b, c, _) | SetClass(a, b, c, _) => (*a, *b, *c) = (f(*a), f(*b), f(*c)),
+            SetElement(a, b, c, _) => (*a, *b, *c) = (f(*a), f(*b), f(*c)),
             Library(_, args, _) => args.iter_mut().flatten().for_each(|v| *v = f(*v)),
         }
     }
@@ -431,7 +432,7 @@ impl Op {
             | Equal(_, _, s)
             | AddField(_, _, _, s)
             | SetElement(_, _, _, s)
-            | SetClass(_, _, _, s)
+            | SetClass(_, _, s)
             | Global(_, s)
             | Poll(s, _)
             | FastPath(s)

@@ -102,6 +102,16 @@ impl Known {
         self.shapes.retain(|_, known| *known != shape);
     }
 
+    /// A table has another metatable and shape now, whichever values stand for it. Fields that may
+    /// be nil, which `is_there` tells, may be those of the metatable.
+    pub(super) fn change_metatable(&mut self, table: Value, is_there: impl Fn(Value) -> bool) {
+        match self.shape(table) {
+            Some(shape) => self.forget_shape(shape),
+            None => self.shapes.clear(),
+        }
+        self.fields.retain(|_, value| is_there(*value));
+    }
+
     /// Returns what a field holds.
     pub(super) fn field(&self, table: Value, slot: u32) -> Option<Value> {
         self.fields.get(&(table, slot)).copied()

@@ -25,7 +25,7 @@ use crate::codegen::memory::{Region, Regions};
 use crate::codegen::number::Operator;
 use crate::codegen::table::{ElementStore, Stored};
 use crate::codegen::value::Known;
-use crate::entity::{Reg, RegisterOperands};
+use crate::entity::Reg;
 use crate::exits::state::{FrameState, Home, Point};
 use crate::tier1::generic::{Generic, Held, Payload};
 
@@ -471,8 +471,10 @@ impl<'a> Lower<'_, 'a> {
                 self.emit().guard_builtin(function, number, other);
             }
             Op::Library(library, args, state) => self.library(inst, library, args, state),
-            Op::SetClass(function, table, class, state) => {
-                self.set_class(inst, [function, table, class], state);
+            Op::SetClass(table, class, state) => {
+                let other = self.exit(state);
+                let (table, class) = (self.bits(table), self.bits(class));
+                self.emit().set_class(table, class, other);
             }
             Op::GuardMethod(v, slot, state) => {
                 let other = self.exit(state);
@@ -833,18 +835,6 @@ impl<'a> Lower<'_, 'a> {
             Some(tag) => self.set_lua(inst, Payload::Bits(value[0]), Known::Tag(tag)),
             None => self.set_any(inst, (value[0], value[1])),
         }
-    }
-
-    fn set_class(&mut self, inst: &Inst, operands: [Value; 3], state: State) {
-        let exit = self.exit(state);
-        let (a, offset) = (self.instr(inst).ra(), self.f.frames[inst.frame].offset);
-        let object = a + Layout::RESERVED;
-        let registers = [a, object, object + 1].map(|r| r + offset);
-        let stores: Vec<(Reg, Value)> = registers.into_iter().zip(operands).collect();
-        let homes = self.homes_of(&stores);
-        self.emit().store_homes(&homes);
-        let done = self.emit().set_class(a);
-        self.emit().guard(done, exit);
     }
 
     /// Ends the block: goes to `yes` if two values are equal, and else to `no`.

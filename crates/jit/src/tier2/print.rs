@@ -109,7 +109,7 @@ impl fmt::Display for Line<'_> {
                 )?;
             }
             SetElement(t, k, v, _) => write!(f, "set_element {t}, {k}, {v}")?,
-            SetClass(_, t, class, _) => write!(f, "set_class {t}, {class}")?,
+            SetClass(t, class, _) => write!(f, "set_class {t}, {class}")?,
             Global(..) => write!(f, "global {}", inst.pc)?,
             HasTag(v, tag) => write!(f, "has_tag {v}, {}", tag_name(tag))?,
             IsTrue(v) => write!(f, "is_true {v}")?,

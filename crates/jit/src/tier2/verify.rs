@@ -165,6 +165,7 @@ impl Verifier<'_> {
             | Op::SetField(v, ..)
             | Op::ChainField(v, ..) => self.is(v, table),
             Op::AddField(t, ..) => self.is(t, table),
+            Op::SetClass(t, class, _) => self.is(t, table).and_then(|()| self.is(class, table)),
             Op::Number(t, k, ..)
             | Op::Element(t, k, _)
             | Op::ElementOrNil(t, k, _)

@@ -182,7 +182,14 @@ impl State {
         if !marker.is_marked(shape.cast()) {
             // Names are strings, so nothing becomes gray.
             (*shape).header.mark = marker.mark;
-            super::trace::visit_children(shape.cast(), marker);
+            for &name in &(*shape).keys {
+                marker.pointer(name);
+            }
+            // This has no such successor itself.
+            let successor = (*shape).with_meta;
+            if !successor.is_null() {
+                self.keep_shape_cold(successor);
+            }
         }
     }
 }

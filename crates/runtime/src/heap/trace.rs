@@ -116,6 +116,7 @@ pub(crate) unsafe fn visit_children<V: Visitor>(o: *mut GcHeader, v: &mut V) {
             for key in &(*o.cast::<LocalShape>()).keys {
                 v.pointer(*key);
             }
+            v.pointer((*o.cast::<LocalShape>()).with_meta);
         }
     }
 }

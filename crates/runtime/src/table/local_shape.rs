@@ -29,6 +29,10 @@ pub struct LocalShape {
     /// traced: a transition does not keep its successor alive, and is removed when the successor is
     /// dropped.
     pub next: Vec<(*mut LuaString, *mut LocalShape)>,
+    /// The successor for the addition of a metatable, for machine code; null until it was needed.
+    /// Traced, unlike `next`: objects mostly die before a collection, and their shapes would with
+    /// them.
+    pub with_meta: *mut LocalShape,
     /// The engine's shape.
     pub shape: Arc<Shape>,
 }

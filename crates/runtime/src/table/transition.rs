@@ -36,6 +36,7 @@ impl LocalShape {
             index: LocalShape::build_index(&keys),
             keys,
             next: Vec::new(),
+            with_meta: ptr::null_mut(),
             shape,
         };
         let local = (*st).make_boxed(local, bytes);
@@ -86,7 +87,10 @@ impl LocalShape {
         if (*this).has_meta {
             return this;
         }
-        LocalShape::with_field(st, this, ptr::null_mut())
+        let successor = LocalShape::with_field(st, this, ptr::null_mut());
+        (*this).with_meta = successor;
+        (*st).barrier(this.cast());
+        successor
     }
 
     /// Returns the shape with the same fields and no metatable, or null when there is none.
@@ -144,6 +148,9 @@ impl LocalShape {
             && let Some(&from) = (*st).shapes.get(&from.id())
         {
             (*from).next.retain(|&(_, shape)| shape != this);
+            if (*from).with_meta == this {
+                (*from).with_meta = ptr::null_mut();
+            }
         }
     }
 }

@@ -95,9 +95,12 @@ impl Builder<'_> {
         let [function, table, class] = guarded;
         self.guard_library(function, Builtin::SetMetatable as u32);
         let state = self.state();
-        self.push(Op::SetClass(function, table, class, state));
-        self.noise.calls += 1;
-        self.known.forget();
+        self.push(Op::SetClass(table, class, state));
+        self.noise.tables += 1;
+        let f = &self.f;
+        self.known.change_metatable(self.f.origin(table), |v| {
+            f.ty(v).tag().is_some_and(|tag| tag != Tag::NIL)
+        });
         self.registers[i.a()..].fill(None);
         if i.c() != 1 {
             self.write(a, table);

@@ -77,8 +77,6 @@ impl Homes {
                     }
                 }
             }
-            // its operands are stored where CALLMETA has them
-            Op::SetClass(..) => self.clobber(f, inst.frame, inst.pc),
             Op::FastPath(_) => self.clobber(f, inst.frame, inst.pc),
             Op::Generic(state) => {
                 self.store(f, state);
