@@ -22,6 +22,7 @@ use std::collections::HashMap;
 
 use cranelift_codegen::entity::SecondaryMap;
 use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block, Function, Inst, InstructionData, Opcode, Type, Value};
 
 use super::Emitter;
@@ -44,6 +45,24 @@ pub(super) struct Location {
 /// A comparison of integers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Condition(IntCC, Operand, Operand);
+
+impl Condition {
+    /// Returns whether the condition holds if constants are compared, of any width.
+    fn of_constants(self) -> Option<bool> {
+        let Condition(code, Operand::Constant(a), Operand::Constant(b)) = self else { return None };
+        let (a, b) = (a as u64, b as u64);
+        match code {
+            IntCC::Equal => Some(a == b),
+            IntCC::NotEqual => Some(a != b),
+            IntCC::UnsignedLessThan => Some(a < b),
+            IntCC::UnsignedLessThanOrEqual => Some(a <= b),
+            IntCC::UnsignedGreaterThan => Some(a > b),
+            IntCC::UnsignedGreaterThanOrEqual => Some(a >= b),
+            // narrow constants are not sign-extended
+            _ => None,
+        }
+    }
+}
 
 /// What is compared, with the instruction that computes it, so that it is recognized when it is
 /// computed again.
@@ -269,7 +288,11 @@ impl Available {
 
     /// Returns whether a condition holds, if that is known.
     fn decided(&self, f: &Function, value: Value) -> Option<bool> {
-        let found = self.decided.get(&condition(f, value))?;
+        let condition = condition(f, value);
+        if let Some(holds) = condition.of_constants() {
+            return Some(holds);
+        }
+        let found = self.decided.get(&condition)?;
         found.iter().find(|&&(block, _)| self.is_before(block)).map(|&(_, holds)| holds)
     }
 
@@ -305,6 +328,14 @@ fn operand(f: &Function, value: Value) -> Operand {
         && let Some(constant) = constant(f, args[1])
     {
         let of = f.dfg.resolve_aliases(args[0]);
+        let is_word = f.dfg.value_type(value) == I64;
+        match (opcode, self::constant(f, of)) {
+            (Opcode::Iadd, Some(of)) if is_word => {
+                return Operand::Constant(of.wrapping_add(constant));
+            }
+            (Opcode::Band, Some(of)) => return Operand::Constant(of & constant),
+            _ => {}
+        }
         match opcode {
             Opcode::Iadd => return Operand::Sum(of, constant),
             Opcode::Band => return Operand::And(of, constant),
@@ -352,7 +383,6 @@ impl Emitter<'_> {
 
 #[cfg(test)]
 mod tests {
-    use cranelift_codegen::ir::types::I64;
     use cranelift_codegen::ir::{InstBuilder, MemFlagsData};
     use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 
@@ -498,6 +528,23 @@ mod tests {
                 assert_eq!(c.available.broken(c.b.func), broken);
             });
         }
+    }
+
+    #[test]
+    fn conditions_of_constants_are_decided() {
+        with_code(|code, value| {
+            let three = code.b.ins().iconst(I64, 3);
+            let one = code.b.ins().iadd_imm_s(three, -2);
+            let (is_one, other) = (code.is_one(one), code.is_one(three));
+            assert_eq!((code.decided(is_one), code.decided(other)), (Some(true), Some(false)));
+            let flag = code.b.ins().band_imm_u(three, 4);
+            assert_eq!((code.decided(three), code.decided(flag)), (Some(true), Some(false)));
+            let below = code.b.ins().icmp(IntCC::UnsignedLessThan, three, one);
+            let signed = code.b.ins().icmp(IntCC::SignedLessThan, one, three);
+            assert_eq!((code.decided(below), code.decided(signed)), (Some(false), None));
+            let unknown = code.is_one(value);
+            assert_eq!(code.decided(unknown), None);
+        });
     }
 
     #[test]

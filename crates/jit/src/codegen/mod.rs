@@ -258,7 +258,13 @@ impl Emitter<'_> {
 
     /// Ends the block: goes to `yes` if the condition is not zero, else to `no`.
     pub(crate) fn branch(&mut self, condition: Value, yes: Block, no: Block) {
-        self.b.ins().brif(condition, yes, &[], no, &[]);
+        match self.decided(condition) {
+            Some(true) => self.jump(yes),
+            Some(false) => self.jump(no),
+            None => {
+                self.b.ins().brif(condition, yes, &[], no, &[]);
+            }
+        }
     }
 
     /// Declares a variable for values of this type.

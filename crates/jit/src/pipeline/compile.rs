@@ -17,6 +17,7 @@ use perilune_code::Refusal;
 
 use super::input::{Input, Translated};
 use super::passes;
+use super::sink::sink;
 use super::staging::Staging;
 use super::symbols::{Callees, Symbols};
 use crate::observe::observation::Observation;
@@ -60,7 +61,7 @@ impl Compiler {
     pub(crate) fn new() -> Result<Compiler, String> {
         let mut flags = settings::builder();
         for (name, value) in [
-            ("opt_level", "speed"),
+            ("opt_level", "none"),
             ("enable_pinned_reg", "true"),
             ("preserve_frame_pointers", "true"),
             ("enable_verifier", "false"),
@@ -147,6 +148,7 @@ impl Assembly<'_> {
         }
         observation.stage(Stage::Compile);
         context.set_disasm(observation.wants_vcode());
+        sink(&mut context.func);
         let instructions = context.func.dfg.num_insts();
         passes::watched(instructions, || {
             let defined = self.module.define_function_with_control_plane(id, context, control);

@@ -31,7 +31,7 @@ impl Profiler for Passes {
     /// Gives memory back before the register allocator, which takes the most, and in large
     /// functions also text before other passes that execute much.
     fn start_pass(&self, pass: Pass) -> Box<dyn Any> {
-        let is_other = matches!(pass, Pass::egraph | Pass::vcode_lower | Pass::vcode_emit);
+        let is_other = matches!(pass, Pass::vcode_lower | Pass::vcode_emit);
         if pass == Pass::regalloc || self.is_large && is_other {
             resident::give_text_back();
         }
