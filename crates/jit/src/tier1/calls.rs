@@ -1,5 +1,7 @@
 //! Calls and returns.
 
+use cranelift_codegen::entity::EntityRef;
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use perilune_bytecode::Op;
@@ -126,7 +128,7 @@ impl Translator<'_> {
     /// TAILCALL.
     pub(super) fn tail_call(&mut self, pc: Pc) {
         let i = self.instr(pc);
-        if i.b() != 0 && i.c() == 0 && !self.proto.is_vararg {
+        if i.c() == 0 && !self.proto.is_vararg {
             self.simple_tail_call(pc);
         }
         let nargs = self.emit.argument_count(i.ra(), i.b());
@@ -137,10 +139,16 @@ impl Translator<'_> {
         self.regs.forget_all();
     }
 
-    /// TAILCALL of a Lua function with a known number of arguments while nothing is to be polled;
-    /// else continues after it.
+    /// TAILCALL of a Lua function while nothing is to be polled, where the last argument is one
+    /// value, as what a call returns mostly is; else continues after it.
     fn simple_tail_call(&mut self, pc: Pc) {
         let i = self.instr(pc);
+        let first = i.ra() + Frame::RESERVED;
+        let count = match i.b() {
+            0 => (self.instr(pc - 1).a() + 1).checked_sub(first.index()),
+            b => Some(b - 1),
+        };
+        let Some(count) = count else { return };
         let (callee, tag) = self.any(i.ra());
         let other = self.emit.cold_block();
         if !self.emit.require(&[tag], Tag::FUNCTION, other) {
@@ -149,10 +157,15 @@ impl Translator<'_> {
             return;
         }
         self.emit.guard_nothing_to_poll(other);
+        if i.b() == 0 {
+            let found = self.emit.count_from(first);
+            let same = self.emit.ins().icmp_imm_u(IntCC::Equal, found, count as i64);
+            self.emit.guard(same, other);
+        }
         let base = self.emit.base();
-        let args: Vec<(Value, Value)> = (0..i.b() - 1)
+        let args: Vec<(Value, Value)> = (0..count)
             .map(|n| {
-                let (bits, tag) = self.any(i.ra() + Frame::RESERVED + n);
+                let (bits, tag) = self.any(first + n);
                 (bits, self.emit.tag_value(tag))
             })
             .collect();
