@@ -330,15 +330,12 @@ fn operand(f: &Function, value: Value) -> Operand {
         let of = f.dfg.resolve_aliases(args[0]);
         let is_word = f.dfg.value_type(value) == I64;
         match (opcode, self::constant(f, of)) {
-            (Opcode::Iadd, Some(of)) if is_word => {
-                return Operand::Constant(of.wrapping_add(constant));
+            (Opcode::Iadd, Some(first)) if is_word => {
+                return Operand::Constant(first.wrapping_add(constant));
             }
-            (Opcode::Band, Some(of)) => return Operand::Constant(of & constant),
-            _ => {}
-        }
-        match opcode {
-            Opcode::Iadd => return Operand::Sum(of, constant),
-            Opcode::Band => return Operand::And(of, constant),
+            (Opcode::Iadd, _) => return Operand::Sum(of, constant),
+            (Opcode::Band, Some(first)) => return Operand::Constant(first & constant),
+            (Opcode::Band, None) => return Operand::And(of, constant),
             _ => {}
         }
     }

@@ -142,13 +142,13 @@ impl Assembly<'_> {
         };
         observation.translated(&mut context.func, &translated, &self.module, input);
         drop(translated);
+        sink(&mut context.func);
         observation.stage(Stage::Verify);
         if input.verify {
             context.verify(&**isa).map_err(|e| verifier(e.to_string()))?;
         }
         observation.stage(Stage::Compile);
         context.set_disasm(observation.wants_vcode());
-        sink(&mut context.func);
         let instructions = context.func.dfg.num_insts();
         passes::watched(instructions, || {
             let defined = self.module.define_function_with_control_plane(id, context, control);

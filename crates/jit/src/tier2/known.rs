@@ -102,8 +102,9 @@ impl Known {
         self.shapes.retain(|_, known| *known != shape);
     }
 
-    /// A table has another metatable and shape now, whichever values stand for it. Fields that may
-    /// be nil, which `is_there` tells, may be those of the metatable.
+    /// A table has another metatable and shape now, whichever values stand for it. What the table
+    /// lacks is looked up elsewhere then, so fields are forgotten unless `is_there` says that their
+    /// value is not nil.
     pub(super) fn change_metatable(&mut self, table: Value, is_there: impl Fn(Value) -> bool) {
         match self.shape(table) {
             Some(shape) => self.forget_shape(shape),
@@ -192,6 +193,24 @@ mod tests {
         assert_eq!(known.field(u, 0), Some(w));
         known.store_field(t, 0, None);
         assert_eq!(known.field(u, 0), None);
+    }
+
+    #[test]
+    fn a_metatable_changes_the_shape_and_what_may_be_nil() {
+        let [t, u, v, nil] = [0, 1, 2, 3].map(Value::new);
+        let mut known = Known::default();
+        known.note_shape(t, 7);
+        known.note_shape(u, 8);
+        known.note_field(t, 0, v);
+        known.note_field(t, 1, nil);
+        known.note_field(u, 1, nil);
+        known.change_metatable(t, |value| value != nil);
+        assert_eq!((known.shape(t), known.shape(u)), (None, Some(8)));
+        assert_eq!(known.field(t, 0), Some(v));
+        assert_eq!((known.field(t, 1), known.field(u, 1)), (None, None));
+        // of unknown shape: it may be any of the others
+        known.change_metatable(t, |_| true);
+        assert_eq!(known.shape(u), None);
     }
 
     #[test]

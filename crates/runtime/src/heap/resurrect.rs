@@ -185,7 +185,7 @@ impl State {
             for &name in &(*shape).keys {
                 marker.pointer(name);
             }
-            // This has no such successor itself.
+            // A shape with a metatable has no such successor itself.
             let successor = (*shape).with_meta;
             if !successor.is_null() {
                 self.keep_shape_cold(successor);

@@ -25,13 +25,12 @@ pub struct LocalShape {
     pub keys: Box<[*mut LuaString]>,
     /// An open-addressed index from name to slot, for more than eight fields.
     pub index: Option<Box<[u8]>>,
-    /// Known successors: a field name (null for the addition of a metatable) and a shape. Not
-    /// traced: a transition does not keep its successor alive, and is removed when the successor is
-    /// dropped.
+    /// Known successors: the name of an added field, and a shape. Not traced: a transition does not
+    /// keep its successor alive, and is removed when the successor is dropped.
     pub next: Vec<(*mut LuaString, *mut LocalShape)>,
-    /// The successor for the addition of a metatable, for machine code; null until it was needed.
-    /// Traced, unlike `next`: objects mostly die before a collection, and their shapes would with
-    /// them.
+    /// The successor for the addition of a metatable, which machine code reads too; null if it is
+    /// not known. Traced, unlike `next`: objects mostly die before a collection, and the shape that
+    /// all of them have would die with them.
     pub with_meta: *mut LocalShape,
     /// The engine's shape.
     pub shape: Arc<Shape>,

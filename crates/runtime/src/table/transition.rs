@@ -87,10 +87,11 @@ impl LocalShape {
         if (*this).has_meta {
             return this;
         }
-        let successor = LocalShape::with_field(st, this, ptr::null_mut());
-        (*this).with_meta = successor;
-        (*st).barrier(this.cast());
-        successor
+        let known = (*this).with_meta;
+        if known.is_null() {
+            return LocalShape::new_successor(st, this, ptr::null_mut());
+        }
+        (*st).keep_shape(known)
     }
 
     /// Returns the shape with the same fields and no metatable, or null when there is none.
@@ -109,6 +110,8 @@ impl LocalShape {
         shape
     }
 
+    /// Creates a successor, or finds it among the shapes of the state. `name`: that of the added
+    /// field, or null for the addition of a metatable.
     #[cold]
     #[inline(never)]
     unsafe fn new_successor(
@@ -131,7 +134,12 @@ impl LocalShape {
             keys.push(name);
         }
         let local = LocalShape::adopt(st, shape, keys.into());
-        (*this).next.push((name, local));
+        if name.is_null() {
+            (*this).with_meta = local;
+            (*st).barrier(this.cast());
+        } else {
+            (*this).next.push((name, local));
+        }
         local
     }
 

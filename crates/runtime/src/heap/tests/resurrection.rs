@@ -101,11 +101,14 @@ fn shapes_that_are_found_and_new_objects_live_on() {
         let t = loose_table(st).as_table();
         set_name(st, t, "a field of a dead table", Value::TRUE);
         let shape = (*t).shape;
+        assert!(Table::set_meta_index(st, t, kept));
+        let with_meta = (*t).shape;
         mark(st);
         st.sweep_slice();
         let t = table(st);
         set_name(st, t, "a field of a dead table", Value::TRUE);
         assert!((*t).shape == shape && st.heap.phase == Phase::Resurrect);
+        assert_eq!((*shape).with_meta, with_meta);
         // New shapes and coroutines are not taken for dead ones either.
         let (th, up) = thread_with_upvalue(st);
         push(st, Value::thread(th));
@@ -118,6 +121,7 @@ fn shapes_that_are_found_and_new_objects_live_on() {
             let shape = (*t).shape;
             assert!(st.shapes.get(&(*shape).header.word) == Some(&shape));
         }
+        assert!(st.shapes.get(&(*with_meta).header.word) == Some(&with_meta));
         assert!(get_name(st, t, "a field of a dead table").same_bits(Value::TRUE));
     });
 }

@@ -6,6 +6,7 @@ use crate::header::{GcHeader, Kind};
 use crate::heap::Phase;
 use crate::instance::{FieldCache, FieldEntry, FurtherEntries, Instance};
 use crate::string::LuaString;
+use crate::table::{LocalShape, Table};
 use crate::upvalue::Upvalue;
 
 #[test]
@@ -374,6 +375,56 @@ fn shapes_and_strings_die() {
         st.gc_full();
         assert_eq!((st.shapes.len(), st.strings.count), (shapes, strings));
         assert_eq!(st.heap.boxed.shapes.items.len(), shapes);
+    });
+}
+
+/// Gives a new table of the shape of `t` a class, and drops it. Returns its shape.
+unsafe fn shape_with_class(st: &mut State, t: *mut Table, class: *mut Table) -> *mut LocalShape {
+    let loose = loose_table(st).as_table();
+    set_name(st, loose, "x", Value::TRUE);
+    assert_eq!((*loose).shape, (*t).shape);
+    assert!(Table::set_meta_index(st, loose, class));
+    (*loose).shape
+}
+
+/// Objects that die before a collection leave the shape that the next ones have.
+#[test]
+fn a_shape_keeps_the_one_with_a_metatable() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
+    with_state(|st| unsafe {
+        let shapes = st.shapes.len();
+        let (class, t) = (table(st), table(st));
+        set_name(st, t, "x", Value::TRUE);
+        let shape = (*t).shape;
+        let with_meta = shape_with_class(st, t, class);
+        for _ in 0..2 {
+            st.gc_full();
+            assert_eq!((*shape).with_meta, with_meta);
+            assert!(st.shapes.get(&(*with_meta).header.word) == Some(&with_meta));
+        }
+        assert_eq!(shape_with_class(st, t, class), with_meta);
+        st.top = st.top.sub(2);
+        st.gc_full();
+        assert_eq!(st.shapes.len(), shapes);
+    });
+}
+
+/// The shape without a metatable is old when its successor is created.
+#[test]
+fn an_old_shape_keeps_a_young_one_with_a_metatable() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
+    with_state(|st| unsafe {
+        let (class, t) = (table(st), table(st));
+        set_name(st, t, "x", Value::TRUE);
+        let shape = (*t).shape;
+        st.gc_set_generational(0, 0);
+        st.gc_full();
+        let with_meta = shape_with_class(st, t, class);
+        for _ in 0..3 {
+            st.generational_step(true);
+            assert_eq!((*shape).with_meta, with_meta);
+            assert!(st.shapes.get(&(*with_meta).header.word) == Some(&with_meta));
+        }
     });
 }
 
