@@ -162,8 +162,8 @@ impl Engine {
         self.shared.symbol_count()
     }
 
-    /// Returns the number of table shapes that the engine's states use, the empty one included. A
-    /// shape is freed with its last user.
+    /// Returns the number of table shapes that the engine's states use, the two empty ones
+    /// included. A shape is freed with its last user.
     pub fn shapes(&self) -> usize {
         self.shared.shape_count()
     }

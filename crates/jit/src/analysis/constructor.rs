@@ -55,7 +55,7 @@ impl Constructors<'_> {
                     let seen = self.snapshot.field(q);
                     for path in &seen.paths {
                         if let FieldPath::Gain { slot, .. } = path {
-                            wanted = wanted.max(*slot as usize + 1);
+                            wanted = wanted.max(slot.number as usize + 1);
                         }
                     }
                 }
@@ -112,13 +112,13 @@ impl Constructors<'_> {
                         found.first = Some(shape);
                     }
                     reached = Some(shape);
-                    found.stores.push((q, slot));
+                    found.stores.push((q, slot.number));
                 }
                 [FieldPath::Gain { shape, slot, to, entry, plain: true }]
-                    if !is_nil && follows(shape) && (reached.is_some() || slot == 0) =>
+                    if !is_nil && follows(shape) && (reached.is_some() || slot.number == 0) =>
                 {
                     reached = Some(to);
-                    found.stores.push((q, slot));
+                    found.stores.push((q, slot.number));
                     found.last = Some((q, shape, entry));
                 }
                 [] | [FieldPath::Absent { .. }] if is_nil => {}

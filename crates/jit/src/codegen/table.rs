@@ -15,6 +15,7 @@ use super::encoding::KIND_TO_TAG;
 use super::memory::Region;
 use super::value::Known;
 use crate::entity::{Pc, Reg};
+use crate::feedback::snapshot::Slot;
 use crate::testing::fault::Fault;
 
 /// A value that is stored: its payload, its tag as a value, and what is known of the tag.
@@ -89,25 +90,32 @@ impl Emitter<'_> {
         self.guard_not(watched, other);
     }
 
+    /// Returns where the field in a slot is, as an address and an offset.
+    fn field_place(&mut self, table: Value, slot: Slot) -> (Value, usize) {
+        let offset = slot.number as usize * value::SIZE;
+        match slot.is_inline {
+            true => (table, table::INLINE_FIELDS + offset),
+            false => (self.load64(Region::Objects, table, table::FIELDS), offset),
+        }
+    }
+
     /// Loads the field in slot `slot`.
-    pub(crate) fn load_field(&mut self, table: Value, slot: u32) -> (Value, Value) {
-        let fields = self.load64(Region::Objects, table, table::FIELDS);
-        self.load_value(Region::Fields, fields, slot as usize * value::SIZE)
+    pub(crate) fn load_field(&mut self, table: Value, slot: Slot) -> (Value, Value) {
+        let (fields, at) = self.field_place(table, slot);
+        self.load_value(Region::Fields, fields, at)
     }
 
     /// Loads the field in slot `slot`, its payload as a value of type `ty`.
-    pub(crate) fn load_field_as(&mut self, table: Value, slot: u32, ty: Type) -> (Value, Value) {
-        let fields = self.load64(Region::Objects, table, table::FIELDS);
-        let at = slot as usize * value::SIZE;
+    pub(crate) fn load_field_as(&mut self, table: Value, slot: Slot, ty: Type) -> (Value, Value) {
+        let (fields, at) = self.field_place(table, slot);
         let payload = self.load(Region::Fields, ty, fields, at + value::BITS);
         (payload, self.load8(Region::Fields, fields, at + value::TAG))
     }
 
     /// Branches to `other` if the field in slot `slot` is nil and a metamethod may have a say in
     /// its store.
-    pub(crate) fn guard_stores_field(&mut self, table: Value, slot: u32, other: Block) {
-        let fields = self.load64(Region::Objects, table, table::FIELDS);
-        let at = slot as usize * value::SIZE;
+    pub(crate) fn guard_stores_field(&mut self, table: Value, slot: Slot, other: Block) {
+        let (fields, at) = self.field_place(table, slot);
         let old = self.load8(Region::Fields, fields, at + value::TAG);
         let (write, absent) = (self.block(), self.block());
         self.branch(old, write, absent);
@@ -118,9 +126,8 @@ impl Emitter<'_> {
 
     /// Writes a field that the table has in slot `slot`, without a barrier. `has_other_tag`: it may
     /// have another tag than the value.
-    pub(crate) fn store_field(&mut self, table: Value, slot: u32, v: Stored, has_other_tag: bool) {
-        let fields = self.load64(Region::Objects, table, table::FIELDS);
-        let at = slot as usize * value::SIZE;
+    pub(crate) fn store_field(&mut self, table: Value, slot: Slot, v: Stored, has_other_tag: bool) {
+        let (fields, at) = self.field_place(table, slot);
         self.store(Region::Fields, v.bits, fields, at + value::BITS);
         if has_other_tag {
             self.store8(Region::Fields, v.tag, fields, at + value::TAG);
@@ -150,23 +157,32 @@ impl Emitter<'_> {
     }
 
     /// Adds the field that the successor of an entry has more, in slot `slot`; branches to `other`
-    /// if the value is nil, or there is no room, which is made if the table `grows`.
+    /// if the value is nil, or there is no room. `to`: the successor, of which this is known then.
+    /// Room is made if the slots of its tables need not be inline.
     pub(crate) fn add_field(
         &mut self,
         table: Value,
-        slot: u32,
+        (slot, to): (Slot, Option<u32>),
         r: Record,
         (bits, tag): (Value, Known),
-        grows: bool,
         other: Block,
     ) {
+        let next = self.successor(r, other);
+        let mut id = self.load32(Region::Objects, next, header::WORD);
+        if let Some(to) = to {
+            // The same shape may have led to the one whose slots are inline in another state.
+            let same = self.b.ins().icmp_imm_u(IntCC::Equal, id, i64::from(to));
+            self.guard(same, other);
+            id = self.b.ins().iconst(I32, i64::from(to));
+        }
         let t = self.tag_value(tag);
         if !matches!(tag, Known::Tag(known) if known != Tag::NIL) {
             self.guard(t, other);
         }
         let cap = self.load8(Region::Objects, table, table::FIELDS_CAP);
-        let room = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, cap, i64::from(slot));
-        if grows {
+        let number = i64::from(slot.number);
+        let room = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, cap, number);
+        if to.is_some() && !slot.is_inline {
             let (full, on) = (self.cold_block(), self.block());
             self.branch(room, on, full);
             self.switch_to(full);
@@ -177,10 +193,8 @@ impl Emitter<'_> {
         } else {
             self.guard(room, other);
         }
-        let next = self.successor(r, other);
-        let id = self.load32(Region::Objects, next, header::WORD);
-        let fields = self.load64(Region::Objects, table, table::FIELDS);
-        let at = slot as usize * value::SIZE;
+        // the entry may lead to another shape than the one with this slot
+        let (fields, at) = self.field_place(table, Slot { is_inline: false, ..slot });
         self.store_value(Region::Fields, (bits, t), fields, at);
         self.store(Region::Objects, next, table, table::SHAPE);
         self.store(Region::Objects, id, table, header::WORD);

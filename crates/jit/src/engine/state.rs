@@ -126,7 +126,7 @@ impl JitState {
             // SAFETY: the caller's promise.
             unsafe {
                 observer.metrics.note_caches(inst);
-                let mut snapshot = self.take(inst);
+                let mut snapshot = self.take(st, inst);
                 if let Some(known) = known {
                     snapshot.merge(&known.snapshot, &(*inst).proto);
                 }
@@ -139,16 +139,16 @@ impl JitState {
     /// Returns the feedback of an instance, with that of functions that may be inlined.
     ///
     /// # Safety
-    /// `inst` is a live instance of this state.
-    unsafe fn take(&self, inst: *mut Instance) -> Snapshot {
+    /// `inst` is a live instance of `st`, which is this state.
+    unsafe fn take(&self, st: *mut State, inst: *mut Instance) -> Snapshot {
         /// The most instructions of functions inlined in one, one in the other included.
         const MAX_INLINED: usize = 120;
-        let mut snapshot = Snapshot::take(inst);
+        let mut snapshot = Snapshot::take(st, inst);
         snapshot.prunes = self.jit.options.prune;
         if self.jit.options.tier2 {
             snapshot.failed = History::of(&self.jit.attached(&(*inst).proto).method).failed();
             let mut left = MAX_INLINED;
-            snapshot.inlinees = self.inlinees(inst, &mut vec![inst], &mut left);
+            snapshot.inlinees = self.inlinees(st, inst, &mut vec![inst], &mut left);
         }
         snapshot
     }
@@ -157,9 +157,10 @@ impl JitState {
     /// that are `left`. `chain`: the functions that are being inlined in each other.
     ///
     /// # Safety
-    /// `inst` is a live instance of this state.
+    /// `inst` is a live instance of `st`, which is this state.
     unsafe fn inlinees(
         &self,
+        st: *mut State,
         inst: *mut Instance,
         chain: &mut Vec<*mut Instance>,
         left: &mut usize,
@@ -190,11 +191,11 @@ impl JitState {
             // its slot is compared
             let method = self.jit.attached(proto).method.clone();
             (*callee).slot = slot_of(&method);
-            let mut snapshot = Snapshot::take(callee);
+            let mut snapshot = Snapshot::take(st, callee);
             snapshot.prunes = self.jit.options.prune;
             snapshot.failed = History::of(&method).failed();
             chain.push(callee);
-            snapshot.inlinees = self.inlinees(callee, chain, left);
+            snapshot.inlinees = self.inlinees(st, callee, chain, left);
             chain.pop();
             let (method, proto) = (Arc::downgrade(&method), Arc::downgrade(proto));
             found.insert(pc, InlineeSeen { method, proto, snapshot: Arc::new(snapshot) });
@@ -378,7 +379,7 @@ impl Tier for JitState {
         let is_refused = path.len() == 1 && known.entry == Some(path[0]);
         // SAFETY: the caller's promise.
         let now = || unsafe {
-            let mut now = self.take(inst);
+            let mut now = self.take(st, inst);
             if is_refused {
                 now.take_tags(frame.0, inst);
             }

@@ -1,6 +1,7 @@
 //! The copy of feedback that a compile job owns: that of the state that requested the compile.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 
 use super::inlinee::InlineeSeen;
@@ -8,6 +9,7 @@ use cranelift_codegen::entity::EntityRef;
 use perilune_runtime::engine::Shape;
 use perilune_runtime::instance::{CalleeCache, EntryKind, FieldCache, FieldEntry, Instance};
 use perilune_runtime::native::Builtin;
+use perilune_runtime::state::State;
 use perilune_runtime::table::LocalShape;
 use perilune_runtime::value::{SlotExt, Value};
 
@@ -16,6 +18,22 @@ use crate::entity::Pc;
 /// The shapes that feedback names. They live as long as code that compares them, so that a state
 /// that comes later creates no new ones in their place.
 pub(crate) type Shapes = Arc<[Arc<Shape>]>;
+
+/// The slot of a field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slot {
+    /// Its number.
+    pub number: u32,
+    /// The slots of all tables of the shape are inline.
+    pub is_inline: bool,
+}
+
+impl fmt::Display for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let prefix = if self.is_inline { "inline " } else { "" };
+        write!(f, "{prefix}{}", self.number)
+    }
+}
 
 /// An entry of the inline cache of a field. `entry` is its number, where code reads more of it at
 /// run time.
@@ -26,7 +44,7 @@ pub enum FieldPath {
         /// Id of the shape.
         shape: u32,
         /// Slot.
-        slot: u32,
+        slot: Slot,
         /// The entry that says that the metatables of those that have nil there lack it as well.
         absent: Option<usize>,
     },
@@ -67,7 +85,7 @@ pub enum FieldPath {
         /// Id of the shape.
         shape: u32,
         /// Slot.
-        slot: u32,
+        slot: Slot,
         /// Id of the shape that they have afterwards: this one with the field in that slot.
         to: u32,
         /// Entry.
@@ -102,12 +120,12 @@ pub enum CalleeSeen {
 }
 
 impl FieldSnapshot {
-    unsafe fn take(cache: &FieldCache) -> FieldSnapshot {
+    unsafe fn take(st: *mut State, cache: &FieldCache) -> FieldSnapshot {
         let more = cache.more.as_deref().map_or(&[][..], |m| &m[..]);
         let paths = std::iter::once(&cache.first)
             .chain(more)
             .enumerate()
-            .filter_map(|(entry, e)| FieldPath::of(e, entry))
+            .filter_map(|(entry, e)| FieldPath::of(st, e, entry))
             .collect();
         FieldSnapshot { paths, seen: cache.misses != 0 }
     }
@@ -139,13 +157,15 @@ impl FieldPath {
         }
     }
 
-    unsafe fn of(e: &FieldEntry, entry: usize) -> Option<FieldPath> {
+    unsafe fn of(st: *mut State, e: &FieldEntry, entry: usize) -> Option<FieldPath> {
         let dictionary = e.holder_is_dictionary();
         Some(match e.kind() {
             EntryKind::Unused => return None,
             EntryKind::Own(shape) => {
                 let absent = (e.chain_shape == shape).then_some(entry);
-                FieldPath::Own { shape, slot: e.slot, absent }
+                let is_inline = (*st).shapes.get(&shape).is_some_and(|&local| (*local).is_inline);
+                let slot = Slot { number: e.slot, is_inline };
+                FieldPath::Own { shape, slot, absent }
             }
             EntryKind::Strings => FieldPath::Method { entry, dictionary },
             EntryKind::Userdata => FieldPath::Member { entry, dictionary },
@@ -153,7 +173,8 @@ impl FieldPath {
                 // an entry keeps its shapes alive
                 let to = &*e.outcome.cast::<LocalShape>();
                 let plain = !to.has_meta;
-                FieldPath::Gain { shape, slot: e.slot, to: to.shape.id(), entry, plain }
+                let slot = Slot { number: e.slot, is_inline: to.is_inline };
+                FieldPath::Gain { shape, slot, to: to.shape.id(), entry, plain }
             }
             EntryKind::Absent(shape) => FieldPath::Absent { shape, entry },
             EntryKind::Chain(shape) => {
@@ -191,10 +212,10 @@ impl Snapshot {
     /// Copies the feedback of an instance.
     ///
     /// # Safety
-    /// `inst` is a live instance of the state that runs on this thread.
-    pub unsafe fn take(inst: *mut Instance) -> Snapshot {
-        let fields =
-            (*inst).field_caches().iter().map(|cache| FieldSnapshot::take(cache)).collect();
+    /// `inst` is a live instance of `st`, the state that runs on this thread.
+    pub unsafe fn take(st: *mut State, inst: *mut Instance) -> Snapshot {
+        let caches = (*inst).field_caches().iter();
+        let fields = caches.map(|cache| FieldSnapshot::take(st, cache)).collect();
         Snapshot {
             cells: (*inst).cells().into(),
             fields,

@@ -127,7 +127,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
-    use crate::feedback::snapshot::FieldPath;
+    use crate::feedback::snapshot::{FieldPath, Slot};
     use perilune_bytecode::feedback::operands as seen;
 
     fn proto(source: &str) -> Arc<Proto> {
@@ -159,6 +159,10 @@ mod tests {
         }
     }
 
+    fn own(shape: u32) -> FieldPath {
+        FieldPath::Own { shape, slot: Slot { number: 0, is_inline: false }, absent: None }
+    }
+
     fn at(proto: &Proto, op: Op) -> usize {
         proto.code.iter().position(|i| i.op() == op).expect("it is there")
     }
@@ -186,15 +190,14 @@ mod tests {
         let mut before = empty(&p);
         for shape in 1..=MAX_PATHS as u32 {
             let mut now = empty(&p);
-            now.fields[0].paths = vec![FieldPath::Own { shape, slot: 0, absent: None }];
+            now.fields[0].paths = vec![own(shape)];
             assert!(!before.covers(&now, &p), "shape {shape}");
             now.merge(&before, &p);
             assert!(now.covers(&before, &p));
             before = now;
         }
         let mut now = empty(&p);
-        now.fields[0].paths =
-            vec![FieldPath::Own { shape: MAX_PATHS as u32 + 1, slot: 0, absent: None }];
+        now.fields[0].paths = vec![own(MAX_PATHS as u32 + 1)];
         assert!(before.covers(&now, &p), "the cache finds it");
         now.merge(&before, &p);
         assert_eq!(now.fields[0].paths.len(), MAX_PATHS);

@@ -64,7 +64,7 @@ impl JitState {
         entry: Option<u32>,
         chaos: &mut Chaos,
     ) {
-        let mut snapshot = Snapshot::take(inst);
+        let mut snapshot = Snapshot::take(st, inst);
         snapshot.prunes = chaos.draw() & 1 != 0;
         snapshot.scramble(&*inst, chaos);
         let shapes = snapshot.hold_shapes(st, &[]);

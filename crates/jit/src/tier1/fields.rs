@@ -13,7 +13,7 @@ use crate::codegen::table::Stored;
 use crate::codegen::value::{Join, Known};
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::merge::MAX_PATHS;
-use crate::feedback::snapshot::FieldPath;
+use crate::feedback::snapshot::{FieldPath, Slot};
 
 /// Where a lookup ends.
 #[derive(Clone, Copy)]
@@ -204,7 +204,7 @@ impl Translator<'_> {
     fn own(
         &mut self,
         (object, shape): (Value, Value),
-        slot: u32,
+        slot: Slot,
         absent: Option<usize>,
         ways: Ways,
     ) {
@@ -276,7 +276,7 @@ impl Translator<'_> {
                             if !plain {
                                 self.emit.guard_lacks(object, Event::NewIndex, by_cache);
                             }
-                            self.emit.add_field(object, slot, r, (bits, tag), false, by_cache);
+                            self.emit.add_field(object, (slot, None), r, (bits, tag), by_cache);
                             self.emit.verify_field(pc, object, i.b(), (bits, t));
                             next
                         }

@@ -15,6 +15,7 @@ use perilune_runtime::value::Tag;
 use crate::codegen::builtin::Inlined;
 use crate::codegen::number::Operator;
 use crate::entity::{Pc, Reg};
+use crate::feedback::snapshot::Slot;
 
 /// A value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -177,12 +178,12 @@ pub(crate) enum Op {
     /// Loads the field in a slot of a table whose shape is guarded. Exits if it is nil and a
     /// metamethod may have a say; the entry of the inline cache, if there is one, is for tables
     /// whose metatables do not have the field either.
-    Field(Value, u32, Option<usize>, State),
+    Field(Value, Slot, Option<usize>, State),
     /// Loads the field in a slot of a table whose shape is guarded. Exits unless it has this tag.
-    FieldOf(Value, u32, Tag, State),
+    FieldOf(Value, Slot, Tag, State),
     /// Stores the field in a slot of a table whose shape is guarded. Exits if the store may concern
     /// more than the table.
-    SetField(Value, u32, Value, Checks, State),
+    SetField(Value, Slot, Value, Checks, State),
     /// Adds a field to a table whose shape is guarded. Exits if it is nil, if there is no room, or
     /// the store may concern more than the table.
     AddField(Value, Value, Gain, State),
@@ -259,7 +260,9 @@ pub(crate) struct Gain {
     pub(crate) cache: usize,
     pub(crate) entry: usize,
     pub(crate) shape: u32,
-    pub(crate) slot: u32,
+    pub(crate) slot: Slot,
+    /// The shape that the table has afterwards.
+    pub(crate) to: u32,
     /// Tables of the shape have no metatable.
     pub(crate) plain: bool,
 }

@@ -27,6 +27,7 @@ use crate::codegen::table::{ElementStore, Stored};
 use crate::codegen::value::Known;
 use crate::entity::Reg;
 use crate::exits::state::{FrameState, Home, Point};
+use crate::feedback::snapshot::Slot;
 use crate::tier1::generic::{Generic, Held, Payload};
 
 /// A value in registers of the machine.
@@ -736,7 +737,7 @@ impl<'a> Lower<'_, 'a> {
         self.emit().switch_to(others);
     }
 
-    fn field_of(&mut self, inst: &Inst, table: Value, (slot, tag): (u32, Tag), state: State) {
+    fn field_of(&mut self, inst: &Inst, table: Value, (slot, tag): (Slot, Tag), state: State) {
         let other = self.exit(state);
         let table = self.bits(table);
         let ty = if tag == Tag::FLOAT { F64 } else { I64 };
@@ -754,7 +755,7 @@ impl<'a> Lower<'_, 'a> {
         &mut self,
         inst: &Inst,
         object: Value,
-        (slot, absent): (u32, Option<usize>),
+        (slot, absent): (Slot, Option<usize>),
         state: State,
     ) {
         let other = self.exit(state);
@@ -865,7 +866,8 @@ impl<'a> Lower<'_, 'a> {
         if !gain.plain {
             self.emit().guard_lacks(table, Event::NewIndex, other);
         }
-        self.emit().add_field(table, gain.slot, record, (bits, tag), true, other);
+        let place = (gain.slot, Some(gain.to));
+        self.emit().add_field(table, place, record, (bits, tag), other);
         let key = self.instr(inst).b();
         let tag = self.emit().tag_value(tag);
         self.emit().verify_field(inst.pc, table, key, (bits, tag));

@@ -26,7 +26,9 @@ use symbol::SymbolTable;
 pub struct EngineShared {
     symbols: Arc<SymbolTable>,
     ids: Arc<ShapeIds>,
+    /// The roots of the shapes.
     empty: Arc<Shape>,
+    inline: Arc<Shape>,
     /// Shapes created by [`EngineShared::with_fields`], by address and length of the list of names.
     lists: Mutex<Vec<(usize, usize, Arc<Shape>)>>,
 }
@@ -36,14 +38,20 @@ impl EngineShared {
     pub fn new() -> Arc<EngineShared> {
         fork::watch();
         let ids = Arc::new(ShapeIds::default());
-        let empty = Shape::root(&ids);
+        let (empty, inline) = (Shape::root(&ids, false), Shape::root(&ids, true));
         let symbols = Arc::new(SymbolTable::default());
-        Arc::new(EngineShared { symbols, ids, empty, lists: Mutex::default() })
+        Arc::new(EngineShared { symbols, ids, empty, inline, lists: Mutex::default() })
     }
 
     /// Returns the shape of a table without fields and without a metatable.
     pub fn empty_shape(&self) -> &Arc<Shape> {
         &self.empty
+    }
+
+    /// Returns the shape of a table without fields and without a metatable whose slots are inline,
+    /// which its successors inherit.
+    pub fn inline_shape(&self) -> &Arc<Shape> {
+        &self.inline
     }
 
     /// Returns the symbol of a field name.
@@ -62,8 +70,8 @@ impl EngineShared {
     }
 
     /// Returns the shape of a table without a metatable that has gained fields with these names,
-    /// all different, in this order, or `None` as for [`EngineShared::with_field`]. The shape stays
-    /// with the engine, so that the next state finds it immediately. This does not accumulate, as
+    /// all different, in this order, with room for them inline, or `None` as for
+    /// [`EngineShared::with_field`]. The shape stays with the engine, so that the next state finds it immediately. This does not accumulate, as
     /// the lists are static.
     pub fn with_fields(&self, names: &'static [&'static str]) -> Option<Arc<Shape>> {
         let (at, len) = (names.as_ptr().addr(), names.len());
@@ -71,7 +79,7 @@ impl EngineShared {
         if let Some((_, _, shape)) = lists.iter().find(|list| (list.0, list.1) == (at, len)) {
             return Some(shape.clone());
         }
-        let mut shape = self.empty.clone();
+        let mut shape = self.inline.clone();
         for name in names {
             shape = self.with_field(&shape, name.as_bytes())?;
         }
@@ -97,7 +105,7 @@ impl EngineShared {
         self.symbols.count()
     }
 
-    /// Returns the number of live shapes, including the empty one.
+    /// Returns the number of live shapes, including the two empty ones.
     pub fn shape_count(&self) -> usize {
         self.ids.live.load(Ordering::Relaxed)
     }

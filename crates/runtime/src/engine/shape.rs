@@ -106,13 +106,16 @@ impl Successors {
     }
 }
 
-/// An engine-wide hidden class: which fields a table has, in which slots, and whether it has a
-/// metatable. Immutable except for the transitions, which are weak: a successor keeps its
+/// An engine-wide hidden class: which fields a table has, in which slots, whether these are inline,
+/// and whether it has a metatable. There are two trees, that of tables whose slots are inline, and
+/// that of the others: a table moves from the first to the second when it has no more room for a
+/// field. Immutable except for the transitions, which are weak: a successor keeps its
 /// predecessor alive, and not the reverse.
 pub struct Shape {
     id: u32,
     count: u32,
     has_meta: bool,
+    is_inline: bool,
     /// The predecessor, and the field that was added (none: a metatable). The root has no
     /// predecessor.
     origin: Option<(Arc<Shape>, Option<Arc<Symbol>>)>,
@@ -128,13 +131,14 @@ fn key_of(symbol: &Option<Arc<Symbol>>) -> usize {
 }
 
 impl Shape {
-    pub(super) fn root(ids: &Arc<ShapeIds>) -> Arc<Shape> {
+    pub(super) fn root(ids: &Arc<ShapeIds>, is_inline: bool) -> Arc<Shape> {
         let id = ids.take().expect("a fresh source has ids");
         ids.live.fetch_add(1, Ordering::Relaxed);
         Arc::new(Shape {
             id,
             count: 0,
             has_meta: false,
+            is_inline,
             origin: None,
             successors: Mutex::default(),
             ids: ids.clone(),
@@ -154,6 +158,12 @@ impl Shape {
     /// Returns whether tables of this shape have a metatable.
     pub fn has_meta(&self) -> bool {
         self.has_meta
+    }
+
+    /// Returns whether the field slots of all tables of this shape are inline, at a fixed distance
+    /// from the table. Those of other tables may be.
+    pub fn is_inline(&self) -> bool {
+        self.is_inline
     }
 
     /// Returns the shape whose transition led to this one.
@@ -181,6 +191,7 @@ impl Shape {
             id,
             count: self.count + symbol.is_some() as u32,
             has_meta: self.has_meta || symbol.is_none(),
+            is_inline: self.is_inline,
             origin: Some((self.clone(), symbol)),
             successors: Mutex::default(),
             ids: self.ids.clone(),

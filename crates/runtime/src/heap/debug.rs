@@ -87,6 +87,9 @@ impl Visitor for Verifier {
                 let bytes = LuaString::bytes_with_nul(o.cast());
                 assert_eq!(bytes.last(), Some(&0), "the string at {o:?} does not end by a NUL");
             }
+            if kind == Kind::Table {
+                Table::check_fields(o.cast());
+            }
             if kind.is_boxed() {
                 assert!(self.boxed.contains(&o.addr()), "a {kind:?} at {o:?} was freed");
             } else if !new {

@@ -301,7 +301,8 @@ impl FieldEntry {
         true
     }
 
-    /// Adds the field; nil is not stored. An entry that a store of nil recorded has no outcome.
+    /// Adds the field; nil is not stored. An entry that a store of nil recorded has no outcome, and
+    /// that of a table with room inline is for those only.
     #[inline(always)]
     unsafe fn set_new(e: *const FieldEntry, st: *mut State, t: *mut Table, v: Value) -> bool {
         if !Table::lacks_newindex(t) {
@@ -310,10 +311,11 @@ impl FieldEntry {
         if v.is_nil() {
             return true;
         }
-        if (*e).outcome.is_null() {
+        let next = (*e).outcome.cast::<LocalShape>();
+        if next.is_null() || (*next).is_inline && (*next).count > (*t).fields_cap.into() {
             return false;
         }
-        Table::add_field(st, t, (*e).outcome.cast(), v);
+        Table::add_field(st, t, next, v);
         true
     }
 }

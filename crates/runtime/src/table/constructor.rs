@@ -62,7 +62,11 @@ impl Table {
     ) -> *mut LocalShape {
         let code = &(&(*inst).proto).code;
         let (table, count) = (code[pc].a(), code[pc].b());
-        let mut shape = (*st).empty_shape;
+        if count == 0 {
+            return (*st).empty_shape;
+        }
+        // there is room for all of them
+        let mut shape = LocalShape::inline(st);
         for store in stores(&code[pc + 1..], table).take(count) {
             if !matches!(store.op(), Op::SetField | Op::SetFieldK) {
                 continue;

@@ -21,6 +21,8 @@ pub struct LocalShape {
     pub count: u32,
     /// Whether tables of this shape have a metatable.
     pub has_meta: bool,
+    /// Whether the field slots of all tables of this shape are inline.
+    pub is_inline: bool,
     /// The names of the fields by slot, which are alive as long as the shape is.
     pub keys: Box<[*mut LuaString]>,
     /// An open-addressed index from name to slot, for more than eight fields.

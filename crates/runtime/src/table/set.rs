@@ -47,7 +47,7 @@ impl Table {
             Some(slot) => Table::write_field(st, t, slot, v),
             None if v.is_nil() => {}
             None => {
-                let next = LocalShape::with_field(st, (*t).shape, name);
+                let next = Table::shape_with_field(st, t, name);
                 if next.is_null() {
                     if !Table::make_dictionary(st, t, 1) {
                         return Table::refuse(st, Table::node_bytes(Table::node_capacity(t)));
@@ -58,6 +58,24 @@ impl Table {
                 }
             }
         }
+    }
+
+    /// Returns the shape of a table after it has gained the field `name`, or null when it should
+    /// become a dictionary.
+    #[inline]
+    unsafe fn shape_with_field(
+        st: *mut State,
+        t: *mut Table,
+        name: *mut LuaString,
+    ) -> *mut LocalShape {
+        let mut shape = (*t).shape;
+        if (*shape).is_inline && (*shape).count >= (*t).fields_cap.into() {
+            shape = LocalShape::outgrown(st, shape);
+            if shape.is_null() {
+                return shape;
+            }
+        }
+        LocalShape::with_field(st, shape, name)
     }
 
     /// Stores `v` under `name`, a string that the program computed. A new name turns the table into

@@ -32,10 +32,12 @@ impl Table {
     }
 
     /// Adds the field that the shape `next` has in addition to the table's, with the value `v`.
+    /// There is room for it, or else the slots of tables of that shape need not be inline.
     #[inline(always)]
     pub(super) unsafe fn add_field(st: *mut State, t: *mut Table, next: *mut LocalShape, v: Value) {
         let slot = (*next).count - 1;
         if slot >= (*t).fields_cap as u32 {
+            debug_assert!(!(*next).is_inline);
             Table::grow_fields(st, t);
         }
         (*t).fields.add(slot as usize).put(v);
@@ -59,10 +61,11 @@ impl Table {
         (*st).barrier(t.cast());
     }
 
-    /// Doubles the number of field slots.
+    /// Doubles the number of field slots, which are not inline any more.
     ///
     /// # Safety
-    /// `t` is a live table of `st` with fewer slots than tables can have.
+    /// `t` is a live table of `st` with fewer slots than tables can have. It has, or is given before
+    /// anything else uses it, a shape of tables whose slots need not be inline.
     #[cold]
     #[inline(never)]
     pub unsafe fn grow_fields(st: *mut State, t: *mut Table) {
@@ -77,6 +80,21 @@ impl Table {
         (*t).fields = new;
         (*t).fields_cap = cap as u8;
         (*st).barrier(t.cast());
+    }
+
+    /// Checks that the field slots are inline if the shape says so, for the walk over the heap.
+    ///
+    /// # Panics
+    /// If they are not, or there are fewer than the shape has fields.
+    pub(crate) unsafe fn check_fields(t: *mut Table) {
+        let shape = (*t).shape;
+        if shape.is_null() {
+            return;
+        }
+        let count = (*shape).count;
+        assert!(count <= (*t).fields_cap.into(), "{count} fields of the table at {t:?}");
+        let is_inline = (*t).fields == Table::inline_fields(t);
+        assert!(is_inline || !(*shape).is_inline, "fields of the table at {t:?} are not inline");
     }
 
     /// Frees the field slots, unless they are inline.

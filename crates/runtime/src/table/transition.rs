@@ -33,6 +33,7 @@ impl LocalShape {
             },
             count: shape.count(),
             has_meta: shape.has_meta(),
+            is_inline: shape.is_inline(),
             index: LocalShape::build_index(&keys),
             keys,
             next: Vec::new(),
@@ -53,8 +54,30 @@ impl LocalShape {
         LocalShape::adopt(st, shape, Box::default())
     }
 
-    /// Returns the shape of a table without a metatable whose fields have these names, or null when
-    /// such a table should be a dictionary.
+    /// Returns the shape of tables without fields whose slots are inline.
+    ///
+    /// # Safety
+    /// As for [`State::adopt`].
+    pub(super) unsafe fn inline(st: *mut State) -> *mut LocalShape {
+        let shape = (*st).engine.inline_shape().clone();
+        LocalShape::adopt(st, shape, Box::default())
+    }
+
+    /// Returns the shape of a table of this shape whose slots are moved elsewhere as it has no more
+    /// room inline, or null when it should become a dictionary.
+    pub(super) unsafe fn outgrown(st: *mut State, this: *mut LocalShape) -> *mut LocalShape {
+        if !(*this).is_inline {
+            return this;
+        }
+        let shape = LocalShape::with_fields_of(st, (*st).empty_shape, this);
+        match (*this).has_meta && !shape.is_null() {
+            true => LocalShape::with_meta(st, shape),
+            false => shape,
+        }
+    }
+
+    /// Returns the shape of a table without a metatable whose fields have these names, all of them
+    /// inline, or null when such a table should be a dictionary.
     ///
     /// # Safety
     /// As for [`State::adopt`].
@@ -99,9 +122,20 @@ impl LocalShape {
         if !(*this).has_meta {
             return this;
         }
-        let mut shape = (*st).empty_shape;
-        for slot in 0..(*this).count as usize {
-            let name = (&(*this).keys)[slot];
+        let root = if (*this).is_inline { LocalShape::inline(st) } else { (*st).empty_shape };
+        LocalShape::with_fields_of(st, root, this)
+    }
+
+    /// Returns the shape that a table of the shape `from` has after it has gained the fields of
+    /// `other`, or null when there is none.
+    unsafe fn with_fields_of(
+        st: *mut State,
+        from: *mut LocalShape,
+        other: *mut LocalShape,
+    ) -> *mut LocalShape {
+        let mut shape = from;
+        for slot in 0..(*other).count as usize {
+            let name = (&(*other).keys)[slot];
             shape = LocalShape::with_field(st, shape, name);
             if shape.is_null() {
                 break;

@@ -7,7 +7,7 @@ use perilune_runtime::value::Tag;
 use super::Builder;
 use crate::analysis::facts::facts;
 use crate::entity::RegisterOperands;
-use crate::feedback::snapshot::FieldPath;
+use crate::feedback::snapshot::{FieldPath, Slot};
 use crate::tier2::ir::{Chain, Checks, Gain, Op, Type, Value};
 
 impl Builder<'_> {
@@ -65,15 +65,15 @@ impl Builder<'_> {
     }
 
     /// Returns the field in a slot of a table whose shape is guarded.
-    fn field(&mut self, table: Value, slot: u32, absent: Option<usize>) -> Value {
+    fn field(&mut self, table: Value, slot: Slot, absent: Option<usize>) -> Value {
         let origin = self.f.origin(table);
-        if let Some(v) = self.known.field(origin, slot) {
+        if let Some(v) = self.known.field(origin, slot.number) {
             self.check(Op::CheckField(table, v));
             return v;
         }
         let state = self.state();
         let v = self.value(Type::Any, Op::Field(table, slot, absent, state));
-        self.known.note_field(origin, slot, v);
+        self.known.note_field(origin, slot.number, v);
         v
     }
 
@@ -86,7 +86,7 @@ impl Builder<'_> {
             Some(FieldPath::Own { shape, slot, .. }) => (shape, Err(slot)),
             Some(FieldPath::Gain { shape, slot, to, entry, plain }) => {
                 let cache = snapshot.cell(self.pc) as usize;
-                (shape, Ok((Gain { cache, entry, shape, slot, plain }, to)))
+                (shape, Ok(Gain { cache, entry, shape, slot, to, plain }))
             }
             _ => return self.fast_path(),
         };
@@ -109,7 +109,7 @@ impl Builder<'_> {
         let held = is_there.then_some(v);
         match gain {
             Err(slot) => {
-                let before = self.known.field(origin, slot).map(|v| self.refined(v));
+                let before = self.known.field(origin, slot.number).map(|v| self.refined(v));
                 let before = before.and_then(|v| self.f.ty(v).tag());
                 let checks = Checks {
                     watched: !self.known.is_unwatched(origin),
@@ -119,16 +119,16 @@ impl Builder<'_> {
                 self.push(Op::SetField(table, slot, v, checks, state));
                 self.known.note_unwatched(origin);
                 self.noise.tables += 1;
-                self.known.store_field(origin, slot, held);
+                self.known.store_field(origin, slot.number, held);
             }
-            Ok((gain, to)) => {
+            Ok(gain) => {
                 self.noise.tables += 1;
                 self.push(Op::AddField(table, v, gain, state));
                 self.known.note_unwatched(origin);
                 // another table of this shape may be the same
                 self.known.forget_shape(shape);
-                self.known.note_shape(origin, to);
-                self.known.store_field(origin, gain.slot, held);
+                self.known.note_shape(origin, gain.to);
+                self.known.store_field(origin, gain.slot.number, held);
             }
         }
     }

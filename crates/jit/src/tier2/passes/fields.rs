@@ -55,7 +55,12 @@ mod tests {
 
     use super::*;
     use crate::entity::Pc;
+    use crate::feedback::snapshot::Slot;
     use crate::tier2::ir::{BlockData, End, Frame, FrameState, Inst, State};
+
+    fn slot(number: u32) -> Slot {
+        Slot { number, is_inline: true }
+    }
 
     /// A block that loads two fields of a table, guards the first and returns a sum with it.
     fn function() -> (Function, [Value; 5]) {
@@ -70,8 +75,8 @@ mod tests {
         let sum = f.value(Type::Is(Tag::INTEGER));
         let op = |op, result| Inst { pc, frame, result: Some(result), op };
         let insts = vec![
-            op(Op::Field(table, 3, None, state), x),
-            op(Op::Field(table, 4, None, state), y),
+            op(Op::Field(table, slot(3), None, state), x),
+            op(Op::Field(table, slot(4), None, state), y),
             op(Op::Guard(x, Tag::INTEGER, state), guarded),
             op(Op::Rounds(guarded, guarded), sum),
         ];
@@ -87,8 +92,8 @@ mod tests {
         let ops: Vec<Op> = f.blocks[f.order[0]].insts.iter().map(|inst| inst.op).collect();
         let state = State::new(0);
         let wanted = [
-            Op::FieldOf(table, 3, Tag::INTEGER, state),
-            Op::Field(table, 4, None, state),
+            Op::FieldOf(table, slot(3), Tag::INTEGER, state),
+            Op::Field(table, slot(4), None, state),
             Op::Rounds(x, x),
         ];
         assert_eq!(ops, wanted);

@@ -5,9 +5,10 @@ mod model;
 
 use fastrand::Rng;
 
-use super::{ArrayKind, InvalidKey, KeyError, Node, Table};
+use super::{ArrayKind, InvalidKey, KeyError, LocalShape, Node, Table};
 use crate::engine::EngineShared;
 use crate::header::GcHeader;
+use crate::instance::FieldCache;
 use crate::state::State;
 use crate::state::Vm;
 use crate::strings::Scan;
@@ -40,7 +41,7 @@ fn with_state(test: unsafe fn(*mut State)) {
     }
     assert_eq!(
         (engine.shape_count(), engine.symbol_count()),
-        (1, 0),
+        (2, 0),
         "the engine outlives no shape"
     );
 }
@@ -440,7 +441,6 @@ fn strings_are_interned() {
 
 #[test]
 fn shapes_are_forgotten() {
-    use super::LocalShape;
     // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         let t = Table::new(st, 0, 0);
@@ -453,6 +453,76 @@ fn shapes_are_forgotten() {
         Table::set_str_const(st, u, x, Value::TRUE);
         assert_ne!((*u).shape, shape);
         assert_eq!((*u).header.word, (*t).header.word, "the engine's shape is still the same");
+    });
+}
+
+/// Creates a table with two fields that are inline, and room for so many.
+unsafe fn inline_table(st: *mut State, room: u8) -> *mut Table {
+    let t = Table::new(st, room, 0);
+    let mut shape = LocalShape::inline(st);
+    for (i, name) in [b"a", b"b"].into_iter().enumerate() {
+        shape = LocalShape::with_field(st, shape, (*st).intern(name));
+        (*t).fields.add(i).put(Value::int(i as i64));
+    }
+    Table::set_shape(st, t, shape);
+    t
+}
+
+#[test]
+fn fields_outgrow_their_room() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
+    with_state(|st| unsafe {
+        let full = || inline_table(st, 2);
+        let name = |name: &str| (*st).intern(name.as_bytes());
+        let empty = (*st).empty_shape;
+        let other = [name("a"), name("b"), name("c")]
+            .iter()
+            .fold(empty, |shape, &name| LocalShape::with_field(st, shape, name));
+
+        let t = full();
+        assert!((*(*t).shape).is_inline);
+        Table::check_fields(t);
+        Table::set_str_const(st, t, name("c"), Value::TRUE);
+        Table::check_fields(t);
+        assert_eq!((*t).shape, other, "tables that outgrow their room share the shape of others");
+        assert!(Table::get_str(t, name("b")).raw_equals(Value::int(1)));
+
+        let (t, meta) = (full(), Table::new(st, 0, 0));
+        assert!(Table::set_metatable(st, t, meta));
+        assert!((*(*t).shape).is_inline && (*(*t).shape).has_meta);
+        Table::set_str_const(st, t, name("c"), Value::TRUE);
+        Table::check_fields(t);
+        assert!(!(*(*t).shape).is_inline && (*(*t).shape).has_meta);
+        assert!(Table::set_metatable(st, t, std::ptr::null_mut()));
+        assert_eq!((*t).shape, other);
+        let t = full();
+        let before = (*t).shape;
+        assert!(Table::set_metatable(st, t, meta));
+        assert!(Table::set_metatable(st, t, std::ptr::null_mut()));
+        assert_eq!((*t).shape, before);
+    });
+}
+
+#[test]
+fn caches_notice_that_there_is_no_room() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
+    with_state(|st| unsafe {
+        let (full, roomy) = (|| inline_table(st, 2), || inline_table(st, 4));
+        let name = (*st).intern(b"c");
+        let mut cache = FieldCache::EMPTY;
+        Table::cache_set(st, &mut cache, roomy(), name, Value::FALSE);
+        let t = roomy();
+        assert!(FieldCache::hit_set(st, &cache, t, Value::FALSE));
+        assert!((*(*t).shape).is_inline);
+        let t = full();
+        assert!(!FieldCache::hit_set(st, &cache, t, Value::FALSE), "there is no room");
+        Table::cache_set(st, &mut cache, t, name, Value::FALSE);
+        // now the cache gives both the shape of tables whose slots are anywhere
+        for t in [full(), roomy(), full()] {
+            assert!(FieldCache::hit_set(st, &cache, t, Value::FALSE));
+            assert!(!(*(*t).shape).is_inline);
+            Table::check_fields(t);
+        }
     });
 }
 
