@@ -1,6 +1,14 @@
--- Tables of constructors have their fields inline, until they gain one that has no room there.
--- Code that was compiled before must notice, also where one of the tables that it meets has
--- outgrown its room and the other has not.
+-- Tables of constructors have their fields inline until they gain one that has no room there, which
+-- code that was compiled before must notice (2.1).
+-- expect: ok
+--| inline	135450
+--| both	334510
+--| wide	397390
+--| metatable	830225	36
+--| called	991425
+--| loop	1144445
+--| others	1238095
+--| kept	10792
 
 local function point(x, y) return { x = x, y = y } end
 

@@ -5,6 +5,7 @@
 //! executed by the code that tier 1 has for the instruction.
 
 mod build;
+mod dominators;
 pub(crate) mod ir;
 mod known;
 mod lower;

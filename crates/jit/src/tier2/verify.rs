@@ -3,6 +3,7 @@
 use cranelift_codegen::entity::SecondaryMap;
 use perilune_runtime::value::Tag;
 
+use super::dominators::Dominators;
 use super::ir::{Block, End, Function, Op, State, Type, Value};
 
 /// Checks a function.
@@ -11,68 +12,22 @@ use super::ir::{Block, End, Function, Op, State, Type, Value};
 /// The first fault: a value that is used where it is not defined or of a type that an instruction
 /// does not take, a block without an end, arguments that are no match for parameters.
 pub(super) fn verify(f: &Function) -> Result<(), String> {
-    let mut verifier = Verifier { f, position: SecondaryMap::new(), dominator: Vec::new() };
-    for (n, &block) in f.order.iter().enumerate() {
-        verifier.position[block] = Some(n);
-    }
-    verifier.dominators()?;
+    let verifier = Verifier { f, dominators: Dominators::of(f)? };
     verifier.check()
 }
 
 struct Verifier<'a> {
     f: &'a Function,
-    /// The place of each block in the order.
-    position: SecondaryMap<Block, Option<usize>>,
-    /// The place of the immediate dominator of each block, by place.
-    dominator: Vec<usize>,
+    dominators: Dominators,
 }
 
 /// Where a value is defined: the place of its block, and of its instruction there.
 type Place = (usize, usize);
 
 impl Verifier<'_> {
-    fn place(&self, block: Block) -> Result<usize, String> {
-        self.position[block].ok_or_else(|| format!("{block} is in no order"))
-    }
-
-    /// Finds the dominators. Cooper, Harvey and Kennedy, *A Simple, Fast Dominance Algorithm*.
-    fn dominators(&mut self) -> Result<(), String> {
-        let mut predecessors = vec![Vec::new(); self.f.order.len()];
-        for (n, &block) in self.f.order.iter().enumerate() {
-            for target in self.f.blocks[block].end.targets() {
-                predecessors[self.place(target.block)?].push(n);
-            }
-        }
-        let mut found: Vec<Option<usize>> = vec![None; self.f.order.len()];
-        found[0] = Some(0);
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for n in 1..found.len() {
-                let known = predecessors[n].iter().copied().filter(|&p| found[p].is_some());
-                let common = known.reduce(|a, b| common(&found, a, b));
-                if common != found[n] {
-                    found[n] = common;
-                    changed = true;
-                }
-            }
-        }
-        for (n, dominator) in found.into_iter().enumerate() {
-            let block = self.f.order[n];
-            self.dominator.push(dominator.ok_or_else(|| format!("{block} is not reached"))?);
-        }
-        Ok(())
-    }
-
     /// Whether what is defined at one place can be used at another.
-    fn dominates(&self, (block, inst): Place, (mut user, at): Place) -> bool {
-        if user == block {
-            return inst < at;
-        }
-        while user > block {
-            user = self.dominator[user];
-        }
-        user == block
+    fn dominates(&self, (block, inst): Place, (user, at): Place) -> bool {
+        if user == block { inst < at } else { self.dominators.dominates(block, user) }
     }
 
     fn check(&self) -> Result<(), String> {
@@ -173,15 +128,6 @@ impl Verifier<'_> {
             _ => Ok(()),
         }
     }
-}
-
-/// Returns the nearest block that dominates both.
-fn common(found: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
-    while a != b {
-        let later = if a > b { &mut a } else { &mut b };
-        *later = found[*later].expect("a block that was visited has one");
-    }
-    a
 }
 
 #[cfg(test)]

@@ -71,8 +71,8 @@ impl EngineShared {
 
     /// Returns the shape of a table without a metatable that has gained fields with these names,
     /// all different, in this order, with room for them inline, or `None` as for
-    /// [`EngineShared::with_field`]. The shape stays with the engine, so that the next state finds it immediately. This does not accumulate, as
-    /// the lists are static.
+    /// [`EngineShared::with_field`]. The shape stays with the engine, so that the next state finds
+    /// it immediately. This does not accumulate, as the lists are static.
     pub fn with_fields(&self, names: &'static [&'static str]) -> Option<Arc<Shape>> {
         let (at, len) = (names.as_ptr().addr(), names.len());
         let mut lists = lock(&self.lists);

@@ -64,8 +64,8 @@ impl Table {
     /// Doubles the number of field slots, which are not inline any more.
     ///
     /// # Safety
-    /// `t` is a live table of `st` with fewer slots than tables can have. It has, or is given before
-    /// anything else uses it, a shape of tables whose slots need not be inline.
+    /// `t` is a live table of `st` with fewer slots than tables can have. It has, or is given
+    /// before anything else uses it, a shape of tables whose slots need not be inline.
     #[cold]
     #[inline(never)]
     pub unsafe fn grow_fields(st: *mut State, t: *mut Table) {

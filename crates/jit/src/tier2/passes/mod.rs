@@ -1,6 +1,7 @@
 //! What is done with a function between building and lowering, a pass a file.
 
 pub(super) mod crossings;
+mod delayed;
 mod fields;
 pub(super) mod homes;
 mod params;
@@ -13,4 +14,5 @@ pub(super) fn run(f: &mut Function) {
     params::run(f);
     fields::run(f);
     unused::run(f);
+    delayed::run(f);
 }

@@ -504,7 +504,7 @@ fn fields_outgrow_their_room() {
 }
 
 #[test]
-fn caches_notice_that_there_is_no_room() {
+fn caches_notice_missing_room() {
     // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         let (full, roomy) = (|| inline_table(st, 2), || inline_table(st, 4));
