@@ -32,6 +32,12 @@ pub fn returns_class(code: &[Instr], pc: usize) -> bool {
         && (next.a(), next.b(), next.c()) == (i.a(), 0, 0)
 }
 
+/// Returns whether an instruction is a call with one result whose first argument is in register
+/// `table`: most likely it calls `setmetatable`, which returns its argument.
+pub fn is_passed(i: Instr, table: usize) -> bool {
+    matches!(i.op(), Op::Call | Op::CallMeta) && i.a() + 2 == table && i.c() == 2
+}
+
 /// Returns the target of the JMP at `pc`. In code that is not verified it may be out of range, also
 /// by wrapping around.
 #[inline]

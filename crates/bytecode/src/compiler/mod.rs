@@ -19,6 +19,7 @@ mod jump_list;
 mod list;
 mod loops;
 mod operators;
+mod room;
 mod scope;
 mod scopes;
 mod stmt;
@@ -203,6 +204,7 @@ impl<'c> Compiler<'c> {
     fn finish(&mut self) -> Proto {
         let fs = &mut self.fs;
         let function = fs.function();
+        room::make(&mut fs.code);
         // Room for exactly as many: `collect` would estimate, and then allocate again.
         let mut protos = Vec::with_capacity(fs.protos.len());
         protos.extend(fs.protos.drain(..));

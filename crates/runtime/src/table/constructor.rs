@@ -8,6 +8,7 @@ use super::{LocalShape, Table};
 use crate::instance::Instance;
 use crate::state::State;
 use crate::string::LuaString;
+use perilune_bytecode::flow::is_passed;
 use perilune_bytecode::{Instr, Op};
 
 impl Table {
@@ -85,12 +86,18 @@ impl Table {
     }
 }
 
-/// Returns the stores to register `table` in `code`. The first ones after a NEWTABLE are those of
-/// its constructor, which has one for each of its keys; which ones they are matters for speed only.
-fn stores(code: &[Instr], table: usize) -> impl Iterator<Item = Instr> + '_ {
+/// Returns the stores to register `table` in `code`, or to that in which `setmetatable` returns the
+/// table. The first ones after a NEWTABLE are those of its constructor and those for which there is
+/// room as well; which ones they are matters for speed only.
+fn stores(code: &[Instr], mut table: usize) -> impl Iterator<Item = Instr> + '_ {
     let stores = |op| {
         use Op::*;
         matches!(op, SetField | SetFieldK | SetTable | SetTableK | SetI | SetIK)
     };
-    code.iter().copied().filter(move |i| stores(i.op()) && i.a() == table)
+    code.iter().copied().filter(move |&i| {
+        if is_passed(i, table) {
+            table = i.a();
+        }
+        stores(i.op()) && i.a() == table
+    })
 }

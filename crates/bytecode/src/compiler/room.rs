@@ -1,0 +1,129 @@
+//! Room for the fields that the code after a constructor gives its table.
+//!
+//! Many objects are made empty and get their fields by the statements that follow. What certainly
+//! runs after NEWTABLE says how many there will be, so these tables get room for them at once, and
+//! slots, as if the constructor named them.
+
+use smallvec::SmallVec;
+
+use crate::effects::effects;
+use crate::flow::{Next, is_passed, next};
+use crate::instr::Instr;
+use crate::opcode::Op;
+
+/// The most fields that a table gets room for.
+const MAX_ROOM: usize = 64;
+
+/// Raises operand B of each NEWTABLE to the number of fields that the table has after the stores of
+/// the constructor and those that follow.
+pub(super) fn make(code: &mut [Instr]) {
+    let mut targets: Option<Vec<bool>> = None;
+    for pc in 0..code.len() {
+        if code[pc].op() != Op::NewTable {
+            continue;
+        }
+        let targets = targets.get_or_insert_with(|| jump_targets(code));
+        let i = code[pc];
+        let (table, own) = (i.a(), i.b());
+        let room = fields(code, targets, pc, (table, own)).max(own);
+        if room <= MAX_ROOM {
+            code[pc] = Instr::abc(Op::NewTable, table as u8, room as u8, i.c() as u8);
+        }
+    }
+}
+
+/// Returns where jumps lead to.
+fn jump_targets(code: &[Instr]) -> Vec<bool> {
+    let mut found = vec![false; code.len() + 1];
+    for pc in (0..code.len()).filter(|&pc| jumps(code, pc)) {
+        if let Next::Branches(to) | Next::Goes(to) = next(code, pc) {
+            found[to] = true;
+        }
+    }
+    found
+}
+
+/// Returns whether something else may be executed after the word at `pc` than what follows it.
+fn jumps(code: &[Instr], pc: usize) -> bool {
+    // EXTRAARG is skipped
+    !matches!(code[pc].op(), Op::LoadKX | Op::SetList) && next(code, pc) != Next::Falls
+}
+
+/// Returns how many fields the table of the NEWTABLE at `pc` gets from the first `own` stores to
+/// its register, which are those of its constructor, and from the stores that are executed after
+/// these in any case.
+fn fields(
+    code: &[Instr],
+    targets: &[bool],
+    pc: usize,
+    (mut table, mut own): (usize, usize),
+) -> usize {
+    let mut names: SmallVec<[usize; 16]> = SmallVec::new();
+    for (q, &i) in code.iter().enumerate().skip(pc + 1) {
+        let op = i.op();
+        let stores = matches!(
+            op,
+            Op::SetField | Op::SetFieldK | Op::SetTable | Op::SetTableK | Op::SetI | Op::SetIK
+        );
+        if own == 0 && (targets[q] || jumps(code, q)) {
+            break;
+        }
+        if stores && i.a() == table {
+            if matches!(op, Op::SetField | Op::SetFieldK) && !names.contains(&i.b()) {
+                names.push(i.b());
+            }
+            own = own.saturating_sub(1);
+        } else if own == 0 && is_passed(i, table) {
+            table = i.a();
+        } else if own == 0 && is_lost(i, table) {
+            break;
+        }
+        if names.len() > MAX_ROOM {
+            break;
+        }
+    }
+    names.len()
+}
+
+/// Returns whether register `table` holds something else after an instruction.
+fn is_lost(i: Instr, table: usize) -> bool {
+    let e = effects(i);
+    e.writes.iter().any(|&(from, count)| (from..from + count).contains(&table))
+        || e.releases.is_some_and(|from| from <= table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(source: &str, expected: usize) {
+        let proto = crate::compile_source(source.as_bytes(), b"=test", 0).ok().expect("compiles");
+        let found = proto.code.iter().find(|i| i.op() == Op::NewTable).map(|i| i.b());
+        assert_eq!(found, Some(expected), "{source}");
+    }
+
+    #[test]
+    fn stores_that_follow_get_room() {
+        check("local t = {}", 0);
+        check("local t = {} t.x = 1 t.y = t t.x = 2", 2);
+        check("local t = {a = 1, b = x or y} t.c = f(t) t.a = 3", 3);
+        check("local t = {[1] = 2, [3] = 4} t.x = 1", 2);
+        check("local t = setmetatable({}, c) t.x = 1 return t", 1);
+        check("local t = setmetatable({}, {__index = c}) t.x, t.y = 1, 2 return t", 2);
+        check("local t = {} t[1] = 2 t.x = 1 t[x] = 3 t.y = 4", 2);
+        check("local t = {1, 2} t.x = 1", 1);
+    }
+
+    #[test]
+    fn stores_that_may_not_be_executed_get_none() {
+        check("local t = {} if x then t.x = 1 end t.y = 1", 0);
+        check("local t = {} t.a = 1 while x do t.x = 1 end", 1);
+        check("local t = {} t.a = 1 goto on ::on:: t.x = 1", 1);
+        check("local t = {} t = x t.x = 1", 0);
+        check("local t = {} do return t end t.x = 1", 0);
+        check("local t = {} local u = x u.x = 1", 0);
+        let many: String = (0..70).map(|n| format!("t.f{n} = {n} ")).collect();
+        check(&format!("local t = {{}} {many}"), 0);
+    }
+}
