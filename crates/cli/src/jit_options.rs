@@ -109,8 +109,10 @@ impl JitChoices {
                     self.dump.push(item.parse()?);
                 }
             }
+            ("--jit-why", Some(function)) => self.dump.push(format!("why:{function}").parse()?),
             (
                 "--jit"
+                | "--jit-why"
                 | "--jit-threshold"
                 | "--jit-budget"
                 | "--jit-workers"

@@ -31,8 +31,8 @@ const OPTIONS: &str = "  -e stat   execute string 'stat'
 
 const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             bytecode: list the bytecode of what would be run, and do not run
-            it; feedback, ssa, exits, clif, clif-opt, vcode, asm (and with them
-            bytecode): run, and show these stages of what is compiled to
+            it; feedback, why, ssa, exits, clif, clif-opt, vcode, asm (and with
+            them bytecode): run, and show these stages of what is compiled to
             machine code, of all functions or of those of a name or place
             (asm:fib, clif:fib.lua:3)
   --explain show errors with their source line, and mark what is wrong
@@ -65,6 +65,9 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             run Cranelift's verifier on all that is compiled
   --jit-verify-values
             check while code runs that it holds what is in frame and heap
+  --jit-why=FUNCTION
+            show what makes the code of a function slow, each time it is
+            compiled (as --dump=why:FUNCTION)
   --jit-workers=N
             compile on N threads (as the machine has cores)
   --mode=off|portable|baseline-sync|tier1-sync|tier2-sync|background|gc-stress

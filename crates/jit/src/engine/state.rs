@@ -1,7 +1,6 @@
 //! What a state has of the compiler: requests, announcements, transitions.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -20,7 +19,7 @@ use super::jit::Jit;
 use super::native_stack::with_room;
 use super::walk::{StateHooks, walk};
 use crate::feedback::callees::{callees, callees_of};
-use crate::feedback::inlinee::{InlineeSeen, is_inlinable};
+use crate::feedback::inlinee::{InlineeSeen, refusal};
 use crate::feedback::snapshot::{Shapes, Snapshot};
 use crate::pipeline::job::{Job, Unit};
 use crate::policy::history::{History, Known};
@@ -148,29 +147,26 @@ impl JitState {
         if self.jit.options.tier2 {
             snapshot.failed = History::of(&self.jit.attached(&(*inst).proto).method).failed();
             let mut left = MAX_INLINED;
-            snapshot.inlinees = self.inlinees(st, inst, &mut vec![inst], &mut left);
+            self.find_inlinees(st, &mut snapshot, &mut vec![inst], &mut left);
         }
         snapshot
     }
 
-    /// Returns the callees of a function that may be inlined, which takes from the instructions
-    /// that are `left`. `chain`: the functions that are being inlined in each other.
+    /// Adds the callees that may be inlined to the feedback of a function, the last of a `chain` of
+    /// functions that are inlined in each other. That takes from the instructions that are `left`.
     ///
     /// # Safety
-    /// `inst` is a live instance of `st`, which is this state.
-    unsafe fn inlinees(
+    /// The last of the chain is a live instance of `st`, which is this state.
+    unsafe fn find_inlinees(
         &self,
         st: *mut State,
-        inst: *mut Instance,
+        snapshot: &mut Snapshot,
         chain: &mut Vec<*mut Instance>,
         left: &mut usize,
-    ) -> BTreeMap<u32, InlineeSeen> {
+    ) {
         /// So many functions may be inlined in each other.
         const MAX_DEPTH: usize = 3;
-        let mut found = BTreeMap::new();
-        if chain.len() > MAX_DEPTH {
-            return found;
-        }
+        let inst = chain[chain.len() - 1];
         let caller = self.jit.attached(&(*inst).proto);
         let mut callees = callees_of(inst);
         // what is called most often comes first, as there is room for some only
@@ -182,25 +178,34 @@ impl JitState {
             let is_hot =
                 called >= self.jit.options.threshold.min(16) && called >= (*inst).entries / 4;
             let length = proto.code.len();
-            let in_loop = caller.code_loops.contain(pc);
-            if !is_hot || chain.contains(&callee) || length > *left || !is_inlinable(proto, in_loop)
-            {
+            let refusal = if chain.len() > MAX_DEPTH {
+                Some("too many functions are inlined in each other")
+            } else if !is_hot {
+                Some("the function is called too rarely")
+            } else if chain.contains(&callee) {
+                Some("the function calls itself")
+            } else {
+                let too_many =
+                    Some("too many instructions are inlined before").filter(|_| length > *left);
+                refusal(proto, caller.code_loops.contain(pc)).or(too_many)
+            };
+            if let Some(reason) = refusal {
+                snapshot.not_inlined.note(pc, reason);
                 continue;
             }
             *left -= length;
             // its slot is compared
             let method = self.jit.attached(proto).method.clone();
             (*callee).slot = slot_of(&method);
-            let mut snapshot = Snapshot::take(st, callee);
-            snapshot.prunes = self.jit.options.prune;
-            snapshot.failed = History::of(&method).failed();
+            let mut inner = Snapshot::take(st, callee);
+            inner.prunes = self.jit.options.prune;
+            inner.failed = History::of(&method).failed();
             chain.push(callee);
-            snapshot.inlinees = self.inlinees(st, callee, chain, left);
+            self.find_inlinees(st, &mut inner, chain, left);
             chain.pop();
             let (method, proto) = (Arc::downgrade(&method), Arc::downgrade(proto));
-            found.insert(pc, InlineeSeen { method, proto, snapshot: Arc::new(snapshot) });
+            snapshot.inlinees.insert(pc, InlineeSeen { method, proto, snapshot: Arc::new(inner) });
         }
-        found
     }
 
     /// Compiles a method, on this thread or another.

@@ -71,23 +71,34 @@ impl Snapshot {
     }
 }
 
-/// Returns whether code of a function can be inlined: it is short, takes no extra arguments, and
-/// neither shares registers with closures nor closes variables. What it returns is a known number
-/// of values: one where it is all that CALLMETA returns. `in_loop`: the call is in a loop.
-pub(crate) fn is_inlinable(proto: &Proto, in_loop: bool) -> bool {
-    let shares = proto.protos.iter().flat_map(|p| &p.upvalues).any(|u| u.in_stack);
+/// Returns why code of a function cannot be inlined, if it cannot. It has to be short, take no
+/// extra arguments, and neither share registers with closures nor close variables. What it returns
+/// is a known number of values: one where it is all that CALLMETA returns. `in_loop`: the call is
+/// in a loop.
+pub(crate) fn refusal(proto: &Proto, in_loop: bool) -> Option<&'static str> {
     let code = &proto.code;
-    let is_simple = |pc: usize| match code[pc].op() {
-        Op::Close | Op::Tbc | Op::TailCall | Op::VarArg => false,
-        Op::Return if code[pc].b() == 0 => pc > 0 && returns_class(code, pc - 1),
-        Op::Return => code[pc].c() == 0,
-        Op::CallMeta => code[pc].c() != 0 || returns_class(code, pc),
-        _ => true,
+    let refusal_of = |pc: usize| match code[pc].op() {
+        Op::Close | Op::Tbc => Some("the function closes variables"),
+        Op::TailCall => Some("the function ends with a tail call"),
+        Op::VarArg => Some("the function takes extra arguments"),
+        Op::Return if code[pc].b() == 0 && pc > 0 && returns_class(code, pc - 1) => None,
+        Op::Return if code[pc].b() == 0 => Some("the number of results varies"),
+        Op::Return if code[pc].c() != 0 => Some("the function closes variables"),
+        Op::CallMeta if code[pc].c() == 0 && !returns_class(code, pc) => {
+            Some("the number of results varies")
+        }
+        _ => None,
     };
-    proto.code.len() <= if in_loop { MAX_LENGTH_IN_LOOPS } else { MAX_LENGTH }
-        && !proto.is_vararg
-        && !shares
-        && (0..code.len()).all(is_simple)
+    if code.len() > if in_loop { MAX_LENGTH_IN_LOOPS } else { MAX_LENGTH } {
+        return Some("the function is too long");
+    }
+    if proto.is_vararg {
+        return Some("the function takes extra arguments");
+    }
+    if proto.protos.iter().flat_map(|p| &p.upvalues).any(|u| u.in_stack) {
+        return Some("closures share variables of the function");
+    }
+    (0..code.len()).find_map(refusal_of)
 }
 
 #[cfg(test)]
@@ -98,7 +109,7 @@ mod tests {
     #[track_caller]
     fn check(function: &str, expected: bool) {
         let proto = listing::compile(&format!("local f, g = nil, nil; f = {function}"));
-        assert_eq!(is_inlinable(&proto.protos[0], false), expected, "{function}");
+        assert_eq!(refusal(&proto.protos[0], false).is_none(), expected, "{function}");
     }
 
     #[test]
@@ -114,7 +125,8 @@ mod tests {
         check("function(a) local b <close> = a end", false);
         check(&format!("function(a) {} end", "a = a * a ".repeat(100)), false);
         let proto = listing::compile(&format!("return function(a) {} end", "a = -a ".repeat(48)));
-        assert!(!is_inlinable(&proto.protos[0], false) && is_inlinable(&proto.protos[0], true));
+        let inner = &proto.protos[0];
+        assert!(refusal(inner, false).is_some() && refusal(inner, true).is_none());
     }
 
     #[test]

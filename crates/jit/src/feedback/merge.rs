@@ -8,7 +8,7 @@ use perilune_bytecode::{Feedback, FeedbackLayout, Op, Proto};
 use perilune_runtime::engine::Shape;
 use perilune_runtime::state::State;
 
-use super::snapshot::{CalleeSeen, FieldPath, FieldSnapshot, Shapes, Snapshot};
+use super::snapshot::{CalleeSeen, FieldPath, FieldSnapshot, NotInlined, Shapes, Snapshot};
 
 /// The most inline paths of a field access. Others use the inline cache itself, which has as many
 /// entries.
@@ -94,7 +94,18 @@ impl Snapshot {
         let entry_tags = Box::default();
         let (general, failed, prunes) = (false, BTreeSet::new(), false);
         let inlinees = BTreeMap::new();
-        Snapshot { cells, fields, callees, entry_tags, general, failed, prunes, inlinees }
+        let not_inlined = NotInlined::default();
+        Snapshot {
+            cells,
+            fields,
+            callees,
+            entry_tags,
+            general,
+            failed,
+            prunes,
+            inlinees,
+            not_inlined,
+        }
     }
 
     /// Adds the feedback with which the code to be replaced was compiled: other states may still

@@ -206,7 +206,32 @@ pub struct Snapshot {
     pub prunes: bool,
     /// Callees that may be inlined, by the pc of the call.
     pub inlinees: BTreeMap<u32, InlineeSeen>,
+    /// Why other callees are not inlined.
+    pub(crate) not_inlined: NotInlined,
 }
+
+/// Why Lua functions are not inlined, by the pc of the call. It is for those who ask: code does not
+/// depend on it, so it does not make feedback different.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NotInlined(BTreeMap<u32, &'static str>);
+
+impl NotInlined {
+    pub(crate) fn note(&mut self, pc: u32, reason: &'static str) {
+        self.0.insert(pc, reason);
+    }
+
+    pub(crate) fn get(&self, pc: u32) -> Option<&'static str> {
+        self.0.get(&pc).copied()
+    }
+}
+
+impl PartialEq for NotInlined {
+    fn eq(&self, _: &NotInlined) -> bool {
+        true
+    }
+}
+
+impl Eq for NotInlined {}
 
 impl Snapshot {
     /// Copies the feedback of an instance.
@@ -225,6 +250,7 @@ impl Snapshot {
             failed: BTreeSet::new(),
             prunes: false,
             inlinees: BTreeMap::new(),
+            not_inlined: NotInlined::default(),
         }
     }
 

@@ -31,6 +31,8 @@ kinds! {
     Bytecode = "bytecode",
     /// The feedback of the interpreter.
     Feedback = "feedback",
+    /// The instructions that are slower than they could be, and why.
+    Why = "why",
     /// The intermediate representation of tier 2, after all passes.
     Ssa = "ssa",
     /// Where the code leaves its frame to the interpreter, and in which state.

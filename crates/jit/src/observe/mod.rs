@@ -13,3 +13,4 @@ pub(crate) mod metrics;
 pub(crate) mod observation;
 pub(crate) mod perf;
 pub(crate) mod source_map;
+mod why;

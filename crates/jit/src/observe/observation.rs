@@ -24,6 +24,7 @@ use super::label::Label;
 use super::metrics::{BOOKKEEPING, Metric, Metrics};
 use super::perf::Perf;
 use super::source_map::{Piece, Placed, file, lines};
+use super::why;
 use crate::engine::options::JitOptions;
 use crate::feedback::snapshot::Snapshot;
 use crate::pipeline::input::{Input, Translated};
@@ -123,6 +124,7 @@ impl Observer {
             perilune_bytecode::disassemble_function(&o.proto, &o.label.name)
         });
         observation.dump(DumpKind::Feedback, |o| dump::feedback(&o.proto, snapshot));
+        observation.dump(DumpKind::Why, |o| why::text(&o.proto, snapshot));
         observation
     }
 }

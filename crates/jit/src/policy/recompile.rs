@@ -156,6 +156,7 @@ mod tests {
             failed: BTreeSet::new(),
             prunes: false,
             inlinees: BTreeMap::new(),
+            not_inlined: Default::default(),
         }
     }
 
