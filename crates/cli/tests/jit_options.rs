@@ -139,9 +139,11 @@ fn wrong_values() {
         ("--perf=top", "'--perf=top': 'top' is neither 'map' nor 'jitdump'"),
         (
             "--jit=on --dump=clif,code:f",
-            "'--dump=clif,code:f': there is no dump 'code' (there are bytecode, feedback, ssa, \
-             exits, clif, clif-opt, vcode, asm)",
+            "'--dump=clif,code:f': there is no dump 'code' (there are bytecode, feedback, why, \
+             ssa, exits, clif, clif-opt, vcode, asm)",
         ),
+        ("--jit-why", "'--jit-why': it needs a value: '='"),
+        ("--jit-why=", "'--jit-why=': 'why:' names no function"),
         ("--jit=on --dump=asm:", "'--dump=asm:': 'asm:' names no function"),
         ("--jit=off --dump=asm", "--dump shows machine code, and there is none: add --jit=on"),
         ("--mode=off --perf", "--perf shows machine code, and there is none: add --jit=on"),
