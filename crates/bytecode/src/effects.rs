@@ -23,6 +23,20 @@ pub struct Effects {
     pub releases: Option<usize>,
 }
 
+impl Effects {
+    /// Returns whether a register holds something else after the instruction.
+    pub fn changes(&self, register: usize) -> bool {
+        self.writes.iter().any(|&(from, count)| (from..from + count).contains(&register))
+            || self.releases.is_some_and(|from| from <= register)
+    }
+}
+
+/// Returns whether an opcode stores an element or a field of the table in register A.
+pub const fn stores_element(op: Op) -> bool {
+    use Op::*;
+    matches!(op, SetField | SetFieldK | SetTable | SetTableK | SetI | SetIK)
+}
+
 /// Registers read and written by `instr`. Writes of tests and loops, which only one way out of the
 /// instruction sees, are left to the caller.
 #[inline]

@@ -20,7 +20,7 @@ mod symbolic;
 mod verify;
 
 pub use binary::{UndumpError, dump, undump};
-pub use compiler::{CompileError, compile};
+pub use compiler::{CompileError, MAX_ROOM, compile};
 pub use disassemble::{disassemble, disassemble_function, disassemble_instruction};
 pub use feedback::{FeedbackBit, FeedbackLayout, RecordCounts};
 pub use instr::Instr;

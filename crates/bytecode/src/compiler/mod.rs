@@ -36,6 +36,7 @@ pub use error::CompileError;
 use error::{Limit, Result};
 use func_state::FuncState;
 use list::{List, Own};
+pub use room::MAX_ROOM;
 
 use crate::instr::Instr;
 use crate::opcode::Op;

@@ -6,13 +6,13 @@
 
 use smallvec::SmallVec;
 
-use crate::effects::effects;
+use crate::effects::{effects, stores_element};
 use crate::flow::{Next, is_passed, next};
 use crate::instr::Instr;
 use crate::opcode::Op;
 
-/// The most fields that a table gets room for.
-const MAX_ROOM: usize = 64;
+/// The most field slots of a table that are inline.
+pub const MAX_ROOM: usize = 64;
 
 /// Raises operand B of each NEWTABLE to the number of fields that the table has after the stores of
 /// the constructor and those that follow.
@@ -61,21 +61,17 @@ fn fields(
     let mut names: SmallVec<[usize; 16]> = SmallVec::new();
     for (q, &i) in code.iter().enumerate().skip(pc + 1) {
         let op = i.op();
-        let stores = matches!(
-            op,
-            Op::SetField | Op::SetFieldK | Op::SetTable | Op::SetTableK | Op::SetI | Op::SetIK
-        );
         if own == 0 && (targets[q] || jumps(code, q)) {
             break;
         }
-        if stores && i.a() == table {
+        if stores_element(op) && i.a() == table {
             if matches!(op, Op::SetField | Op::SetFieldK) && !names.contains(&i.b()) {
                 names.push(i.b());
             }
             own = own.saturating_sub(1);
         } else if own == 0 && is_passed(i, table) {
             table = i.a();
-        } else if own == 0 && is_lost(i, table) {
+        } else if own == 0 && effects(i).changes(table) {
             break;
         }
         if names.len() > MAX_ROOM {
@@ -83,13 +79,6 @@ fn fields(
         }
     }
     names.len()
-}
-
-/// Returns whether register `table` holds something else after an instruction.
-fn is_lost(i: Instr, table: usize) -> bool {
-    let e = effects(i);
-    e.writes.iter().any(|&(from, count)| (from..from + count).contains(&table))
-        || e.releases.is_some_and(|from| from <= table)
 }
 
 #[cfg(test)]

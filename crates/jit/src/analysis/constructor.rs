@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::effects::effects;
+use perilune_bytecode::flow::is_passed;
 use perilune_bytecode::{Constant, Op, Proto};
 
 use super::flow::Flow;
@@ -59,13 +60,9 @@ impl Constructors<'_> {
                         }
                     }
                 }
-                // most likely `setmetatable`, which returns its argument
-                Op::Call | Op::CallMeta if i.ra() + 2 == r && i.c() == 2 => r = i.ra(),
+                _ if is_passed(i, r.index()) => r = i.ra(),
                 op => {
-                    let e = effects(i);
-                    let lost =
-                        e.writes.iter().any(|&(from, n)| (from..from + n).contains(&r.index()))
-                            || e.releases.is_some_and(|from| from <= r.index());
+                    let lost = effects(i).changes(r.index());
                     if lost || matches!(op, Op::Return | Op::Return0 | Op::Return1 | Op::Jmp) {
                         break;
                     }

@@ -8,12 +8,13 @@ use super::{LocalShape, Table};
 use crate::instance::Instance;
 use crate::state::State;
 use crate::string::LuaString;
+use perilune_bytecode::effects::stores_element;
 use perilune_bytecode::flow::is_passed;
-use perilune_bytecode::{Instr, Op};
+use perilune_bytecode::{Instr, MAX_ROOM, Op};
 
 impl Table {
     /// The most inline field slots of a table.
-    pub const MAX_INLINE: usize = 64;
+    pub const MAX_INLINE: usize = MAX_ROOM;
 
     /// Creates the table of the NEWTABLE at `pc`, with inline room for `fields` fields, which are
     /// at least as many as its constructor has.
@@ -90,14 +91,10 @@ impl Table {
 /// table. The first ones after a NEWTABLE are those of its constructor and those for which there is
 /// room as well; which ones they are matters for speed only.
 fn stores(code: &[Instr], mut table: usize) -> impl Iterator<Item = Instr> + '_ {
-    let stores = |op| {
-        use Op::*;
-        matches!(op, SetField | SetFieldK | SetTable | SetTableK | SetI | SetIK)
-    };
     code.iter().copied().filter(move |&i| {
         if is_passed(i, table) {
             table = i.a();
         }
-        stores(i.op()) && i.a() == table
+        stores_element(i.op()) && i.a() == table
     })
 }
