@@ -140,8 +140,12 @@ pub(crate) enum Op {
     GuardMethod(Value, usize, State),
     /// The code of an inlined function begins: the frame, and the closure.
     Inline(Frame, Value),
-    /// Exits unless the value has this tag; the result is the value.
+    /// Exits unless the value has this tag; the result is the value. The instruction that needs it
+    /// has another effect on values with other tags, so it is executed even if its result is not
+    /// used.
     Guard(Value, Tag, State),
+    /// As [`Op::Guard`], where code that follows speculates on the tag: no effect depends on it.
+    Speculate(Value, Tag, State),
     /// Exits unless the table has this shape.
     GuardShape(Value, u32, State),
     /// Computes an integer of integers. Exits for what is an error.
@@ -380,6 +384,7 @@ impl Op {
             | GuardLibrary(v, ..)
             | Inline(_, v)
             | Guard(v, ..)
+            | Speculate(v, ..)
             | GuardShape(v, ..)
             | ToFloat(v)
             | NumberToFloat(v, _)
@@ -418,6 +423,7 @@ impl Op {
         match *self {
             IntArith(Operator::Mod | Operator::IDiv, _, _, s)
             | Guard(_, _, s)
+            | Speculate(_, _, s)
             | GuardShape(_, _, s)
             | GuardMethod(_, _, s)
             | GuardLibrary(_, _, s)
@@ -450,8 +456,8 @@ impl Op {
         use Op::*;
         match self {
             IntArith(operator, ..) => !matches!(operator, Operator::Mod | Operator::IDiv),
-            Guard(..) | NumberToFloat(..) | Rounds(..) | Integer(_) | Float(_) | Primitive(_)
-            | Str(_) | Register(_) | Upvalue(..) | FloatArith(..) | ToFloat(_) | CompareInt(..)
+            Speculate(..) | Rounds(..) | Integer(_) | Float(_) | Primitive(_) | Str(_)
+            | Register(_) | Upvalue(..) | FloatArith(..) | ToFloat(_) | CompareInt(..)
             | CompareFloat(..) | Same(..) | HasTag(..) | IsString(..) | IsInteger(..)
             | IsTrue(_) | Not(_) => true,
             _ => false,

@@ -489,7 +489,9 @@ impl<'a> Lower<'_, 'a> {
                 let closure = self.bits(closure);
                 self.emit().begin_inlined(frame.index(), closure);
             }
-            Op::Guard(v, tag, state) => self.guard(inst, v, tag, state),
+            Op::Guard(v, tag, state) | Op::Speculate(v, tag, state) => {
+                self.guard(inst, v, tag, state);
+            }
             Op::GuardShape(v, shape, state) => {
                 let other = self.exit(state);
                 let table = self.bits(v);

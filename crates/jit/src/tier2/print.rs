@@ -87,6 +87,7 @@ impl fmt::Display for Line<'_> {
             Inline(frame, v) => {
                 write!(f, "{frame} of {v}: line {}", function.frames[frame].proto.line_defined)?;
             }
+            Speculate(v, tag, _) => write!(f, "speculate {v}, {}", tag_name(tag))?,
             Guard(v, tag, _) => write!(f, "guard {v}, {}", tag_name(tag))?,
             GuardShape(v, shape, _) => write!(f, "guard_shape {v}, {shape}")?,
             IntArith(operator, a, b, _) => write!(f, "int_{operator:?} {a}, {b}")?,

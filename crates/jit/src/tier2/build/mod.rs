@@ -525,7 +525,7 @@ impl Builder<'_> {
     fn coerce(&mut self, v: Value, ty: Type, to: Pc) -> Value {
         let Some(tag) = ty.tag().filter(|_| self.f.ty(v) != ty) else { return v };
         let state = self.state_at(to);
-        let guarded = self.value(ty, Op::Guard(v, tag, state));
+        let guarded = self.value(ty, Op::Speculate(v, tag, state));
         self.f.values[guarded].origin = Some(self.f.origin(v));
         guarded
     }

@@ -27,7 +27,9 @@ pub(super) fn run(f: &mut Function) {
                 (Op::Field(..), Some(v)) => {
                     loads.insert(v, n);
                 }
-                (Op::Guard(v, tag, _), Some(guarded)) if tag != Tag::NIL => {
+                (Op::Guard(v, tag, _) | Op::Speculate(v, tag, _), Some(guarded))
+                    if tag != Tag::NIL =>
+                {
                     if let Some(at) = loads.remove(&v)
                         && let Op::Field(table, slot, _, state) = data.insts[at].op
                     {
