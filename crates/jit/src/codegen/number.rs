@@ -200,6 +200,49 @@ impl Emitter<'_> {
         }
     }
 
+    /// Returns a number as the integer that is equal to it, given its payload as an integer and as a
+    /// float; branches to `slow` if there is none. `None`: there never is.
+    pub(crate) fn number_to_int(
+        &mut self,
+        tag: Known,
+        bits: Value,
+        float: Value,
+        slow: Block,
+    ) -> Option<Value> {
+        match tag {
+            Known::Tag(Tag::INTEGER) => Some(bits),
+            Known::Tag(Tag::FLOAT) => Some(self.float_to_int(float, slow)),
+            Known::Tag(_) => None,
+            Known::Value(t) => {
+                let (convert, on) = (self.block(), self.block());
+                let check = self.block();
+                self.b.append_block_param(on, I64);
+                let is_int = self.is_tag(t, Tag::INTEGER);
+                self.b.ins().brif(is_int, on, &[BlockArg::from(bits)], check, &[]);
+                self.switch_to(check);
+                let is_float = self.is_tag(t, Tag::FLOAT);
+                self.branch(is_float, convert, slow);
+                self.switch_to(convert);
+                let v = self.float_to_int(float, slow);
+                self.jump_with(on, v);
+                self.switch_to(on);
+                Some(self.b.block_params(on)[0])
+            }
+        }
+    }
+
+    /// Returns the integer that is equal to a float; branches to `slow` if there is none.
+    fn float_to_int(&mut self, float: Value, slow: Block) -> Value {
+        let int = self.b.ins().fcvt_to_sint_sat(I64, float);
+        let back = self.b.ins().fcvt_from_sint(F64, int);
+        let is_same = self.b.ins().fcmp(FloatCC::Equal, back, float);
+        self.guard(is_same, slow);
+        // 2^63 becomes the greatest integer, which becomes 2^63 again
+        let is_small = self.b.ins().icmp_imm_s(IntCC::NotEqual, int, i64::MAX);
+        self.guard(is_small, slow);
+        int
+    }
+
     /// Returns the number of rounds after the first one of a loop over integers; goes to `skip` if
     /// it has none, to `slow` if its step is 0.
     pub(crate) fn loop_rounds(

@@ -158,6 +158,8 @@ pub(crate) enum Op {
     ToFloat(Value),
     /// Converts a number to a float; exits if it is none.
     NumberToFloat(Value, State),
+    /// Converts a number to the integer that is equal to it; exits if there is none.
+    NumberToInt(Value, State),
     /// Exits if both values are integers.
     GuardNotBothInt(Value, Value, State),
     /// Compares integers.
@@ -388,6 +390,7 @@ impl Op {
             | GuardShape(v, ..)
             | ToFloat(v)
             | NumberToFloat(v, _)
+            | NumberToInt(v, _)
             | HasTag(v, _)
             | IsTrue(v)
             | Not(v)
@@ -429,6 +432,7 @@ impl Op {
             | GuardLibrary(_, _, s)
             | Library(_, _, s)
             | NumberToFloat(_, s)
+            | NumberToInt(_, s)
             | GuardNotBothInt(_, _, s)
             | Field(_, _, _, s)
             | FieldOf(_, _, _, s)

@@ -95,6 +95,7 @@ impl fmt::Display for Line<'_> {
             Rounds(a, b) => write!(f, "rounds {a}, {b}")?,
             ToFloat(v) => write!(f, "to_float {v}")?,
             NumberToFloat(v, _) => write!(f, "number_to_float {v}")?,
+            NumberToInt(v, _) => write!(f, "number_to_int {v}")?,
             GuardNotBothInt(a, b, _) => write!(f, "guard_not_both_int {a}, {b}")?,
             CompareInt(cc, a, b) => write!(f, "compare_int {cc} {a}, {b}")?,
             CompareFloat(cc, a, b) => write!(f, "compare_float {cc} {a}, {b}")?,

@@ -1,5 +1,6 @@
 //! Arithmetic and bit operations.
 
+use perilune_bytecode::feedback::operands as seen;
 use perilune_runtime::value::Tag;
 
 use super::Builder;
@@ -14,6 +15,17 @@ impl Builder<'_> {
     pub(super) fn arithmetic(&mut self, (operator, x, y): (Operator, Operand, Operand)) {
         let i = self.instr(self.pc);
         let (ty, op) = match speculation(self.source.snapshot, self.pc, i) {
+            Speculation::Any if self.has_met_integral_floats(operator) => {
+                let (a, b) = (self.operand(x), self.operand(y));
+                let are_numbers = [a, b].into_iter().all(|v| self.may_be_number(v));
+                if !are_numbers {
+                    return self.generic();
+                }
+                let a = self.as_int(a);
+                let b = if self.same(x, y) { a } else { self.as_int(b) };
+                let state = self.state();
+                (Tag::INTEGER, Op::IntArith(operator, a, b, state))
+            }
             Speculation::Any => return self.generic(),
             Speculation::Int => {
                 let (a, b) = (self.operand(x), self.operand(y));
@@ -44,11 +56,7 @@ impl Builder<'_> {
                 if operator.has_int() && ints == [true, true] {
                     return self.generic();
                 }
-                let numbers = [a, b].map(|v| match self.f.ty(v) {
-                    Type::Is(tag) => tag == Tag::INTEGER || tag == Tag::FLOAT,
-                    _ => true,
-                });
-                if numbers != [true, true] {
+                if ![a, b].into_iter().all(|v| self.may_be_number(v)) {
                     return self.generic();
                 }
                 if operator.has_int() && never_ints == [false, false] {
@@ -60,6 +68,20 @@ impl Builder<'_> {
             }
         };
         self.set(i.ra(), Type::Is(ty), op);
+    }
+
+    /// Whether the instruction is an operator of integers that has met numbers only, among them
+    /// floats.
+    fn has_met_integral_floats(&self, operator: Operator) -> bool {
+        let snapshot = self.source.snapshot;
+        let met = snapshot.cell(self.pc) & seen::ALL;
+        let is_of_bits = operator.has_int() && !operator.has_float();
+        is_of_bits && !snapshot.general && met != 0 && met & seen::OTHER == 0
+    }
+
+    /// Whether a value may be a number.
+    fn may_be_number(&self, v: Value) -> bool {
+        self.f.ty(v).tag().is_none_or(|tag| tag == Tag::INTEGER || tag == Tag::FLOAT)
     }
 
     /// Whether two operands are one.
@@ -97,6 +119,16 @@ impl Builder<'_> {
     /// Returns a float.
     pub(super) fn float(&mut self, f: f64) -> Value {
         self.value(Type::Is(Tag::FLOAT), Op::Float(f.to_bits()))
+    }
+
+    /// Returns a number as the integer that it is equal to.
+    fn as_int(&mut self, v: Value) -> Value {
+        let int = Type::Is(Tag::INTEGER);
+        if self.f.ty(v) == int {
+            return v;
+        }
+        let state = self.state();
+        self.value(int, Op::NumberToInt(v, state))
     }
 
     /// Returns a number as a float.
