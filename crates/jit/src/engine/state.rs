@@ -1,6 +1,7 @@
 //! What a state has of the compiler: requests, announcements, transitions.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -18,8 +19,8 @@ use super::attached::{Attached, label};
 use super::jit::Jit;
 use super::native_stack::with_room;
 use super::walk::{StateHooks, walk};
-use crate::feedback::callees::{callees, callees_of};
-use crate::feedback::inlinee::{InlineeSeen, refusal};
+use crate::feedback::callees::{Called, callees, callees_of};
+use crate::feedback::inlinee::{InlineeSeen, Position, refusal};
 use crate::feedback::snapshot::{Shapes, Snapshot};
 use crate::pipeline::job::{Job, Unit};
 use crate::policy::history::{History, Known};
@@ -166,12 +167,19 @@ impl JitState {
     ) {
         /// So many functions may be inlined in each other.
         const MAX_DEPTH: usize = 3;
+        /// Functions of so many instructions are hardly more than a call of them.
+        const SMALL: usize = 10;
         let inst = chain[chain.len() - 1];
         let caller = self.jit.attached(&(*inst).proto);
-        let mut callees = callees_of(inst);
+        let calls = callees_of(inst).into_iter();
+        let mut calls: Vec<(u32, *mut Instance, BTreeSet<u32>)> = calls
+            .flat_map(|Called { pc, callees }| {
+                callees.into_iter().map(move |(callee, shapes)| (pc, callee, shapes))
+            })
+            .collect();
         // what is called most often comes first, as there is room for some only
-        callees.sort_by_key(|&(_, callee)| Reverse((*callee).entries));
-        for (pc, callee) in callees {
+        calls.sort_by_key(|&(_, callee, _)| Reverse((*callee).entries));
+        for (pc, callee, shapes) in calls {
             let proto = &(*callee).proto;
             // how often it was called in the interpreter, at this call among others
             let called = (*callee).entries;
@@ -185,15 +193,17 @@ impl JitState {
             } else if chain.contains(&callee) {
                 Some("the function calls itself")
             } else {
-                let too_many =
-                    Some("too many instructions are inlined before").filter(|_| length > *left);
+                let too_many = Some("too many instructions are inlined before");
+                let too_many = too_many.filter(|_| length > SMALL && length > *left);
                 refusal(proto, caller.code_loops.contain(pc)).or(too_many)
             };
             if let Some(reason) = refusal {
                 snapshot.not_inlined.note(pc, reason);
                 continue;
             }
-            *left -= length;
+            if length > SMALL {
+                *left -= length;
+            }
             // its slot is compared
             let method = self.jit.attached(proto).method.clone();
             (*callee).slot = slot_of(&method);
@@ -204,7 +214,9 @@ impl JitState {
             self.find_inlinees(st, &mut inner, chain, left);
             chain.pop();
             let (method, proto) = (Arc::downgrade(&method), Arc::downgrade(proto));
-            snapshot.inlinees.insert(pc, InlineeSeen { method, proto, snapshot: Arc::new(inner) });
+            let snapshot_of = Arc::new(inner);
+            let seen = InlineeSeen { method, proto, snapshot: snapshot_of, shapes };
+            snapshot.inlinees.entry(pc).or_default().push(seen);
         }
     }
 
@@ -257,26 +269,32 @@ impl JitState {
 const EXITS_PER_REPORT: u64 = 128;
 
 /// Returns the frame of the function with this proto that runs code of this version, of which
-/// `frame` is a frame, perhaps of an inlined function; and the instructions that the frames are at,
-/// from there to `frame`.
+/// `frame` is a frame, perhaps of an inlined function; and the positions of the frames, from there
+/// to `frame`.
 ///
 /// # Safety
 /// `frame` is on the stack of this thread's state.
-unsafe fn outermost(mut frame: Frame, code: u32, proto: &Arc<Proto>) -> Option<(Frame, Vec<u32>)> {
-    let mut path = vec![frame.word().pc()];
+unsafe fn outermost(
+    mut frame: Frame,
+    code: u32,
+    proto: &Arc<Proto>,
+) -> Option<(Frame, Vec<Position>)> {
+    let mut path = Vec::new();
+    let mut pc = frame.word().pc();
     loop {
         if frame.word().code() != code {
             return None;
         }
         // only frames of Lua functions run code
         let inst = (*frame.callee().as_function()).instance;
+        path.push(Position { proto: Arc::as_ptr(&(*inst).proto), pc });
         if Arc::ptr_eq(&(*inst).proto, proto) {
             path.reverse();
             return Some((frame, path));
         }
         frame = frame.caller()?;
         // the call, after which it continues
-        path.push(frame.word().pc().checked_sub(1)?);
+        pc = frame.word().pc().checked_sub(1)?;
     }
 }
 
@@ -381,7 +399,7 @@ impl Tier for JitState {
         let Some((frame, path)) = outermost(Frame((*st).base), code, &proto) else { return };
         let inst = (*frame.callee().as_function()).instance;
         // a loop that could not be entered: its registers hold something else than before
-        let is_refused = path.len() == 1 && known.entry == Some(path[0]);
+        let is_refused = path.len() == 1 && known.entry == Some(path[0].pc);
         // SAFETY: the caller's promise.
         let now = || unsafe {
             let mut now = self.take(st, inst);

@@ -1,7 +1,13 @@
 //! The callees that calls of a function have had.
 
-use perilune_bytecode::Op;
-use perilune_runtime::instance::Instance;
+use std::collections::BTreeSet;
+
+use perilune_bytecode::{Instr, Op};
+use perilune_runtime::closure::LuaClosure;
+use perilune_runtime::frame::Frame;
+use perilune_runtime::instance::{EntryKind, Instance};
+
+use super::inlinee::MAX_SHAPES;
 
 /// The callee that a call has always had.
 #[derive(Clone, Copy)]
@@ -32,19 +38,95 @@ pub(crate) unsafe fn callees(inst: *mut Instance, alone: bool) -> Vec<Callee> {
         .collect()
 }
 
-/// Returns the Lua functions that calls with known numbers of arguments and results have always
-/// had, with the pcs of the calls.
+/// The Lua functions that a call has had.
+pub(crate) struct Called {
+    pub(crate) pc: u32,
+    /// The functions; of several, with the ids of the shapes of the receivers whose method each is.
+    pub(crate) callees: Vec<(*mut Instance, BTreeSet<u32>)>,
+}
+
+/// Returns the calls with known numbers of arguments and results that have always had the same Lua
+/// function, or methods of receivers of some shapes.
 ///
 /// # Safety
 /// As for [`callees`].
-pub(crate) unsafe fn callees_of(inst: *mut Instance) -> Vec<(u32, *mut Instance)> {
-    let calls = (&(*inst).proto).code.iter().enumerate();
+pub(crate) unsafe fn callees_of(inst: *mut Instance) -> Vec<Called> {
+    let code = &(&(*inst).proto).code;
+    let calls = code.iter().enumerate();
     let calls = calls.filter(|(_, i)| i.op() == Op::Call && i.b() != 0 && i.c() != 0);
     calls
         .filter_map(|(pc, _)| {
             let cache = &*(*inst).callees.add(*(*inst).cells.add(pc) as usize);
-            let callee = cache.instance().filter(|_| cache.others == 0)?;
-            Some((pc as u32, callee))
+            let callees = match cache.others {
+                0 => vec![(cache.instance()?, BTreeSet::new())],
+                _ => methods(inst, method_lookup(code, pc)?)?,
+            };
+            Some(Called { pc: pc as u32, callees })
         })
         .collect()
+}
+
+/// Returns where the method is looked up that is called at `pc`, if all instructions from there to
+/// the call run in order and nothing else is called between them.
+pub(crate) fn method_lookup(code: &[Instr], pc: usize) -> Option<usize> {
+    /// The most instructions that compute arguments.
+    const MAX_BETWEEN: usize = 8;
+    let a = code[pc].a();
+    let before = (pc.saturating_sub(MAX_BETWEEN + 1)..pc).rev();
+    for at in before {
+        let i = code[at];
+        match i.op() {
+            Op::SelfK if i.a() == a => return Some(at),
+            Op::Move
+            | Op::LoadI
+            | Op::LoadF
+            | Op::LoadK
+            | Op::LoadFalse
+            | Op::LoadTrue
+            | Op::LoadNil
+            | Op::GetUpval
+            | Op::GetField
+            | Op::GetTabUp
+            | Op::GetI
+            | Op::GetTable
+            | Op::Add
+            | Op::AddI
+            | Op::AddK
+            | Op::Sub
+            | Op::SubK
+            | Op::Mul
+            | Op::MulK
+                if i.a() > a + Frame::RESERVED => {}
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Returns the methods that a SELF at `pc` has found, with the shapes of their receivers, if all
+/// that it has found are Lua functions of metatables.
+///
+/// # Safety
+/// As for [`callees`].
+unsafe fn methods(inst: *mut Instance, pc: usize) -> Option<Vec<(*mut Instance, BTreeSet<u32>)>> {
+    let cache = &(&(*inst).field_caches())[*(*inst).cells.add(pc) as usize];
+    let mut found: Vec<(*mut Instance, BTreeSet<u32>)> = Vec::new();
+    let mut count = 0;
+    for entry in cache.entries().filter(|e| e.kind() != EntryKind::Unused) {
+        let EntryKind::Chain(shape) = entry.kind() else { return None };
+        let method = entry.outcome.cast::<LuaClosure>();
+        count += 1;
+        if method.is_null() || count > MAX_SHAPES {
+            return None;
+        }
+        // an entry keeps what it has found alive
+        let callee = (*method).instance;
+        match found.iter_mut().find(|(known, _)| *known == callee) {
+            Some((_, shapes)) => {
+                shapes.insert(shape);
+            }
+            None => found.push((callee, BTreeSet::from([shape]))),
+        }
+    }
+    Some(found)
 }

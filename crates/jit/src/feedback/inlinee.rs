@@ -15,7 +15,11 @@ const MAX_LENGTH: usize = 32;
 /// The same where the call is in a loop, which pays for longer compiles.
 const MAX_LENGTH_IN_LOOPS: usize = 64;
 
-/// The callee that a call has always had, if that may be inlined.
+/// The most shapes of receivers whose methods are inlined at one call.
+pub(crate) const MAX_SHAPES: usize = 4;
+
+/// A callee of a call that may be inlined: the only one that the call has had, or that of receivers
+/// of some shapes.
 #[derive(Clone)]
 pub struct InlineeSeen {
     /// Its method, whose slot the code compares. Weak, as methods that are inlined in each other
@@ -24,6 +28,17 @@ pub struct InlineeSeen {
     /// Weak, as code does not keep programs alive.
     pub(crate) proto: Weak<Proto>,
     pub(crate) snapshot: Arc<Snapshot>,
+    /// The ids of the shapes of the receivers whose method it is, if the call has had several
+    /// callees; none if it is the only one.
+    pub(crate) shapes: BTreeSet<u32>,
+}
+
+/// An instruction of a function: where a frame is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Position {
+    /// The function. It is compared, and alive while the frame is.
+    pub(crate) proto: *const Proto,
+    pub(crate) pc: u32,
 }
 
 impl InlineeSeen {
@@ -31,11 +46,16 @@ impl InlineeSeen {
     pub(crate) fn is_same(&self, other: &InlineeSeen) -> bool {
         Weak::ptr_eq(&self.method, &other.method)
     }
+
+    /// Returns whether the function is the one with this proto.
+    fn is_of(&self, proto: *const Proto) -> bool {
+        self.proto.as_ptr() == proto
+    }
 }
 
 impl PartialEq for InlineeSeen {
     fn eq(&self, other: &InlineeSeen) -> bool {
-        self.is_same(other) && self.snapshot == other.snapshot
+        self.is_same(other) && self.shapes == other.shapes && self.snapshot == other.snapshot
     }
 }
 
@@ -49,23 +69,30 @@ impl fmt::Debug for InlineeSeen {
 
 impl Snapshot {
     /// Returns the instructions that have failed among those of the function that the last of some
-    /// instructions belongs to, and that instruction: the others are the calls that lead there. If
-    /// one of these is not inlined any more, it is taken as the last.
-    pub(crate) fn failed_at(&self, path: &[u32]) -> Option<(&BTreeSet<u32>, u32)> {
-        let (&pc, rest) = path.split_first()?;
-        match self.inlinees.get(&pc) {
-            Some(inlinee) if !rest.is_empty() => inlinee.snapshot.failed_at(rest),
-            _ => Some((&self.failed, pc)),
+    /// positions is in, and its instruction: the others are at the calls that lead there. If one of
+    /// these is not inlined any more, it is taken as the last.
+    pub(crate) fn failed_at(&self, path: &[Position]) -> Option<(&BTreeSet<u32>, u32)> {
+        let (at, rest) = path.split_first()?;
+        let inlined = rest.first().and_then(|next| {
+            self.inlinees.get(&at.pc)?.iter().find(|inlinee| inlinee.is_of(next.proto))
+        });
+        match inlined {
+            Some(inlinee) => inlinee.snapshot.failed_at(rest),
+            None => Some((&self.failed, at.pc)),
         }
     }
 
     /// Notes that an instruction has failed, as [`Snapshot::failed_at`] finds it.
-    pub(crate) fn fail(&mut self, path: &[u32]) {
-        let Some((&pc, rest)) = path.split_first() else { return };
-        match self.inlinees.get_mut(&pc) {
-            Some(inlinee) if !rest.is_empty() => Arc::make_mut(&mut inlinee.snapshot).fail(rest),
-            _ => {
-                self.failed.insert(pc);
+    pub(crate) fn fail(&mut self, path: &[Position]) {
+        let Some((at, rest)) = path.split_first() else { return };
+        let inlined = rest.first().and_then(|next| {
+            let mut all = self.inlinees.get_mut(&at.pc)?.iter_mut();
+            all.find(|inlinee| inlinee.is_of(next.proto))
+        });
+        match inlined {
+            Some(inlinee) => Arc::make_mut(&mut inlinee.snapshot).fail(rest),
+            None => {
+                self.failed.insert(at.pc);
             }
         }
     }
@@ -131,20 +158,28 @@ mod tests {
 
     #[test]
     fn failures_are_noted_where_the_instruction_is() {
-        let proto = listing::compile("local f = ... return f");
-        let inner = Snapshot::before_run(&proto);
-        let seen =
-            InlineeSeen { method: Weak::new(), proto: Weak::new(), snapshot: Arc::new(inner) };
-        let mut snapshot = Snapshot::before_run(&proto);
-        snapshot.inlinees.insert(3, seen);
-        snapshot.fail(&[3, 7]);
+        let [outer, one, other] =
+            ["local f = ... return f", "return 1", "return 2"].map(listing::compile);
+        let seen = |proto: &Arc<Proto>| InlineeSeen {
+            method: Weak::new(),
+            proto: Arc::downgrade(proto),
+            snapshot: Arc::new(Snapshot::before_run(proto)),
+            shapes: BTreeSet::new(),
+        };
+        let at = |proto: &Arc<Proto>, pc| Position { proto: Arc::as_ptr(proto), pc };
+        let mut snapshot = Snapshot::before_run(&outer);
+        snapshot.inlinees.insert(3, vec![seen(&one), seen(&other)]);
+        let path = [at(&outer, 3), at(&other, 7)];
+        snapshot.fail(&path);
         assert!(snapshot.failed.is_empty());
-        assert_eq!(snapshot.failed_at(&[3, 7]), Some((&BTreeSet::from([7]), 7)));
-        // a call that is not inlined any more stands for what it led to
-        snapshot.fail(&[5, 7]);
-        assert_eq!(snapshot.failed, BTreeSet::from([5]));
+        assert_eq!(snapshot.failed_at(&path), Some((&BTreeSet::from([7]), 7)));
+        let in_the_first = [at(&outer, 3), at(&one, 7)];
+        assert_eq!(snapshot.failed_at(&in_the_first), Some((&BTreeSet::new(), 7)));
+        // a call that is not inlined any more, or not of this function, stands for what it led to
+        snapshot.fail(&[at(&outer, 5), at(&one, 7)]);
+        snapshot.fail(&[at(&outer, 3), at(&outer, 7)]);
+        assert_eq!(snapshot.failed, BTreeSet::from([3, 5]));
         // the call itself
-        snapshot.fail(&[3]);
-        assert_eq!(snapshot.failed_at(&[3]), Some((&BTreeSet::from([3, 5]), 3)));
+        assert_eq!(snapshot.failed_at(&path[..1]), Some((&BTreeSet::from([3, 5]), 3)));
     }
 }

@@ -8,6 +8,7 @@ use perilune_bytecode::{Feedback, FeedbackLayout, Op, Proto};
 use perilune_runtime::engine::Shape;
 use perilune_runtime::state::State;
 
+use super::inlinee::MAX_SHAPES;
 use super::snapshot::{CalleeSeen, FieldPath, FieldSnapshot, NotInlined, Shapes, Snapshot};
 
 /// The most inline paths of a field access. Others use the inline cache itself, which has as many
@@ -129,13 +130,22 @@ impl Snapshot {
         for (field, before) in self.fields.iter_mut().zip(&before.fields) {
             field.merge(before);
         }
-        self.inlinees.retain(|pc, inlinee| {
+        self.inlinees.retain(|pc, now| {
             let Some(before) = before.inlinees.get(pc) else { return true };
-            if let Some(proto) = inlinee.proto.upgrade() {
-                Arc::make_mut(&mut inlinee.snapshot).merge(&before.snapshot, &proto);
+            for inlinee in before {
+                let Some(same) = now.iter_mut().find(|now| now.is_same(inlinee)) else {
+                    now.push(inlinee.clone());
+                    continue;
+                };
+                if let Some(proto) = same.proto.upgrade() {
+                    Arc::make_mut(&mut same.snapshot).merge(&inlinee.snapshot, &proto);
+                }
+                same.shapes.extend(&inlinee.shapes);
             }
-            // another function than before: there are several
-            inlinee.is_same(before)
+            // several functions are told apart by the shapes of receivers
+            let [_, _, ..] = now[..] else { return true };
+            let shapes: usize = now.iter().map(|inlinee| inlinee.shapes.len()).sum();
+            shapes <= MAX_SHAPES && now.iter().all(|inlinee| !inlinee.shapes.is_empty())
         });
     }
 
@@ -161,7 +171,7 @@ impl Snapshot {
     /// Returns the ids of the shapes in it and in the feedback of functions that may be inlined.
     fn shape_ids(&self) -> Vec<u32> {
         let mut ids: Vec<u32> = self.fields.iter().flat_map(FieldSnapshot::shapes).collect();
-        for inlinee in self.inlinees.values() {
+        for inlinee in self.inlinees.values().flatten() {
             ids.extend(inlinee.snapshot.shape_ids());
         }
         ids

@@ -121,12 +121,8 @@ pub enum CalleeSeen {
 
 impl FieldSnapshot {
     unsafe fn take(st: *mut State, cache: &FieldCache) -> FieldSnapshot {
-        let more = cache.more.as_deref().map_or(&[][..], |m| &m[..]);
-        let paths = std::iter::once(&cache.first)
-            .chain(more)
-            .enumerate()
-            .filter_map(|(entry, e)| FieldPath::of(st, e, entry))
-            .collect();
+        let entries = cache.entries().enumerate();
+        let paths = entries.filter_map(|(entry, e)| FieldPath::of(st, e, entry)).collect();
         FieldSnapshot { paths, seen: cache.misses != 0 }
     }
 }
@@ -205,7 +201,7 @@ pub struct Snapshot {
     /// Code that was never executed is left to the interpreter.
     pub prunes: bool,
     /// Callees that may be inlined, by the pc of the call.
-    pub inlinees: BTreeMap<u32, InlineeSeen>,
+    pub inlinees: BTreeMap<u32, Vec<InlineeSeen>>,
     /// Why other callees are not inlined.
     pub(crate) not_inlined: NotInlined,
 }

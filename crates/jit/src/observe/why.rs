@@ -27,11 +27,11 @@ fn lines(out: &mut String, proto: &Proto, snapshot: &Snapshot, depth: usize) {
     let loops = Loops::of(&proto.code);
     for pc in 0..proto.code.len() {
         let reasons = reasons(proto, snapshot, pc, loops.contain(pc as u32));
-        let inlinee = snapshot.inlinees.get(&(pc as u32));
-        let inlinee = inlinee.and_then(|i| Some((i.proto.upgrade()?, &i.snapshot)));
         let mut inner = String::new();
-        if let Some((proto, snapshot)) = &inlinee {
-            lines(&mut inner, proto, snapshot, depth + 1);
+        for inlinee in snapshot.inlinees.get(&(pc as u32)).into_iter().flatten() {
+            if let Some(proto) = inlinee.proto.upgrade() {
+                lines(&mut inner, &proto, &inlinee.snapshot, depth + 1);
+            }
         }
         if reasons.is_empty() && inner.is_empty() {
             continue;
@@ -61,7 +61,15 @@ fn reasons(proto: &Proto, snapshot: &Snapshot, pc: usize, in_loop: bool) -> Vec<
             }
         }
         Feedback::Callee => match snapshot.callees.get(cell as usize) {
-            Some(CalleeSeen::Several) => found.push("has called more than one function".to_owned()),
+            Some(CalleeSeen::Several) => {
+                let inlined = snapshot.inlinees.get(&(pc as u32)).map_or(0, Vec::len);
+                found.push(match inlined {
+                    0 => "has called more than one function".to_owned(),
+                    _ => {
+                        format!("has called more than one function, of which {inlined} are inlined")
+                    }
+                });
+            }
             Some(CalleeSeen::Lua) => {
                 let instr = proto.code[pc];
                 let is_open = op == Op::Call && (instr.b() == 0 || instr.c() == 0);

@@ -1,6 +1,6 @@
 //! What a translation is given.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use perilune_bytecode::Proto;
@@ -32,9 +32,12 @@ pub(crate) struct Input<'a> {
     pub(crate) counts: bool,
     /// Calls whose callee is likely to be a member of the same module, by pc.
     pub(crate) direct: &'a HashMap<u32, Direct>,
-    /// Calls whose callee may be inlined, by pc.
-    pub(crate) inlinees: &'a HashMap<u32, Inlinee>,
+    /// Calls whose callees may be inlined, by pc.
+    pub(crate) inlinees: &'a Inlinees,
 }
+
+/// Functions that may be inlined, by the pcs of their calls.
+pub(crate) type Inlinees = HashMap<u32, Vec<Inlinee>>;
 
 /// A function that may be inlined where it is called.
 pub(crate) struct Inlinee {
@@ -42,8 +45,10 @@ pub(crate) struct Inlinee {
     pub(crate) snapshot: Arc<Snapshot>,
     /// The address of its slot, which the code compares. The code keeps the method alive.
     pub(crate) slot: usize,
-    /// Calls of it whose callee may be inlined in turn.
-    pub(crate) inlinees: HashMap<u32, Inlinee>,
+    /// The ids of the shapes of receivers whose method it is, if it is one of several callees.
+    pub(crate) shapes: BTreeSet<u32>,
+    /// Calls of it whose callees may be inlined in turn.
+    pub(crate) inlinees: Inlinees,
     /// See [`Input::direct`]. It is empty: calls in inlined functions go through slots.
     pub(crate) direct: HashMap<u32, Direct>,
 }

@@ -14,7 +14,7 @@ use perilune_runtime::tier::RuntimeCalls;
 use perilune_runtime::transient;
 
 use super::compile::{Compiler, Linked, largest_size};
-use super::input::{Direct, Inlinee, Input};
+use super::input::{Direct, Inlinee, Inlinees, Input};
 use super::job::{Job, Unit};
 use super::passes;
 use super::symbols::Symbols;
@@ -54,28 +54,32 @@ pub(crate) struct Backend {
     lost: Mutex<Vec<Job>>,
 }
 
-/// Returns the functions that may be inlined, by the pcs of their calls. Their methods are added to
-/// those that the code keeps alive.
-fn inlinees(snapshot: &Snapshot, kept: &mut Vec<Arc<Method>>) -> HashMap<u32, Inlinee> {
-    let mut found = HashMap::new();
-    for (&pc, seen) in snapshot.inlinees.iter().filter(|(pc, _)| !snapshot.failed.contains(pc)) {
-        let (Some(proto), Some(method)) = (seen.proto.upgrade(), seen.method.upgrade()) else {
-            continue;
-        };
-        let slot = std::ptr::from_ref(method.slot()) as usize;
-        kept.push(method);
-        let snapshot = seen.snapshot.clone();
-        let inlinees = inlinees(&snapshot, kept);
-        found.insert(pc, Inlinee { proto, snapshot, slot, inlinees, direct: HashMap::new() });
+/// Returns the functions that may be inlined. Their methods are added to those that the code keeps
+/// alive.
+fn inlinees(snapshot: &Snapshot, kept: &mut Vec<Arc<Method>>) -> Inlinees {
+    let mut found = Inlinees::new();
+    for (&pc, all) in snapshot.inlinees.iter().filter(|(pc, _)| !snapshot.failed.contains(pc)) {
+        for seen in all {
+            let (Some(proto), Some(method)) = (seen.proto.upgrade(), seen.method.upgrade()) else {
+                continue;
+            };
+            let slot = std::ptr::from_ref(method.slot()) as usize;
+            kept.push(method);
+            let (snapshot, shapes) = (seen.snapshot.clone(), seen.shapes.clone());
+            let (inlinees, direct) = (inlinees(&snapshot, kept), HashMap::new());
+            let inlinee = Inlinee { proto, snapshot, slot, shapes, inlinees, direct };
+            found.entry(pc).or_default().push(inlinee);
+        }
     }
     found
 }
 
 /// Returns the protos of functions that may be inlined, and of those inlined there.
-fn all_of(inlinees: &HashMap<u32, Inlinee>) -> Box<dyn Iterator<Item = &Proto> + '_> {
+fn all_of(inlinees: &Inlinees) -> Box<dyn Iterator<Item = &Proto> + '_> {
     Box::new(
         inlinees
             .values()
+            .flatten()
             .flat_map(|inlinee| std::iter::once(&*inlinee.proto).chain(all_of(&inlinee.inlinees))),
     )
 }
@@ -273,7 +277,7 @@ impl Backend {
             let mut kept = Vec::new();
             let inlinees = match self.tier2 {
                 true => inlinees(&unit.snapshot, &mut kept),
-                false => HashMap::new(),
+                false => Inlinees::new(),
             };
             largest += largest_size(proto, self.verify_values);
             largest +=

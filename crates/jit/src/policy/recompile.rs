@@ -10,6 +10,7 @@ use perilune_bytecode::{Feedback, Op, Proto};
 use perilune_code::{Method, Phase};
 
 use super::history::{History, Known};
+use crate::feedback::inlinee::{InlineeSeen, Position};
 use crate::feedback::merge::{MAX_PATHS, bits};
 use crate::feedback::snapshot::{CalleeSeen, FieldSnapshot, Snapshot};
 
@@ -17,7 +18,7 @@ use crate::feedback::snapshot::{CalleeSeen, FieldSnapshot, Snapshot};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Avoid {
     /// At an instruction: the last one, to which the others, calls of inlined functions, lead.
-    At(Vec<u32>),
+    At(Vec<Position>),
     /// Anywhere.
     All,
 }
@@ -42,7 +43,11 @@ impl History {
     /// Returns what a method was compiled for, if its code has exited at the last instruction of
     /// `path` for nothing that feedback shows, and what to avoid then: speculation at this place,
     /// inlining at the call that leads there, or all.
-    pub(crate) fn to_avoid(&self, method: &Method, path: &[u32]) -> Option<(Arc<Known>, Avoid)> {
+    pub(crate) fn to_avoid(
+        &self,
+        method: &Method,
+        path: &[Position],
+    ) -> Option<(Arc<Known>, Avoid)> {
         /// So many instructions may fail before nothing is speculated on any more.
         const MAX_FAILED: usize = 16;
         if !may_change(method) {
@@ -53,7 +58,7 @@ impl History {
             // The compile for which it was settled could not begin, or was refused.
             return (!known.snapshot.general).then_some((known, Avoid::All));
         }
-        let may_fail = |path: &&[u32]| {
+        let may_fail = |path: &&[Position]| {
             let found = known.snapshot.failed_at(path);
             found.is_some_and(|(failed, pc)| !failed.contains(&pc) && failed.len() < MAX_FAILED)
         };
@@ -113,13 +118,19 @@ impl Snapshot {
                 known => known,
             };
             now.cells[pc] & bits & !known == 0
-        }) && self.inlinees.iter().all(|(pc, inlinee)| {
-            let now = now.inlinees.get(pc).filter(|now| now.is_same(inlinee));
-            let proto = inlinee.proto.upgrade();
-            now.zip(proto)
-                .is_some_and(|(now, proto)| inlinee.snapshot.covers(&now.snapshot, &proto))
+        }) && self.inlinees.iter().all(|(pc, known)| {
+            now.inlinees.get(pc).is_some_and(|now| now.iter().all(|now| covered_by(known, now)))
         })
     }
+}
+
+/// Whether one of some inlined functions is the one that is called now, and is compiled for what it
+/// does now.
+fn covered_by(known: &[InlineeSeen], now: &InlineeSeen) -> bool {
+    let Some(known) = known.iter().find(|known| known.is_same(now)) else { return false };
+    let Some(proto) = known.proto.upgrade() else { return false };
+    let has_shapes = known.shapes.is_empty() || known.shapes.is_superset(&now.shapes);
+    has_shapes && known.snapshot.covers(&now.snapshot, &proto)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use perilune_bytecode::Proto;
 use perilune_runtime::value::Tag;
 
+use super::shapes::Shapes;
 use crate::codegen::builtin::Inlined;
 use crate::codegen::number::Operator;
 use crate::entity::{Pc, Reg};
@@ -146,8 +147,10 @@ pub(crate) enum Op {
     Guard(Value, Tag, State),
     /// As [`Op::Guard`], where code that follows speculates on the tag: no effect depends on it.
     Speculate(Value, Tag, State),
-    /// Exits unless the table has this shape.
-    GuardShape(Value, u32, State),
+    /// Exits unless the table has one of these shapes.
+    GuardShape(Value, Shapes, State),
+    /// Whether a table has this shape.
+    HasShape(Value, u32),
     /// Computes an integer of integers. Exits for what is an error.
     IntArith(Operator, Value, Value, State),
     /// The quotient of unsigned integers, of which the second is not 0.
@@ -182,9 +185,9 @@ pub(crate) enum Op {
     /// False for what counts as true, and true for nil and false.
     Not(Value),
     /// Loads the field in a slot of a table whose shape is guarded. Exits if it is nil and a
-    /// metamethod may have a say; the entry of the inline cache, if there is one, is for tables
-    /// whose metatables do not have the field either.
-    Field(Value, Slot, Option<usize>, State),
+    /// metamethod may have a say; these entries of the inline cache are for tables whose
+    /// metatables do not have the field either.
+    Field(Value, Slot, Entries, State),
     /// Loads the field in a slot of a table whose shape is guarded. Exits unless it has this tag.
     FieldOf(Value, Slot, Tag, State),
     /// Stores the field in a slot of a table whose shape is guarded. Exits if the store may concern
@@ -247,6 +250,22 @@ pub(crate) struct Library {
     pub(crate) tag: Option<Tag>,
     /// The register of the callee; arguments follow where a call has them.
     pub(crate) at: Reg,
+}
+
+/// Entries of an inline cache of fields: a bit for each, by its number.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Entries(u8);
+
+impl Entries {
+    /// Adds an entry.
+    pub(crate) fn add(&mut self, entry: usize) {
+        self.0 |= 1 << entry;
+    }
+
+    /// Returns the numbers of the entries.
+    pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
+        (0..u8::BITS as usize).filter(move |entry| self.0 >> entry & 1 != 0)
+    }
 }
 
 /// An entry of an inline cache of fields that is for a chain of metatables.
@@ -392,6 +411,7 @@ impl Op {
             | NumberToFloat(v, _)
             | NumberToInt(v, _)
             | HasTag(v, _)
+            | HasShape(v, _)
             | IsTrue(v)
             | Not(v)
             | Field(v, ..)
@@ -462,8 +482,8 @@ impl Op {
             IntArith(operator, ..) => !matches!(operator, Operator::Mod | Operator::IDiv),
             Speculate(..) | Rounds(..) | Integer(_) | Float(_) | Primitive(_) | Str(_)
             | Register(_) | Upvalue(..) | FloatArith(..) | ToFloat(_) | CompareInt(..)
-            | CompareFloat(..) | Same(..) | HasTag(..) | IsString(..) | IsInteger(..)
-            | IsTrue(_) | Not(_) => true,
+            | CompareFloat(..) | Same(..) | HasTag(..) | HasShape(..) | IsString(..)
+            | IsInteger(..) | IsTrue(_) | Not(_) => true,
             _ => false,
         }
     }

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use super::ir::Value;
+use super::shapes::Shapes;
 
 /// A global: the closure whose upvalue has the environment (`None`: that of the function itself),
 /// the upvalue, and the constant with the name.
@@ -19,7 +20,7 @@ pub(super) struct Known {
     /// Values after guards of their types, by what they were before.
     guarded: HashMap<Value, Value>,
     /// Shapes of tables, which guards have compared.
-    shapes: HashMap<Value, u32>,
+    shapes: HashMap<Value, Shapes>,
     /// Values of the fields of tables whose shapes are known, by slot.
     fields: HashMap<(Value, u32), Value>,
     /// Values of upvalues of closures; `None`: of that of the function itself.
@@ -87,27 +88,27 @@ impl Known {
         self.guarded.insert(origin, guarded);
     }
 
-    /// Returns the shape of `table`, if it is known.
-    pub(super) fn shape(&self, table: Value) -> Option<u32> {
+    /// Returns the shapes of which `table` has one, if they are known.
+    pub(super) fn shapes(&self, table: Value) -> Option<Shapes> {
         self.shapes.get(&table).copied()
     }
 
-    /// A guard has compared the shape of `table`.
-    pub(super) fn note_shape(&mut self, table: Value, shape: u32) {
-        self.shapes.insert(table, shape);
+    /// A guard has compared the shape of `table` with these.
+    pub(super) fn note_shapes(&mut self, table: Value, shapes: Shapes) {
+        self.shapes.insert(table, shapes);
     }
 
-    /// A table of this shape has another shape now, whichever values stand for it.
-    pub(super) fn forget_shape(&mut self, shape: u32) {
-        self.shapes.retain(|_, known| *known != shape);
+    /// A table of one of these shapes has another shape now, whichever values stand for it.
+    pub(super) fn forget_shapes(&mut self, shapes: Shapes) {
+        self.shapes.retain(|_, known| !known.ids().iter().any(|&id| shapes.contains(id)));
     }
 
     /// A table has another metatable and shape now, whichever values stand for it. What the table
     /// lacks is looked up elsewhere then, so fields are forgotten unless `is_there` says that their
     /// value is not nil.
     pub(super) fn change_metatable(&mut self, table: Value, is_there: impl Fn(Value) -> bool) {
-        match self.shape(table) {
-            Some(shape) => self.forget_shape(shape),
+        match self.shapes(table) {
+            Some(shapes) => self.forget_shapes(shapes),
             None => self.shapes.clear(),
         }
         self.fields.retain(|_, value| is_there(*value));
@@ -162,7 +163,11 @@ impl Known {
     /// Keeps what is known on both ways to a merge point.
     pub(super) fn meet(&mut self, other: &Known) {
         keep_common(&mut self.guarded, &other.guarded);
-        keep_common(&mut self.shapes, &other.shapes);
+        self.shapes.retain(|table, shapes| {
+            let both = other.shapes.get(table).and_then(|others| shapes.and(others));
+            *shapes = both.unwrap_or(*shapes);
+            both.is_some()
+        });
         keep_common(&mut self.fields, &other.fields);
         keep_common(&mut self.upvalues, &other.upvalues);
         keep_common(&mut self.unwatched, &other.unwatched);
@@ -180,6 +185,10 @@ mod tests {
     use cranelift_codegen::entity::EntityRef;
 
     use super::*;
+
+    fn shape(id: u32) -> Shapes {
+        Shapes::of([id]).expect("it is one")
+    }
 
     #[test]
     fn a_store_forgets_the_slot_in_other_tables() {
@@ -199,31 +208,36 @@ mod tests {
     fn a_metatable_changes_the_shape_and_what_may_be_nil() {
         let [t, u, v, nil] = [0, 1, 2, 3].map(Value::new);
         let mut known = Known::default();
-        known.note_shape(t, 7);
-        known.note_shape(u, 8);
+        known.note_shapes(t, shape(7));
+        known.note_shapes(u, shape(8));
         known.note_field(t, 0, v);
         known.note_field(t, 1, nil);
         known.note_field(u, 1, nil);
         known.change_metatable(t, |value| value != nil);
-        assert_eq!((known.shape(t), known.shape(u)), (None, Some(8)));
+        assert_eq!((known.shapes(t), known.shapes(u)), (None, Some(shape(8))));
         assert_eq!(known.field(t, 0), Some(v));
         assert_eq!((known.field(t, 1), known.field(u, 1)), (None, None));
         // of unknown shape: it may be any of the others
         known.change_metatable(t, |_| true);
-        assert_eq!(known.shape(u), None);
+        assert_eq!(known.shapes(u), None);
     }
 
     #[test]
     fn a_merge_point_knows_what_both_ways_know() {
-        let [t, v] = [0, 1].map(Value::new);
+        let [t, u, v] = [0, 1, 2].map(Value::new);
         let mut one = Known::default();
-        one.note_shape(t, 7);
+        one.note_shapes(t, shape(7));
+        one.note_shapes(u, shape(7));
         one.note_upvalue(None, 0, v);
         let mut other = Known::default();
-        other.note_shape(t, 8);
+        other.note_shapes(t, shape(8));
         other.note_upvalue(None, 0, v);
         one.meet(&other);
-        assert!(one.shape(t).is_none());
+        assert_eq!(one.shapes(t), Shapes::of([7, 8]));
+        assert!(one.shapes(u).is_none());
+        // a table of either shape may be the one that changes
+        one.forget_shapes(shape(8));
+        assert!(one.shapes(t).is_none());
         assert_eq!(one.upvalue(None, 0), Some(v));
     }
 }

@@ -16,10 +16,11 @@ use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
 use super::ir::{
-    Block, Chain, End, Frame, Function, Gain, Inst, Library, Op, Place, State, Type, Value,
+    Block, Chain, End, Entries, Frame, Function, Gain, Inst, Library, Op, Place, State, Type, Value,
 };
 use super::passes::crossings::{self, Crossings};
 use super::passes::homes::{self, Homes};
+use super::shapes::Shapes;
 use crate::codegen::Emitter;
 use crate::codegen::memory::{Region, Regions};
 use crate::codegen::number::Operator;
@@ -492,12 +493,13 @@ impl<'a> Lower<'_, 'a> {
             Op::Guard(v, tag, state) | Op::Speculate(v, tag, state) => {
                 self.guard(inst, v, tag, state);
             }
-            Op::GuardShape(v, shape, state) => {
+            Op::GuardShape(v, shapes, state) => {
                 let other = self.exit(state);
-                let table = self.bits(v);
-                let found = self.emit().shape(table);
-                let same = self.emit().ins().icmp_imm_u(IntCC::Equal, found, i64::from(shape));
-                self.emit().guard(same, other);
+                self.guard_shape(v, shapes, other);
+            }
+            Op::HasShape(v, shape) => {
+                let same = self.has_shape(v, shape);
+                self.set(inst, Low::Condition(same));
             }
             Op::IntArith(operator, x, y, state) => {
                 let slow = inst.op.state().map(|_| self.exit(state));
@@ -759,13 +761,7 @@ impl<'a> Lower<'_, 'a> {
         self.set_lua(inst, payload, Known::Tag(tag));
     }
 
-    fn field(
-        &mut self,
-        inst: &Inst,
-        object: Value,
-        (slot, absent): (Slot, Option<usize>),
-        state: State,
-    ) {
+    fn field(&mut self, inst: &Inst, object: Value, (slot, absent): (Slot, Entries), state: State) {
         let other = self.exit(state);
         let table = self.bits(object);
         let (bits, tag) = self.emit().load_field(table, slot);
@@ -779,22 +775,25 @@ impl<'a> Lower<'_, 'a> {
         self.emit().switch_to(nil);
         let meta = self.emit().meta(table);
         let zero = self.emit().int(0);
-        match absent {
-            None => self.emit().guard_not(meta, other),
-            Some(entry) => {
-                let (has_meta, lacks) = (self.emit().block(), self.emit().block());
-                self.emit().branch(meta, has_meta, lacks);
-                self.emit().switch_to(has_meta);
+        let mut entries = absent.iter().peekable();
+        if entries.peek().is_none() {
+            self.emit().guard_not(meta, other);
+        } else {
+            let (has_meta, lacks) = (self.emit().block(), self.emit().block());
+            self.emit().branch(meta, has_meta, lacks);
+            self.emit().switch_to(has_meta);
+            let shape = self.emit().shape(table);
+            let tag = self.tag(object);
+            while let Some(entry) = entries.next() {
+                let next = if entries.peek().is_some() { self.emit().block() } else { other };
                 let cache = self.generic.record_number(inst.pc);
-                let record = self.emit().record(cache, entry, other);
-                let shape = self.emit().shape(table);
-                self.emit().guard_record(record, shape, other);
-                self.emit().guard_no_holder(record, other);
-                self.emit().guard_chain(record, meta, other, other);
-                let tag = self.tag(object);
+                let record = self.emit().record(cache, entry, next);
+                self.emit().guard_record(record, shape, next);
+                self.emit().guard_no_holder(record, next);
+                self.emit().guard_chain(record, meta, next, next);
                 self.emit().verify_lookup(inst.pc, (table, tag), (zero, zero));
                 self.emit().jump(lacks);
-                self.emit().switch_to(lacks);
+                self.emit().switch_to(if next == other { lacks } else { next });
             }
         }
         self.emit().jump_with_all(done, &[zero, zero]);
@@ -879,6 +878,30 @@ impl<'a> Lower<'_, 'a> {
         let key = self.instr(inst).b();
         let tag = self.emit().tag_value(tag);
         self.emit().verify_field(inst.pc, table, key, (bits, tag));
+    }
+
+    /// Continues if the table has one of the shapes; branches to `other` else.
+    fn guard_shape(&mut self, table: Value, shapes: Shapes, other: ir::Block) {
+        let (&last, others) = shapes.ids().split_first().expect("there is one");
+        let on = (!others.is_empty()).then(|| self.emit().block());
+        // the one that was met last is the most likely: others may be of the beginning only
+        for (&shape, &on) in others.iter().rev().zip(on.iter().cycle()) {
+            let (same, next) = (self.has_shape(table, shape), self.emit().block());
+            self.emit().branch(same, on, next);
+            self.emit().switch_to(next);
+        }
+        let same = self.has_shape(table, last);
+        self.emit().guard(same, other);
+        if let Some(on) = on {
+            self.emit().jump(on);
+            self.emit().switch_to(on);
+        }
+    }
+
+    fn has_shape(&mut self, table: Value, shape: u32) -> ir::Value {
+        let table = self.bits(table);
+        let found = self.emit().shape(table);
+        self.emit().ins().icmp_imm_u(IntCC::Equal, found, i64::from(shape))
     }
 
     fn global(&mut self, inst: &Inst, closure: Option<Value>, state: State) {

@@ -11,9 +11,10 @@ mod known;
 mod lower;
 mod passes;
 mod print;
+mod shapes;
 mod verify;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::Function;
@@ -60,7 +61,7 @@ pub(crate) fn compile(
 fn build(
     generic: &Generic<'_>,
     input: &Input<'_>,
-    (candidates, calls): (&[build::Candidate<'_>], &HashMap<u32, usize>),
+    (candidates, calls): (&[build::Candidate<'_>], &build::Calls),
     noisy: &mut HashSet<ir::Place>,
 ) -> Result<ir::Function, String> {
     let (flow, _, tags) = generic.analyses();

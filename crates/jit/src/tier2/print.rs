@@ -89,7 +89,7 @@ impl fmt::Display for Line<'_> {
             }
             Speculate(v, tag, _) => write!(f, "speculate {v}, {}", tag_name(tag))?,
             Guard(v, tag, _) => write!(f, "guard {v}, {}", tag_name(tag))?,
-            GuardShape(v, shape, _) => write!(f, "guard_shape {v}, {shape}")?,
+            GuardShape(v, shapes, _) => write!(f, "guard_shape {v}, {shapes}")?,
             IntArith(operator, a, b, _) => write!(f, "int_{operator:?} {a}, {b}")?,
             FloatArith(operator, a, b) => write!(f, "float_{operator:?} {a}, {b}")?,
             Rounds(a, b) => write!(f, "rounds {a}, {b}")?,
@@ -113,6 +113,7 @@ impl fmt::Display for Line<'_> {
             SetElement(t, k, v, _) => write!(f, "set_element {t}, {k}, {v}")?,
             SetClass(t, class, _) => write!(f, "set_class {t}, {class}")?,
             Global(..) => write!(f, "global {}", inst.pc)?,
+            HasShape(v, shape) => write!(f, "has_shape {v}, {shape}")?,
             HasTag(v, tag) => write!(f, "has_tag {v}, {}", tag_name(tag))?,
             IsTrue(v) => write!(f, "is_true {v}")?,
             Not(v) => write!(f, "not {v}")?,

@@ -115,6 +115,7 @@ impl Verifier<'_> {
             }
             Op::ToFloat(v) => self.is(v, int),
             Op::GuardShape(v, ..)
+            | Op::HasShape(v, _)
             | Op::Field(v, ..)
             | Op::FieldOf(v, ..)
             | Op::SetField(v, ..)

@@ -235,6 +235,14 @@ pub enum EntryKind {
     Userdata,
 }
 
+impl FieldCache {
+    /// Returns the entries, in use or not.
+    pub fn entries(&self) -> impl Iterator<Item = &FieldEntry> {
+        let more = self.more.as_deref().map_or(&[][..], |more| &more[..]);
+        std::iter::once(&self.first).chain(more)
+    }
+}
+
 impl FieldEntry {
     /// Returns the meaning of the entry.
     pub fn kind(&self) -> EntryKind {

@@ -8,27 +8,28 @@ use super::Builder;
 use crate::analysis::facts::facts;
 use crate::entity::RegisterOperands;
 use crate::feedback::snapshot::{FieldPath, Slot};
-use crate::tier2::ir::{Chain, Checks, Gain, Op, Type, Value};
+use crate::tier2::ir::{Chain, Checks, Entries, Gain, Op, Type, Value};
+use crate::tier2::shapes::Shapes;
 
 impl Builder<'_> {
-    /// GETFIELD and SELF, of tables of one shape.
+    /// GETFIELD and SELF, of tables that have the field in the same place.
     pub(super) fn get_field(&mut self) {
         let i = self.instr(self.pc);
         let snapshot = self.source.snapshot;
         let object = self.read(i.rb());
-        let Some(path) = self.path(object) else { return self.fast_path() };
+        let Some((path, shapes)) = self.path(object) else { return self.fast_path() };
         if snapshot.general || self.is_never(object, Tag::TABLE) {
             return self.generic();
         }
         let found = match path {
-            FieldPath::Own { shape, slot, absent } => {
+            FieldPath::Own { slot, .. } => {
                 let table = self.guard(object, Tag::TABLE);
-                self.guard_shape(table, shape);
-                self.field(table, slot, absent)
+                self.guard_shapes(table, shapes);
+                self.field(table, slot)
             }
             FieldPath::Chain { shape, entry, dictionary, method } => {
                 let table = self.guard(object, Tag::TABLE);
-                self.guard_shape(table, shape);
+                self.guard_shapes(table, shapes);
                 let cache = snapshot.cell(self.pc) as usize;
                 let chain = Chain { cache, entry, shape, dictionary, method };
                 let state = self.state();
@@ -44,32 +45,59 @@ impl Builder<'_> {
         self.write(i.ra(), found);
     }
 
-    /// Returns the path to the field of an object: the only one that feedback has, or that of the
-    /// shape which the object is known to have.
-    fn path(&self, object: Value) -> Option<FieldPath> {
-        let paths = &self.source.snapshot.field(self.pc).paths;
-        if let [path] = paths[..] {
-            return Some(path);
+    /// Returns the path to the field of an object, and the shapes that it is for: the only one that
+    /// feedback has for the shapes which the object may have, or that to the slot which tables of
+    /// all these have the field in.
+    pub(super) fn path(&self, object: Value) -> Option<(FieldPath, Shapes)> {
+        let paths = self.paths(object);
+        let shapes = Shapes::of(paths.iter().filter_map(FieldPath::shape))?;
+        let FieldPath::Own { mut slot, .. } = paths[0] else {
+            return (paths.len() == 1).then_some((paths[0], shapes));
+        };
+        for path in &paths {
+            let FieldPath::Own { slot: other, .. } = path else { return None };
+            if other.number != slot.number {
+                return None;
+            }
+            slot.is_inline &= other.is_inline;
         }
-        let shape = self.known.shape(self.f.origin(object))?;
-        paths.iter().find(|path| path.shape() == Some(shape)).copied()
+        Some((FieldPath::Own { shape: shapes.ids()[0], slot, absent: None }, shapes))
     }
 
-    fn guard_shape(&mut self, table: Value, shape: u32) {
+    /// Returns the paths to the field of an object: those of the shapes which the object may have,
+    /// where these are known, or all that feedback has.
+    pub(super) fn paths(&self, object: Value) -> Vec<FieldPath> {
+        let all = &self.source.snapshot.field(self.pc).paths;
+        let Some(known) = self.known.shapes(self.f.origin(object)) else { return all.clone() };
+        let is_for = |path: &FieldPath, id| path.shape() == Some(id);
+        if !known.ids().iter().all(|&id| all.iter().any(|path| is_for(path, id))) {
+            return all.clone();
+        }
+        let possible = all.iter().filter(|path| known.ids().iter().any(|&id| is_for(path, id)));
+        possible.copied().collect()
+    }
+
+    pub(super) fn guard_shapes(&mut self, table: Value, shapes: Shapes) {
         let origin = self.f.origin(table);
-        if self.known.shape(origin) != Some(shape) {
+        if !self.known.shapes(origin).is_some_and(|known| known.are_in(&shapes)) {
             let state = self.state();
-            self.push(Op::GuardShape(table, shape, state));
-            self.known.note_shape(origin, shape);
+            self.push(Op::GuardShape(table, shapes, state));
+            self.known.note_shapes(origin, shapes);
         }
     }
 
     /// Returns the field in a slot of a table whose shape is guarded.
-    fn field(&mut self, table: Value, slot: Slot, absent: Option<usize>) -> Value {
+    fn field(&mut self, table: Value, slot: Slot) -> Value {
         let origin = self.f.origin(table);
         if let Some(v) = self.known.field(origin, slot.number) {
             self.check(Op::CheckField(table, v));
             return v;
+        }
+        let mut absent = Entries::default();
+        for path in &self.source.snapshot.field(self.pc).paths {
+            if let FieldPath::Own { absent: Some(entry), .. } = path {
+                absent.add(*entry);
+            }
         }
         let state = self.state();
         let v = self.value(Type::Any, Op::Field(table, slot, absent, state));
@@ -77,16 +105,16 @@ impl Builder<'_> {
         v
     }
 
-    /// SETFIELD, to fields that tables of one shape have.
+    /// SETFIELD, of tables that have the field in the same place, or gain it.
     pub(super) fn set_field(&mut self) {
         let i = self.instr(self.pc);
         let snapshot = self.source.snapshot;
         let object = self.read(i.ra());
-        let (shape, gain) = match self.path(object) {
-            Some(FieldPath::Own { shape, slot, .. }) => (shape, Err(slot)),
-            Some(FieldPath::Gain { shape, slot, to, entry, plain }) => {
+        let (shapes, gain) = match self.path(object) {
+            Some((FieldPath::Own { slot, .. }, shapes)) => (shapes, Err(slot)),
+            Some((FieldPath::Gain { shape, slot, to, entry, plain }, shapes)) => {
                 let cache = snapshot.cell(self.pc) as usize;
-                (shape, Ok(Gain { cache, entry, shape, slot, to, plain }))
+                (shapes, Ok(Gain { cache, entry, shape, slot, to, plain }))
             }
             _ => return self.fast_path(),
         };
@@ -94,7 +122,7 @@ impl Builder<'_> {
             return self.generic();
         }
         let table = self.guard(object, Tag::TABLE);
-        self.guard_shape(table, shape);
+        self.guard_shapes(table, shapes);
         let v = match i.op() {
             Bytecode::SetFieldK => self.constant(i.c()),
             _ => self.read(i.rc()),
@@ -126,8 +154,9 @@ impl Builder<'_> {
                 self.push(Op::AddField(table, v, gain, state));
                 self.known.note_unwatched(origin);
                 // another table of this shape may be the same
-                self.known.forget_shape(shape);
-                self.known.note_shape(origin, gain.to);
+                self.known.forget_shapes(shapes);
+                let gained = Shapes::of([gain.to]).expect("it is one");
+                self.known.note_shapes(origin, gained);
                 self.known.store_field(origin, gain.slot.number, held);
             }
         }

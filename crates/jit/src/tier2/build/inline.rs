@@ -25,10 +25,14 @@ impl Builder<'_> {
     /// CALL; returns whether control continues after it.
     pub(super) fn call(&mut self) -> bool {
         let i = self.instr(self.pc);
-        let Some(&number) = self.source.calls.get(&self.pc.as_u32()) else {
+        let Some(all) = self.source.calls.get(&self.pc.as_u32()) else {
             if !self.library_call() {
                 self.generic();
             }
+            return true;
+        };
+        let Some(number) = self.callee_of(all) else {
+            self.generic();
             return true;
         };
         let candidate = &self.candidates[number];
@@ -83,6 +87,7 @@ impl Builder<'_> {
             pc: source.entry,
             order: Order::new(source.proto, source.flow, source.entry),
             built: source.entry..source.entry,
+            receiver: None,
             starts: SecondaryMap::new(),
             noisy: self.noisy,
             found_noisy: std::mem::take(&mut self.found_noisy),
@@ -98,6 +103,19 @@ impl Builder<'_> {
         let Builder { f, returns, found_noisy, noise, .. } = inlined;
         (self.f, self.found_noisy, self.noise) = (f, found_noisy, noise);
         self.continue_after(returns)
+    }
+
+    /// Returns the one of some candidates that is called: the only one, or the method of receivers
+    /// of the shape for which the call is built.
+    fn callee_of(&self, all: &[usize]) -> Option<usize> {
+        let is_called = |&&number: &&usize| {
+            let shapes = &self.candidates[number].inlinee.shapes;
+            match self.receiver {
+                Some(shape) => shapes.contains(&shape),
+                None => shapes.is_empty(),
+            }
+        };
+        all.iter().find(is_called).copied()
     }
 
     /// Returns a value as a closure that has the method whose slot is at this address.

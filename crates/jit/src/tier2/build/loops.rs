@@ -10,13 +10,13 @@
 //! built, so it is assumed of those that look quiet, and a function whose loops are not what they
 //! looked like is built again.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use perilune_bytecode::feedback::access;
 use perilune_bytecode::{Op as Bytecode, Proto};
 
 use super::order::Loop;
-use super::{Builder, Candidate, Incoming, Source, Start};
+use super::{Builder, Calls, Candidate, Incoming, Source, Start};
 use crate::entity::Pc;
 use crate::feedback::snapshot::Snapshot;
 use crate::testing::fault::Fault;
@@ -158,7 +158,7 @@ impl Builder<'_> {
 struct Code<'a> {
     proto: &'a Proto,
     snapshot: &'a Snapshot,
-    calls: &'a HashMap<u32, usize>,
+    calls: &'a Calls,
     candidates: &'a [Candidate<'a>],
 }
 
@@ -182,22 +182,27 @@ impl Code<'_> {
                 }
                 Call => {
                     // other calls may be of library functions
-                    let Some(&number) = self.calls.get(&pc.as_u32()) else { continue };
-                    let Candidate { inlinee, part, calls, .. } = &self.candidates[number];
-                    let proto = &*inlinee.proto;
-                    if Pc::all(proto).any(|pc| part.flow.is_loop[pc]) {
-                        return None;
+                    for &number in self.calls.get(&pc.as_u32()).into_iter().flatten() {
+                        length += self.look_in(number, stores)?;
                     }
-                    let mut reached =
-                        Pc::all(proto).filter(|&pc| part.flow.reached[pc] && !part.flow.cold[pc]);
-                    let (snapshot, candidates) = (part.snapshot, self.candidates);
-                    let of = Code { proto, snapshot, calls, candidates };
-                    length += of.look(&mut reached, stores)?;
                 }
                 _ => {}
             }
         }
         Some(length)
+    }
+
+    /// As [`Builder::look_at`], of a function that may be inlined.
+    fn look_in(&self, number: usize, stores: &mut Stores) -> Option<usize> {
+        let Candidate { inlinee, part, calls, .. } = &self.candidates[number];
+        let proto = &*inlinee.proto;
+        if Pc::all(proto).any(|pc| part.flow.is_loop[pc]) {
+            return None;
+        }
+        let mut reached = Pc::all(proto).filter(|&pc| part.flow.reached[pc] && !part.flow.cold[pc]);
+        let (snapshot, candidates) = (part.snapshot, self.candidates);
+        let of = Code { proto, snapshot, calls, candidates };
+        of.look(&mut reached, stores)
     }
 }
 

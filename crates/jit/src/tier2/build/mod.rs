@@ -11,6 +11,7 @@
 mod access;
 mod arith;
 mod control;
+mod dispatch;
 mod inline;
 mod library;
 mod loops;
@@ -44,7 +45,7 @@ use crate::analysis::operation::operation;
 use crate::analysis::tags::{self, TagFlow, Tags};
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::Snapshot;
-use crate::pipeline::input::Inlinee;
+use crate::pipeline::input::{Inlinee, Inlinees};
 use crate::testing::fault::Fault;
 use crate::tier1::generic::{Part, has_fast_path};
 
@@ -57,8 +58,8 @@ pub(crate) struct Source<'a> {
     /// Registers that are read, by code or as variables in scope, before they are written.
     pub(crate) needed: &'a Live,
     pub(crate) tags: &'a TagFlow,
-    /// Calls that may be inlined, by pc: the numbers of the candidates.
-    pub(crate) calls: &'a HashMap<u32, usize>,
+    /// Calls that may be inlined.
+    pub(crate) calls: &'a Calls,
     /// Where the code is entered: at the beginning, or at a loop.
     pub(crate) entry: Pc,
     pub(crate) is_loop: bool,
@@ -68,6 +69,9 @@ pub(crate) struct Source<'a> {
     pub(crate) fault: Option<Fault>,
 }
 
+/// The functions that may be inlined at calls, by pc: the numbers of the candidates.
+pub(crate) type Calls = HashMap<u32, Vec<usize>>;
+
 /// A function that may be inlined.
 pub(crate) struct Candidate<'a> {
     pub(crate) inlinee: &'a Inlinee,
@@ -75,21 +79,18 @@ pub(crate) struct Candidate<'a> {
     /// See [`Source::needed`].
     needed: Live,
     /// See [`Source::calls`].
-    calls: HashMap<u32, usize>,
+    calls: Calls,
 }
 
-/// Adds the functions that may be inlined at some calls; returns their numbers, by pc.
-pub(crate) fn add_candidates<'a>(
-    all: &mut Vec<Candidate<'a>>,
-    calls: &'a HashMap<u32, Inlinee>,
-) -> HashMap<u32, usize> {
-    let mut add = |(&pc, inlinee): (&u32, &'a Inlinee)| {
+/// Adds the functions that may be inlined at some calls; returns their numbers.
+pub(crate) fn add_candidates<'a>(all: &mut Vec<Candidate<'a>>, inlinees: &'a Inlinees) -> Calls {
+    let mut add = |inlinee: &'a Inlinee| {
         let calls = add_candidates(all, &inlinee.inlinees);
         let needed = Live::in_interpreter(&inlinee.proto);
         all.push(Candidate { inlinee, part: Part::of(inlinee), needed, calls });
-        (pc, all.len() - 1)
+        all.len() - 1
     };
-    calls.iter().map(&mut add).collect()
+    inlinees.iter().map(|(&pc, at)| (pc, at.iter().map(&mut add).collect())).collect()
 }
 
 /// Builds a function. Loops that look quiet are built as quiet ones unless they are `noisy`; more
@@ -130,6 +131,7 @@ fn build_assuming(
         pc: source.entry,
         order: Order::new(source.proto, source.flow, source.entry),
         built: source.entry..source.entry,
+        receiver: None,
         starts: SecondaryMap::new(),
         noisy,
         found_noisy: Vec::new(),
@@ -192,6 +194,8 @@ struct Builder<'a> {
     order: Order,
     /// Stores that are done already, where the table was made.
     built: Range<Pc>,
+    /// The shape of the receiver for which a call is built, if that may have several.
+    receiver: Option<u32>,
     starts: SecondaryMap<Pc, Start>,
     /// Loops that are not quiet though they look as if they were.
     noisy: &'a HashSet<Place>,
@@ -246,27 +250,41 @@ impl Builder<'_> {
 
     /// Builds the instructions of a block that begins at `pc`.
     fn block_from(&mut self, mut pc: Pc) {
-        let Source { proto, snapshot, flow, .. } = self.source;
         loop {
-            self.pc = pc;
-            self.state = None;
-            let (next, _) = flow.successors(proto, pc);
-            if !self.instruction(pc) {
+            let dispatch = self.dispatch_at(pc);
+            let is_open = match &dispatch {
+                Some(dispatch) => self.dispatch(dispatch),
+                None => self.step(pc),
+            };
+            if !is_open {
                 return;
             }
-            let written = self.written(pc);
-            tags::step(proto, snapshot, flow, pc, false, &mut self.tags);
-            // what an instruction has left at home is loaded while it is known to be there
-            for r in written {
-                if self.registers[r.index()].is_none() {
-                    self.load(r);
-                }
-            }
+            let last = dispatch.map_or(pc, |dispatch| dispatch.last);
+            let (next, _) = self.source.flow.successors(self.source.proto, last);
             pc = next.expect("control continues after the instruction");
-            if flow.leader[pc] {
+            if self.source.flow.leader[pc] {
                 return self.fall(pc);
             }
         }
+    }
+
+    /// Builds the instruction at `pc`; returns whether control continues after it.
+    fn step(&mut self, pc: Pc) -> bool {
+        let Source { proto, snapshot, flow, .. } = self.source;
+        self.pc = pc;
+        self.state = None;
+        if !self.instruction(pc) {
+            return false;
+        }
+        let written = self.written(pc);
+        tags::step(proto, snapshot, flow, pc, false, &mut self.tags);
+        // what an instruction has left at home is loaded while it is known to be there
+        for r in written {
+            if self.registers[r.index()].is_none() {
+                self.load(r);
+            }
+        }
+        true
     }
 
     /// Returns the registers that an instruction writes, each exactly once.
@@ -532,12 +550,20 @@ impl Builder<'_> {
 
     /// Begins the block of the instruction at `pc`; returns whether anything leads there.
     fn begin_at(&mut self, pc: Pc) -> bool {
+        if self.starts[pc].block.is_none() {
+            return false;
+        }
+        self.begin_with(pc, self.source.tags.at(pc).clone())
+    }
+
+    /// As [`Builder::begin_at`], with these known tags.
+    fn begin_with(&mut self, pc: Pc, tags: Tags) -> bool {
         let start = &mut self.starts[pc];
         let Some(block) = start.block else { return false };
         start.is_begun = true;
         let incoming = std::mem::take(&mut start.incoming);
         self.pc = pc;
-        self.tags = self.source.tags.at(pc).clone();
+        self.tags = tags;
         let is_loop = self.order.is_loop[pc] && self.f.blocks[block].is_loop;
         let kept = self.order.loops.get(&pc).filter(|_| is_loop).cloned();
         let is_kept = |r| !is_loop || kept.as_ref().is_some_and(|l| !l.writes(r));

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
     use crate::entity::Pc;
     use crate::feedback::snapshot::Slot;
-    use crate::tier2::ir::{BlockData, End, Frame, FrameState, Inst, State};
+    use crate::tier2::ir::{BlockData, End, Entries, Frame, FrameState, Inst, State};
 
     fn slot(number: u32) -> Slot {
         Slot { number, is_inline: true }
@@ -77,8 +77,8 @@ mod tests {
         let sum = f.value(Type::Is(Tag::INTEGER));
         let op = |op, result| Inst { pc, frame, result: Some(result), op };
         let insts = vec![
-            op(Op::Field(table, slot(3), None, state), x),
-            op(Op::Field(table, slot(4), None, state), y),
+            op(Op::Field(table, slot(3), Entries::default(), state), x),
+            op(Op::Field(table, slot(4), Entries::default(), state), y),
             op(Op::Guard(x, Tag::INTEGER, state), guarded),
             op(Op::Rounds(guarded, guarded), sum),
         ];
@@ -95,7 +95,7 @@ mod tests {
         let state = State::new(0);
         let wanted = [
             Op::FieldOf(table, slot(3), Tag::INTEGER, state),
-            Op::Field(table, slot(4), None, state),
+            Op::Field(table, slot(4), Entries::default(), state),
             Op::Rounds(x, x),
         ];
         assert_eq!(ops, wanted);
