@@ -4,12 +4,13 @@
 --| 42085	late	c5
 --| f: attempt to perform arithmetic on a nil value (field 'w')
 --| 40680.0	nil
---| f: attempt to perform arithmetic on a table value (field 'r')|stack traceback:|f: in metamethod 'add'|f: in method 'area'|f: in function <f>|[C]: in function 'xpcall'|f: in main chunk|[C]: in ?
+--| f: attempt to perform arithmetic on a table value (field 'r')|stack traceback:|f: in metamethod 'add'|f: in method 'area'|f: in function <f>
 --| 25620.0	nil
 --| 57940.0	nil
 --| 90600	100
 local function plain(m)
-  return (m:gsub("[^%s<]*%.lua:%d+", "f"):gsub("\n%s*", "|"))
+  m = m:gsub("[^%s<]*%.lua:%d+", "f"):gsub("\n%s*", "|")
+  return (m:gsub("|%[C%]: in function 'xpcall'.*", ""))
 end
 local function class(base)
   local c = setmetatable({}, base and { __index = base })

@@ -2,8 +2,10 @@
 
 use perilune_bytecode::Instr;
 use perilune_bytecode::feedback::access;
+use perilune_runtime::closure::NativeClosure;
 use perilune_runtime::instance::{CalleeCache, Instance};
 use perilune_runtime::table::{ArrayKind, Table};
+use perilune_runtime::value::{Tag, Value};
 
 /// Returns the feedback of an access to integer key `n` of a table.
 ///
@@ -47,6 +49,22 @@ impl Cells {
     #[inline(always)]
     pub(crate) fn at(self, ip: *const Instr) -> *mut u32 {
         self.base.with_addr(ip.addr().wrapping_add(self.distance))
+    }
+}
+
+/// Records that a call has this callee.
+///
+/// # Safety
+/// I1; `cell` is the cell of a call in `inst`, and `callee` is live.
+#[inline(always)]
+pub(crate) unsafe fn note_called(inst: *mut Instance, cell: usize, callee: Value) {
+    let callee = match callee.tag() {
+        Tag::FUNCTION => (*callee.as_function()).instance.addr(),
+        Tag::NATIVE => NativeClosure::callee(callee.as_native()),
+        _ => CalleeCache::OTHER,
+    };
+    if (*(*inst).callees.add(cell)).callee != callee {
+        note_callee(inst, cell, callee);
     }
 }
 

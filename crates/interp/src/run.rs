@@ -27,7 +27,7 @@ use crate::class::{call_meta, set_class};
 use crate::closing_scope::{close_for_return, close_variable};
 use crate::closure::make_closure;
 use crate::enter::hot_entry;
-use crate::feedback::{Cells, access_of_int, note_callee};
+use crate::feedback::{Cells, access_of_int, note_called, note_callee};
 use crate::loop_entry::hot_loop;
 use crate::native::{
     after_native, call_for_instruction, deliver, native_returned, return_slow, returned_to_machine,
@@ -852,6 +852,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             Op::TailCall => {
                 let b = i.b();
                 let nargs = if b != 0 { b - 1 } else { (*st).top.offset_from(ra!()) as usize - 2 };
+                note_called(inst, *cells.at(ip.sub(1)) as usize, ra!().get());
                 step!(tail_call(st, ra!(), nargs, i.c() != 0));
                 poll!((*st).top);
             }

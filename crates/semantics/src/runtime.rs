@@ -95,9 +95,9 @@ functions! {
     /// base may be another; it is [`Runtime::ON_TOP`] if the frame that is on top then is to be
     /// continued.
     CallNative "call_native" (Full Half Full) -> 1;
-    /// TAILCALL of a native function: the register with the function, and the instruction. The
-    /// result is as for `CallNative`.
-    TailCallNative "tail_call_native" (Full Half) -> 1;
+    /// TAILCALL of a native function: the register with the function, the instruction, and the
+    /// record of callees. The result is as for `CallNative`.
+    TailCallNative "tail_call_native" (Full Half Full) -> 1;
     /// CALL of a function that has machine code: the register with the function, the instruction,
     /// and the record of callees. The result is as for `CallNative`.
     CallCode "call_code" (Full Half Full) -> 1;

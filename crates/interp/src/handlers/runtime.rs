@@ -125,12 +125,18 @@ pub(super) unsafe extern "C-unwind" fn call_native(
     record: *mut CalleeCache,
 ) -> u64 {
     let native = ra.get().as_native();
+    note_native(record, native);
+    let results = CallResults { first: i.a() as u8, wanted: i.c() as u8 };
+    run_native(st, ra, i, Some(results), native)
+}
+
+/// Records that a call has this callee.
+#[inline(always)]
+unsafe fn note_native(record: *mut CalleeCache, native: *mut NativeClosure) {
     let function = NativeClosure::callee(native);
     if (*record).callee != function {
         note_other_callee(record, function);
     }
-    let results = CallResults { first: i.a() as u8, wanted: i.c() as u8 };
-    run_native(st, ra, i, Some(results), native)
 }
 
 pub(super) unsafe extern "C-unwind" fn call_code(
@@ -163,7 +169,9 @@ pub(super) unsafe extern "C-unwind" fn tail_call_native(
     st: *mut State,
     ra: *mut Value,
     i: Instr,
+    record: *mut CalleeCache,
 ) -> u64 {
+    note_native(record, ra.get().as_native());
     // The loop calls the function like a metamethod, which is a safepoint before the call.
     if let Err(e) = obey_interrupt(st) {
         return status(e);

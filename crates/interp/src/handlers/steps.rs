@@ -9,9 +9,9 @@ use std::sync::atomic::Ordering;
 
 use perilune_bytecode::feedback::{access, operands as seen};
 use perilune_bytecode::{Instr, Op};
-use perilune_runtime::closure::{LuaClosure, NativeClosure};
+use perilune_runtime::closure::LuaClosure;
 use perilune_runtime::frame::{Frame, flags};
-use perilune_runtime::instance::{CalleeCache, FieldCache, Instance};
+use perilune_runtime::instance::{FieldCache, Instance};
 use perilune_runtime::state::{State, poll as reason};
 use perilune_runtime::string::LuaString;
 use perilune_runtime::table::Table;
@@ -19,7 +19,7 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::runtime::{CONTINUE, status, stepped};
 use crate::closing_scope::close_for_return;
-use crate::feedback::{access_of_int, note_callee};
+use crate::feedback::{access_of_int, note_called};
 use crate::native::{call_for_instruction, deliver, return_slow, returned_to_machine, run_to_lua};
 use crate::operators::{self, Order};
 use crate::poll::safepoint;
@@ -296,22 +296,13 @@ pub(super) unsafe extern "C-unwind" fn call(st: *mut State) -> u64 {
     let nargs = arguments(st, at.i, ra);
     let f = ra.get();
     let mut code = None;
-    let callee = match f.tag() {
-        Tag::FUNCTION => {
-            let callee = (*f.as_function()).instance;
-            let entry = machine::entry_of(callee);
-            if !machine::is_idle(entry) && machine::has_room(st) {
-                code = Some(entry);
-            }
-            callee.addr()
+    if f.tag() == Tag::FUNCTION {
+        let entry = machine::entry_of((*f.as_function()).instance);
+        if !machine::is_idle(entry) && machine::has_room(st) {
+            code = Some(entry);
         }
-        Tag::NATIVE => NativeClosure::callee(f.as_native()),
-        _ => CalleeCache::OTHER,
-    };
-    let record = *at.cell() as usize;
-    if (*(*at.instance).callees.add(record)).callee != callee {
-        note_callee(at.instance, record, callee);
     }
+    note_called(at.instance, *at.cell() as usize, f);
     let step = match code {
         Some(entry) => run_to_lua(st, machine::call_code(st, ra, entry, nargs, at.i.c())),
         None => call_for_instruction(st, ra, nargs),
@@ -324,6 +315,7 @@ pub(super) unsafe extern "C-unwind" fn tail(st: *mut State) -> u64 {
     let at = At::top(st);
     let ra = at.register(at.i.a());
     let nargs = arguments(st, at.i, ra);
+    note_called(at.instance, *at.cell() as usize, ra.get());
     polled(st, tail_call(st, ra, nargs, at.i.c() != 0), || (*st).top)
 }
 

@@ -4295,46 +4295,69 @@ perilune_CALLMETA:
     .type perilune_TAILCALL, @function
 perilune_TAILCALL:
     .cfi_startproc
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xff                           # movzx r11,byte ptr [rsi-1]
-    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
-    jne .Lperilune_TAILCALL_262
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xff                           # movzx rax,byte ptr [rsi-1]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_TAILCALL_2b6
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x8d, 0x14, 0x07                                 # lea r10,[rdi+rax]
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
     .byte 0x41, 0x80, 0xfb, 0x42                                 # cmp r11b,42h
-    jne .Lperilune_TAILCALL_258
-    .byte 0x48, 0x0f, 0xb6, 0x52, 0x32                           # movzx rdx,byte ptr [rdx+32h]
-    .byte 0x84, 0xd2                                             # test dl,dl
-    jne .Lperilune_TAILCALL_262
+    jne .Lperilune_TAILCALL_2ac
+    .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x32                           # movzx r11,byte ptr [rdx+32h]
+    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
+    jne .Lperilune_TAILCALL_2b6
     .byte 0x4c, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+rax]
     .byte 0x49, 0x8b, 0x53, 0x08                                 # mov rdx,[r11+8]
     .byte 0x48, 0x8b, 0x5a, 0x20                                 # mov rbx,[rdx+20h]
     .byte 0x48, 0x8b, 0x1b                                       # mov rbx,[rbx]
     mov r12, [rip + {interpret}@GOTPCREL]
     .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
-    jne .Lperilune_TAILCALL_262
+    jne .Lperilune_TAILCALL_2b6
     .byte 0x48, 0x0f, 0xb6, 0x5a, 0x32                           # movzx rbx,byte ptr [rdx+32h]
     .byte 0x84, 0xdb                                             # test bl,bl
-    jne .Lperilune_TAILCALL_262
+    jne .Lperilune_TAILCALL_2b6
     .byte 0x48, 0x0f, 0xb6, 0x5a, 0x30                           # movzx rbx,byte ptr [rdx+30h]
     mov r12, [r15 + 0x5f8]
     .byte 0x4c, 0x2b, 0xe7                                       # sub r12,rdi
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
     .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
-    jl .Lperilune_TAILCALL_262
+    jl .Lperilune_TAILCALL_2b6
     mov ebx, [r15 + 0x5d8]
     .byte 0x85, 0xdb                                             # test ebx,ebx
-    jne .Lperilune_TAILCALL_262
+    jne .Lperilune_TAILCALL_2b6
     .byte 0x8b, 0x5a, 0x34                                       # mov ebx,[rdx+34h]
+    .byte 0x48, 0x89, 0x14, 0x24                                 # mov [rsp],rdx
     mov r12d, [r15 + 0x638]
     mov r13d, [r15 + 0x63c]
-    .byte 0x44, 0x8d, 0x73, 0x01                                 # lea r14d,[rbx+1]
-    .byte 0x45, 0x23, 0xf4                                       # and r14d,r12d
-    .byte 0x45, 0x3b, 0xf5                                       # cmp r14d,r13d
-    je .Lperilune_TAILCALL_262
-    .byte 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00                     # add ebx,1
-    .byte 0x89, 0x5a, 0x34                                       # mov [rdx+34h],ebx
+    .byte 0x8d, 0x53, 0x01                                       # lea edx,[rbx+1]
+    .byte 0x41, 0x23, 0xd4                                       # and edx,r12d
+    .byte 0x41, 0x3b, 0xd5                                       # cmp edx,r13d
+    je .Lperilune_TAILCALL_2b6
+    .byte 0x42, 0x8b, 0x5c, 0x06, 0xfc                           # mov ebx,[rsi+r8-4]
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x4c, 0x8b, 0x62, 0x50                                 # mov r12,[rdx+50h]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x4d, 0x8b, 0x2c, 0x1c                                 # mov r13,[r12+rbx]
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x4c, 0x3b, 0xea                                       # cmp r13,rdx
+    jne .Lperilune_TAILCALL_228
+    jmp .Lperilune_TAILCALL_11b
+.Lperilune_TAILCALL_105:
+    .byte 0x45, 0x8b, 0x6c, 0x1c, 0x08                           # mov r13d,[r12+rbx+8]
+    .byte 0x45, 0x8d, 0x75, 0x01                                 # lea r14d,[r13+1]
+    .byte 0x41, 0x83, 0xfd, 0xff                                 # cmp r13d,0FFFFFFFFh
+    .byte 0x45, 0x0f, 0x44, 0xf5                                 # cmove r14d,r13d
+    .byte 0x45, 0x89, 0x74, 0x1c, 0x08                           # mov [r12+rbx+8],r14d
+.Lperilune_TAILCALL_11b:
+    .byte 0x83, 0x42, 0x34, 0x01                                 # add dword ptr [rdx+34h],1
     .byte 0x4c, 0x89, 0x5f, 0xe0                                 # mov [rdi-20h],r11
     .byte 0x48, 0xc7, 0x47, 0xf0, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi-10h],0
     .byte 0x49, 0xc7, 0xc3, 0xff, 0x43, 0x09, 0xff               # mov r11,0FFFFFFFFFF0943FFh
@@ -4346,69 +4369,103 @@ perilune_TAILCALL:
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
     .byte 0x4d, 0x8d, 0x54, 0x1a, 0x20                           # lea r10,[r10+rbx+20h]
     .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
-    je .Lperilune_TAILCALL_1e7
-.Lperilune_TAILCALL_11e:
+    je .Lperilune_TAILCALL_236
+.Lperilune_TAILCALL_15c:
     .byte 0x4c, 0x8d, 0x5c, 0x07, 0x20                           # lea r11,[rdi+rax+20h]
     .byte 0x48, 0x89, 0xf8                                       # mov rax,rdi
-.Lperilune_TAILCALL_126:
+.Lperilune_TAILCALL_164:
     .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
-    jb .Lperilune_TAILCALL_1a0
+    jb .Lperilune_TAILCALL_1e0
     .byte 0x4c, 0x0f, 0xb6, 0x52, 0x31                           # movzx r10,byte ptr [rdx+31h]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
     .byte 0x4c, 0x03, 0xd7                                       # add r10,rdi
     .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
-    jb .Lperilune_TAILCALL_1f6
-.Lperilune_TAILCALL_144:
-    .byte 0x48, 0x8b, 0x42, 0x28                                 # mov rax,[rdx+28h]
-    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_TAILCALL_236
-    .byte 0x8b, 0x42, 0x34                                       # mov eax,[rdx+34h]
-    mov r10d, [r15 + 0x648]
-    .byte 0x41, 0x3b, 0xc2                                       # cmp eax,r10d
-    jae .Lperilune_TAILCALL_216
-    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    jb .Lperilune_TAILCALL_245
+.Lperilune_TAILCALL_182:
+    .byte 0x4c, 0x8b, 0x52, 0x28                                 # mov r10,[rdx+28h]
+    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
+    jne .Lperilune_TAILCALL_286
+    .byte 0x44, 0x8b, 0x52, 0x34                                 # mov r10d,[rdx+34h]
+    mov r11d, [r15 + 0x648]
+    .byte 0x45, 0x3b, 0xd3                                       # cmp r10d,r11d
+    jae .Lperilune_TAILCALL_265
+    .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x30                                 # movzx rsi,byte ptr [rax]
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x70, 0x04                                 # lea rsi,[rax+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x49, 0x0f, 0xb6, 0x03                                 # movzx rax,byte ptr [r11]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x49, 0x8d, 0x73, 0x04                                 # lea rsi,[r11+4]
+    .byte 0x4d, 0x2b, 0xc3                                       # sub r8,r11
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_TAILCALL_1a0:
-    .byte 0x49, 0x8b, 0x1b                                       # mov rbx,[r11]
-    .byte 0x4d, 0x0f, 0xb6, 0x63, 0x08                           # movzx r12,byte ptr [r11+8]
-    .byte 0x48, 0x89, 0x18                                       # mov [rax],rbx
-    .byte 0x44, 0x88, 0x60, 0x08                                 # mov [rax+8],r12b
+    .cfi_restore_state
+.Lperilune_TAILCALL_1e0:
+    .byte 0x4d, 0x8b, 0x23                                       # mov r12,[r11]
+    .byte 0x4d, 0x0f, 0xb6, 0x6b, 0x08                           # movzx r13,byte ptr [r11+8]
+    .byte 0x4c, 0x89, 0x20                                       # mov [rax],r12
+    .byte 0x44, 0x88, 0x68, 0x08                                 # mov [rax+8],r13b
     .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
     .byte 0x48, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add rax,10h
-    jmp .Lperilune_TAILCALL_126
-.Lperilune_TAILCALL_1c2:
+    jmp .Lperilune_TAILCALL_164
+.Lperilune_TAILCALL_202:
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     jmp perilune_TAILCALL_1
-    jmp .Lperilune_TAILCALL_262
-.Lperilune_TAILCALL_1e7:
+    .cfi_restore_state
+    jmp .Lperilune_TAILCALL_2b6
+.Lperilune_TAILCALL_228:
+    .byte 0x4d, 0x85, 0xed                                       # test r13,r13
+    jne .Lperilune_TAILCALL_105
+    jmp .Lperilune_TAILCALL_2b6
+.Lperilune_TAILCALL_236:
     mov r10, [r15 + 0x5f0]
-    jmp .Lperilune_TAILCALL_11e
-.Lperilune_TAILCALL_1f6:
+    jmp .Lperilune_TAILCALL_15c
+.Lperilune_TAILCALL_245:
     .byte 0x48, 0xc7, 0x00, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rax],0
     .byte 0xc6, 0x40, 0x08, 0x00                                 # mov byte ptr [rax+8],0
     .byte 0x48, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add rax,10h
     .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
-    jae .Lperilune_TAILCALL_144
-    jmp .Lperilune_TAILCALL_1f6
-.Lperilune_TAILCALL_216:
+    jae .Lperilune_TAILCALL_182
+    jmp .Lperilune_TAILCALL_245
+.Lperilune_TAILCALL_265:
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     jmp perilune_STITCH
-.Lperilune_TAILCALL_236:
-    .byte 0x4c, 0x8d, 0x50, 0xe0                                 # lea r10,[rax-20h]
+    .cfi_restore_state
+.Lperilune_TAILCALL_286:
+    .byte 0x49, 0x81, 0xc2, 0xe0, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFFE0h
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_TAILCALL_258:
+    .cfi_restore_state
+.Lperilune_TAILCALL_2ac:
     .byte 0x41, 0x80, 0xfb, 0x43                                 # cmp r11b,43h
-    je .Lperilune_TAILCALL_1c2
-.Lperilune_TAILCALL_262:
-    .byte 0x48, 0x8b, 0x57, 0xe0                                 # mov rdx,[rdi-20h]
-    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
+    je .Lperilune_TAILCALL_202
+.Lperilune_TAILCALL_2b6:
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
     .byte 0x4d, 0x89, 0xc8                                       # mov r8,r9
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     jmp perilune_STEP_TAIL_CALL
+    .cfi_restore_state
     .cfi_endproc
     .size perilune_TAILCALL, . - perilune_TAILCALL
 
@@ -6642,24 +6699,29 @@ perilune_TAILCALL_1:
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
-    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x89, 0xf0                                       # mov rax,rsi
     .byte 0x48, 0x2b, 0x42, 0x08                                 # sub rax,[rdx+8]
-    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
     .byte 0x48, 0xc1, 0xe8, 0x02                                 # shr rax,2
     .byte 0x48, 0x89, 0x47, 0xf0                                 # mov [rdi-10h],rax
     .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
-    .byte 0x8b, 0x56, 0xfc                                       # mov edx,[rsi-4]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
+    .byte 0x8b, 0x46, 0xfc                                       # mov eax,[rsi-4]
+    .byte 0x46, 0x8b, 0x4c, 0x06, 0xfc                           # mov r9d,[rsi+r8-4]
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
+    .byte 0x4c, 0x8b, 0x42, 0x50                                 # mov r8,[rdx+50h]
+    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x48, 0x8b, 0x0c, 0x24                                 # mov rcx,[rsp]
-    .byte 0x48, 0x8d, 0x34, 0x01                                 # lea rsi,[rcx+rax]
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x48, 0x8d, 0x34, 0x0a                                 # lea rsi,[rdx+rcx]
+    .byte 0x49, 0xc1, 0xe1, 0x04                                 # shl r9,4
+    .byte 0x4b, 0x8d, 0x0c, 0x08                                 # lea rcx,[r8+r9]
+    .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
     call {tail_call_native}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_TAILCALL_1_ae
+    jne .Lperilune_TAILCALL_1_c2
     mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
@@ -6676,14 +6738,14 @@ perilune_TAILCALL_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_TAILCALL_1_ae:
+.Lperilune_TAILCALL_1_c2:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x83, 0xf8, 0x05                                 # cmp rax,5
-    je .Lperilune_TAILCALL_1_e6
+    je .Lperilune_TAILCALL_1_fa
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -6691,7 +6753,7 @@ perilune_TAILCALL_1:
     .cfi_def_cfa rsp, 8
     .byte 0xc3                                                   # ret
     .cfi_restore_state
-.Lperilune_TAILCALL_1_e6:
+.Lperilune_TAILCALL_1_fa:
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp

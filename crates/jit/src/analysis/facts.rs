@@ -125,7 +125,7 @@ pub(crate) fn is_cold(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
     }
     let cell = snapshot.cell(pc);
     match i.op() {
-        Call => snapshot.callee(pc) == CalleeSeen::Nothing,
+        Call | TailCall => snapshot.callee(pc) == CalleeSeen::Nothing,
         GetField | SelfK | SetField | SetFieldK => {
             let field = snapshot.field(pc);
             !field.seen && field.paths.is_empty()

@@ -9,7 +9,7 @@
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::{Block, Value};
 use perilune_bytecode::Proto;
-use perilune_runtime::frame::{Frame, Link};
+use perilune_runtime::frame::{Frame, Link, flags};
 use perilune_runtime::instance::Places;
 use perilune_runtime::layout::{closure, frame};
 use perilune_runtime::value::Tag;
@@ -27,6 +27,8 @@ pub(crate) struct Caller {
     pub(crate) frame: usize,
     /// Where it continues after the call.
     pub(crate) pc: Pc,
+    /// What was called there has been replaced by a tail call of the function.
+    pub(crate) is_tail: bool,
 }
 
 /// A frame that code is emitted for.
@@ -140,10 +142,11 @@ impl<'a> Emitter<'a> {
     pub(crate) fn materialize(&mut self) {
         self.frames_are_stored = true;
         let mut callee = self.current;
-        while let Some(Caller { frame: caller, pc }) = self.frames[callee].caller {
+        while let Some(Caller { frame: caller, pc, is_tail }) = self.frames[callee].caller {
             let base = self.outermost_base();
             let (at, from) = (self.frames[callee].offset, self.frames[caller].offset);
-            let link = self.int(Link::new(0, 0, at - from).0 as i64);
+            let flags = if is_tail { flags::TAIL } else { 0 };
+            let link = self.int(Link::new(flags, 0, at - from).0 as i64);
             self.store(Region::Slots, link, base, frame::slot(at) + frame::LINK);
             let word = self.frame_word(pc);
             self.store(Region::Slots, word, base, frame::slot(from) + frame::WORD);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::time::Duration;
 
-use perilune_bytecode::Proto;
+use perilune_bytecode::{Op, Proto};
 use perilune_code::{CodeId, CodeSpace, Method, Mutator, Phase, Refusal};
 use perilune_runtime::chaos::Chaos;
 use perilune_runtime::frame::Frame;
@@ -180,6 +180,11 @@ impl JitState {
         // what is called most often comes first, as there is room for some only
         calls.sort_by_key(|&(_, callee, _)| Reverse((*callee).entries));
         for (pc, callee, shapes) in calls {
+            let is_tail = (&(*inst).proto).code[pc as usize].op() == Op::TailCall;
+            if is_tail && chain.len() == 1 {
+                // the frame of the code itself is not replaced by an inlined one
+                continue;
+            }
             let proto = &(*callee).proto;
             // how often it was called in the interpreter, at this call among others
             let called = (*callee).entries;
@@ -201,6 +206,7 @@ impl JitState {
                 snapshot.not_inlined.note(pc, reason);
                 continue;
             }
+            let before = *left;
             if length > SMALL {
                 *left -= length;
             }
@@ -216,6 +222,12 @@ impl JitState {
             let (method, proto) = (Arc::downgrade(&method), Arc::downgrade(proto));
             let snapshot_of = Arc::new(inner);
             let seen = InlineeSeen { method, proto, snapshot: snapshot_of, shapes };
+            if !seen.is_complete() {
+                *left = before;
+                let reason = "the function ends with a tail call that is not inlined";
+                snapshot.not_inlined.note(pc, reason);
+                continue;
+            }
             snapshot.inlinees.entry(pc).or_default().push(seen);
         }
     }

@@ -53,7 +53,11 @@ pub(crate) struct Called {
 pub(crate) unsafe fn callees_of(inst: *mut Instance) -> Vec<Called> {
     let code = &(&(*inst).proto).code;
     let calls = code.iter().enumerate();
-    let calls = calls.filter(|(_, i)| i.op() == Op::Call && i.b() != 0 && i.c() != 0);
+    let calls = calls.filter(|(_, i)| match i.op() {
+        Op::Call => i.b() != 0 && i.c() != 0,
+        Op::TailCall => i.b() != 0,
+        _ => false,
+    });
     calls
         .filter_map(|(pc, _)| {
             let cache = &*(*inst).callees.add(*(*inst).cells.add(pc) as usize);

@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
+use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::flow::returns_class;
 use perilune_bytecode::{Op, Proto};
 use perilune_code::Method;
 
 use super::snapshot::Snapshot;
+use crate::analysis::facts::is_cold;
+use crate::entity::Pc;
 
 /// The longest function that is inlined, in instructions.
 const MAX_LENGTH: usize = 32;
@@ -47,6 +50,30 @@ impl InlineeSeen {
         Weak::ptr_eq(&self.method, &other.method)
     }
 
+    /// Returns the pcs of its tail calls.
+    fn tail_calls(&self) -> impl Iterator<Item = u32> + use<> {
+        let code = self.proto.upgrade().map_or(Box::default(), |proto| tail_calls(&proto));
+        code.into_iter()
+    }
+
+    /// Returns whether its code can be inlined: each tail call that was executed leads to functions
+    /// that can be, too.
+    pub(crate) fn is_complete(&self) -> bool {
+        let leads_on = |pc: &u32| {
+            let inlined = self.snapshot.inlinees.get(pc);
+            let is_open = !self.snapshot.failed.contains(pc);
+            is_open && inlined.is_some_and(|all| all.iter().all(InlineeSeen::is_complete))
+        };
+        let proto = self.proto.upgrade();
+        proto.is_some_and(|proto| {
+            let mut calls = tail_calls(&proto).into_iter();
+            calls.all(|pc| {
+                let at = Pc::new(pc as usize);
+                is_cold(&self.snapshot, at, at.instr(&proto)) || leads_on(&pc)
+            })
+        })
+    }
+
     /// Returns whether the function is the one with this proto.
     fn is_of(&self, proto: *const Proto) -> bool {
         self.proto.as_ptr() == proto
@@ -73,29 +100,56 @@ impl Snapshot {
     /// these is not inlined any more, it is taken as the last.
     pub(crate) fn failed_at(&self, path: &[Position]) -> Option<(&BTreeSet<u32>, u32)> {
         let (at, rest) = path.split_first()?;
-        let inlined = rest.first().and_then(|next| {
-            self.inlinees.get(&at.pc)?.iter().find(|inlinee| inlinee.is_of(next.proto))
-        });
+        let inlined = rest.first().and_then(|next| self.inlined(at.pc, next.proto));
         match inlined {
-            Some(inlinee) => inlinee.snapshot.failed_at(rest),
+            Some(snapshot) => snapshot.failed_at(rest),
             None => Some((&self.failed, at.pc)),
+        }
+    }
+
+    /// Returns the feedback of the function with this proto that is inlined at `pc`, or has
+    /// replaced what is inlined there by a tail call.
+    fn inlined(&self, pc: u32, proto: *const Proto) -> Option<&Snapshot> {
+        let all = self.inlinees.get(&pc)?;
+        let direct = all.iter().find(|inlinee| inlinee.is_of(proto));
+        direct.map(|inlinee| &*inlinee.snapshot).or_else(|| {
+            let mut replaced = all.iter().flat_map(|inlinee| {
+                inlinee.tail_calls().filter_map(|pc| inlinee.snapshot.inlined(pc, proto))
+            });
+            replaced.next()
+        })
+    }
+
+    /// As [`Snapshot::inlined`], to be changed.
+    fn inlined_mut(&mut self, pc: u32, proto: *const Proto) -> Option<&mut Snapshot> {
+        let all = self.inlinees.get_mut(&pc)?;
+        match all.iter().position(|inlinee| inlinee.is_of(proto)) {
+            Some(n) => Some(Arc::make_mut(&mut all[n].snapshot)),
+            None => all.iter_mut().find_map(|inlinee| {
+                let mut calls = inlinee.tail_calls();
+                let pc = calls.find(|&pc| inlinee.snapshot.inlined(pc, proto).is_some())?;
+                Arc::make_mut(&mut inlinee.snapshot).inlined_mut(pc, proto)
+            }),
         }
     }
 
     /// Notes that an instruction has failed, as [`Snapshot::failed_at`] finds it.
     pub(crate) fn fail(&mut self, path: &[Position]) {
         let Some((at, rest)) = path.split_first() else { return };
-        let inlined = rest.first().and_then(|next| {
-            let mut all = self.inlinees.get_mut(&at.pc)?.iter_mut();
-            all.find(|inlinee| inlinee.is_of(next.proto))
-        });
+        let inlined = rest.first().and_then(|next| self.inlined_mut(at.pc, next.proto));
         match inlined {
-            Some(inlinee) => Arc::make_mut(&mut inlinee.snapshot).fail(rest),
+            Some(snapshot) => snapshot.fail(rest),
             None => {
                 self.failed.insert(at.pc);
             }
         }
     }
+}
+
+/// Returns the pcs of the tail calls of a function.
+fn tail_calls(proto: &Proto) -> Box<[u32]> {
+    let code = proto.code.iter().enumerate();
+    code.filter(|(_, i)| i.op() == Op::TailCall).map(|(pc, _)| pc as u32).collect()
 }
 
 /// Returns why code of a function cannot be inlined, if it cannot. It has to be short, take no
@@ -106,7 +160,8 @@ pub(crate) fn refusal(proto: &Proto, in_loop: bool) -> Option<&'static str> {
     let code = &proto.code;
     let refusal_of = |pc: usize| match code[pc].op() {
         Op::Close | Op::Tbc => Some("the function closes variables"),
-        Op::TailCall => Some("the function ends with a tail call"),
+        Op::TailCall if code[pc].b() == 0 => Some("the number of arguments varies"),
+        Op::Return if code[pc].b() == 0 && pc > 0 && code[pc - 1].op() == Op::TailCall => None,
         Op::VarArg => Some("the function takes extra arguments"),
         Op::Return if code[pc].b() == 0 && pc > 0 && returns_class(code, pc - 1) => None,
         Op::Return if code[pc].b() == 0 => Some("the number of results varies"),
@@ -145,7 +200,8 @@ mod tests {
         check("function(a) for i = 1, a do g(i) end end", true);
         check("function(...) return 1 end", false);
         check("function(a) return function() return a end end", false);
-        check("function(a) return f(a) end", false);
+        check("function(a) return f(a) end", true);
+        check("function(a) return f(g(a)) end", false);
         check("function(a) return setmetatable({a}, {__index = g}) end", true);
         check("function(a) return setmetatable({a}, g) end", false);
         check("function(a) return a, setmetatable({a}, {__index = g}) end", false);

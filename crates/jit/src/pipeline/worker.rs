@@ -59,7 +59,7 @@ pub(crate) struct Backend {
 fn inlinees(snapshot: &Snapshot, kept: &mut Vec<Arc<Method>>) -> Inlinees {
     let mut found = Inlinees::new();
     for (&pc, all) in snapshot.inlinees.iter().filter(|(pc, _)| !snapshot.failed.contains(pc)) {
-        for seen in all {
+        for seen in all.iter().filter(|seen| seen.is_complete()) {
             let (Some(proto), Some(method)) = (seen.proto.upgrade(), seen.method.upgrade()) else {
                 continue;
             };

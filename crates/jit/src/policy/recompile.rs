@@ -106,7 +106,7 @@ impl Snapshot {
                 let n = now.cells[pc] as usize;
                 return self.fields[n].covers(&now.fields[n]);
             }
-            if i.op() == Op::Call {
+            if matches!(i.op(), Op::Call | Op::TailCall) {
                 let n = now.cells[pc] as usize;
                 let unknown = self.callees[n] == CalleeSeen::Nothing && self.prunes;
                 return !unknown || now.callees[n] == CalleeSeen::Nothing;

@@ -80,6 +80,8 @@ pub(crate) struct Caller {
     pub(crate) frame: Frame,
     /// Where the caller continues.
     pub(crate) pc: Pc,
+    /// What was called there has been replaced by a tail call of the function.
+    pub(crate) is_tail: bool,
 }
 
 /// What is known of a value, and where it comes from.

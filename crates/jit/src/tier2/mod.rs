@@ -91,7 +91,8 @@ fn add_frames<'a>(generic: &mut Generic<'a>, f: &ir::Function, all: &[build::Can
         let (Some(inlinee), Some(caller)) = (frame.inlinee, frame.caller) else { continue };
         // a call in a loop of which a round is peeled has two frames
         let part = all[inlinee].part.clone();
-        let caller = Caller { frame: caller.frame.index(), pc: caller.pc };
+        let ir::Caller { frame: at, pc, is_tail } = caller;
+        let caller = Caller { frame: at.index(), pc, is_tail };
         generic.add_frame(part, frame.offset, caller);
     }
 }

@@ -67,19 +67,8 @@ impl<F: Form> Emitter<'_, F> {
         if part == 0 {
             self.check(same, different);
         } else {
-            // counts the other callee, in part 2, which is for calls that have several
-            let entered = self.block();
-            self.b.ins().brif(same, entered, &[], different, &[]);
-            self.switch(different);
-            self.guard(known);
-            let others_at = self.at(record, layout::callee_cache::OTHERS);
-            let others = self.load(I32, others_at);
-            let more = self.b.ins().iadd_imm_s(others, 1);
-            let wrapped = self.b.ins().icmp_imm_u(IntCC::Equal, more, 0);
-            let others = self.b.ins().select(wrapped, others, more);
-            self.store(others, others_at);
-            self.b.ins().jump(entered, &[]);
-            self.switch(entered);
+            // part 2 is for calls that have several
+            self.count_callee(record, known, same, different);
         }
         self.count_entry(instance);
         self.store_position();
@@ -113,6 +102,23 @@ impl<F: Form> Emitter<'_, F> {
         self.switch(other);
         self.guard_tag(tag, Tag::NATIVE);
         self.part(1);
+    }
+
+    /// Counts another callee than the one that is known in a record, and continues; there has to be
+    /// one. `same`: whether it is the same.
+    fn count_callee(&mut self, record: Value, known: Value, same: Value, different: Block) {
+        let entered = self.block();
+        self.b.ins().brif(same, entered, &[], different, &[]);
+        self.switch(different);
+        self.guard(known);
+        let others_at = self.at(record, layout::callee_cache::OTHERS);
+        let others = self.load(I32, others_at);
+        let more = self.b.ins().iadd_imm_s(others, 1);
+        let wrapped = self.b.ins().icmp_imm_u(IntCC::Equal, more, 0);
+        let others = self.b.ins().select(wrapped, others, more);
+        self.store(others, others_at);
+        self.b.ins().jump(entered, &[]);
+        self.switch(entered);
     }
 
     /// CONCAT
@@ -195,7 +201,8 @@ impl<F: Form> Emitter<'_, F> {
             self.store_position();
             let callee = self.first();
             let word = self.form.word(&mut self.b);
-            let status = self.call(Runtime::TailCallNative, &[callee, word])[0];
+            let record = self.record(layout::instance::CALLEES, LOG_CACHE);
+            let status = self.call(Runtime::TailCallNative, &[callee, word, record])[0];
             return self.form.called(&mut self.b, status);
         }
         let closes = self.number(Field::C);
@@ -214,6 +221,11 @@ impl<F: Form> Emitter<'_, F> {
         let base = self.form.base();
         let compiled = self.slow();
         self.check_enterable(instance, base, compiled);
+        let record = self.record(layout::instance::CALLEES, LOG_CACHE);
+        let known = self.load64(record, layout::callee_cache::CALLEE);
+        let same = self.b.ins().icmp(IntCC::Equal, known, instance);
+        let different = self.cold();
+        self.count_callee(record, known, same, different);
         self.count_entry(instance);
 
         // The new frame is at the place of the old one.

@@ -35,24 +35,62 @@ impl Builder<'_> {
             self.generic();
             return true;
         };
-        let candidate = &self.candidates[number];
-        let offset = self.offset + i.a() + Layout::RESERVED;
-        let proto = &candidate.inlinee.proto;
-        let outermost = usize::from(self.f.frames[Frame::new(0)].proto.max_stack);
-        let fits = offset + usize::from(proto.max_stack) <= outermost + INLINED_SLOTS;
-        let callee = self.read(i.ra());
-        if !fits || self.is_never(callee, Tag::FUNCTION) {
+        let Some(closure) = self.inlined_closure(number, i.a()) else {
             self.generic();
             return true;
-        }
-        let closure = self.guard_method(callee, candidate.inlinee.slot);
-        let arguments = self.arguments(proto.num_params.into());
-
-        let caller = Caller { frame: self.frame, pc: self.pc + 1 };
-        let (proto, inlinee) = (proto.clone(), Some(number));
-        let frame = self.f.frames.push(FrameData { proto, offset, caller: Some(caller), inlinee });
+        };
+        let offset = self.offset + i.a() + Layout::RESERVED;
+        let caller = Caller { frame: self.frame, pc: self.pc + 1, is_tail: false };
         let outer = self.needed_after_call();
+        let returns = self.inline(number, closure, (offset, caller), outer);
+        self.continue_after(returns)
+    }
 
+    /// TAILCALL in a function that is inlined: the function that is called replaces it, and returns
+    /// to its caller. If that cannot be inlined, the frame continues in the interpreter.
+    pub(super) fn tail_call(&mut self) {
+        let all = self.source.calls.get(&self.pc.as_u32());
+        let number = all.and_then(|all| self.callee_of(all));
+        // its registers are where those of this function are
+        let closure = number.and_then(|number| self.inlined_closure(number, 0));
+        let (Some(number), Some(closure)) = (number, closure) else {
+            let state = self.state();
+            return self.end(End::Exit(state));
+        };
+        let caller = self.f.frames[self.frame].caller.expect("the function is inlined");
+        let caller = Caller { is_tail: true, ..caller };
+        let outer = self.outer.clone();
+        let returns = self.inline(number, closure, (self.offset, caller), outer);
+        self.returns.extend(returns);
+    }
+
+    /// Returns the closure that is called if it is one of the candidate and there is room for its
+    /// frame `above` registers; `None` if that is known not to be.
+    fn inlined_closure(&mut self, number: usize, above: usize) -> Option<Value> {
+        let i = self.instr(self.pc);
+        let inlinee = self.candidates[number].inlinee;
+        let outermost = usize::from(self.f.frames[Frame::new(0)].proto.max_stack);
+        let end = self.offset + above + Layout::RESERVED + usize::from(inlinee.proto.max_stack);
+        let callee = self.read(i.ra());
+        if end > outermost + INLINED_SLOTS || self.is_never(callee, Tag::FUNCTION) {
+            return None;
+        }
+        Some(self.guard_method(callee, inlinee.slot))
+    }
+
+    /// Builds a function in the place of its call; returns where it returns. `outer`: the registers
+    /// of the callers that are needed then.
+    fn inline(
+        &mut self,
+        number: usize,
+        closure: Value,
+        (offset, caller): (usize, Caller),
+        outer: Vec<(Reg, Value)>,
+    ) -> Vec<Return> {
+        let candidate = &self.candidates[number];
+        let arguments = self.arguments(candidate.inlinee.proto.num_params.into());
+        let (proto, inlinee) = (candidate.inlinee.proto.clone(), Some(number));
+        let frame = self.f.frames.push(FrameData { proto, offset, caller: Some(caller), inlinee });
         let part = &candidate.part;
         let source = Source {
             proto: &candidate.inlinee.proto,
@@ -102,7 +140,7 @@ impl Builder<'_> {
         inlined.body();
         let Builder { f, returns, found_noisy, noise, .. } = inlined;
         (self.f, self.found_noisy, self.noise) = (f, found_noisy, noise);
-        self.continue_after(returns)
+        returns
     }
 
     /// Returns the one of some candidates that is called: the only one, or the method of receivers

@@ -172,15 +172,15 @@ impl Code<'_> {
             match pc.instr(self.proto).op() {
                 SetUpval => stores.upvalues = true,
                 SetField | SetFieldK | SetTabUp | SetTabUpK => stores.tables = true,
-                NewTable | Closure | Concat | VarArg | SetList | TailCall | TForPrep | TForCall
-                | TForLoop | Close | Tbc => return None,
+                NewTable | Closure | Concat | VarArg | SetList | TForPrep | TForCall | TForLoop
+                | Close | Tbc => return None,
                 // arrays that grow
                 SetTable | SetTableK | SetI | SetIK
                     if self.snapshot.cell(pc) & access::OUTSIDE != 0 =>
                 {
                     return None;
                 }
-                Call => {
+                Call | TailCall => {
                     // other calls may be of library functions
                     for &number in self.calls.get(&pc.as_u32()).into_iter().flatten() {
                         length += self.look_in(number, stores)?;

@@ -750,6 +750,10 @@ impl Builder<'_> {
             }
             VarArgPrep | ExtraArg => {}
             Call => return self.call(),
+            TailCall if self.is_inlined() => {
+                self.tail_call();
+                return false;
+            }
             CallMeta if i.c() != 0 || returns_class(&self.source.proto.code, pc.index()) => {
                 return self.set_class();
             }
