@@ -208,7 +208,7 @@ fn stores_into_big_old_tables_are_left_for_later() {
 fn a_phase_that_is_given_up_is_made_up_for() {
     // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
-        for after in 0..80 {
+        for after in (0..80).step_by(if cfg!(miri) { 16 } else { 1 }) {
             let kept = table(st);
             make_objects(st, kept, 60);
             mark(st);
