@@ -28,7 +28,11 @@ function C:name() return "c" .. self.w end
 local D = class(B)
 
 local function objects()
-  return { setmetatable({ w = 2 }, A), setmetatable({ r = 3, w = 1 }, B), setmetatable({ late = "late", w = 5 }, C) }
+  return {
+    setmetatable({ w = 2 }, A),
+    setmetatable({ r = 3, w = 1 }, B),
+    setmetatable({ late = "late", w = 5 }, C),
+  }
 end
 local function total(all, n)
   local sum = 0

@@ -36,6 +36,9 @@ check("less", function(a) if a < 1 then end end, { 1 }, { {} }, { object })
 check("len", function(a) local _ = #a end, { {} }, {}, { object })
 check("index", function(a) local _ = a.x end, { { x = 1 } }, {}, { object })
 check("element", function(a, i) local _ = a[i] end, { { 1 }, 1 }, { nil, 1 }, { object, 1 })
-check("loop", function(a) for i = a, 1 do local _ = i end calls = calls + 1 end, { 1 }, { {} }, { 1 })
+check("loop", function(a)
+  for i = a, 1 do local _ = i end
+  calls = calls + 1
+end, { 1 }, { {} }, { 1 })
 check("bits of floats", function(a, b) local _ = a & b end, { 2.0, 2 }, { 1.5, 2 })
 check("kept", function(a, b) local c = a + 1 if b then return c end end, { 1 }, { nil, nil })

@@ -844,16 +844,15 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                 }
             }
             Op::CallMeta => {
-                let ra = ra!();
-                if MODE == HOOKED || !set_class(st, ra, i.c()) {
-                    step!(call_meta(st, ra));
+                if MODE == HOOKED || !set_class(st, ra!(), i.c()) {
+                    step!(call_meta(st, ra!()));
                 }
             }
             Op::TailCall => {
-                let b = i.b();
-                let nargs = if b != 0 { b - 1 } else { (*st).top.offset_from(ra!()) as usize - 2 };
-                note_called(inst, *cells.at(ip.sub(1)) as usize, ra!().get());
-                step!(tail_call(st, ra!(), nargs, i.c() != 0));
+                let (b, ra) = (i.b(), ra!());
+                let nargs = if b != 0 { b - 1 } else { (*st).top.offset_from(ra) as usize - 2 };
+                note_called(inst, *cells.at(ip.sub(1)) as usize, ra.get());
+                step!(tail_call(st, ra, nargs, i.c() != 0));
                 poll!((*st).top);
             }
             Op::Return => {

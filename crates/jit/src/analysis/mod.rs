@@ -2,6 +2,7 @@
 //!
 //! They are over the entities of [`crate::entity`], and know nothing of the code that is emitted.
 
+pub(crate) mod complete;
 pub(crate) mod constructor;
 pub(crate) mod facts;
 pub(crate) mod flow;

@@ -200,8 +200,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Returns a number as the integer that is equal to it, given its payload as an integer and as a
-    /// float; branches to `slow` if there is none. `None`: there never is.
+    /// Returns a number as the integer that is equal to it, given its payload as an integer and as
+    /// a float; branches to `slow` if there is none. `None`: there never is.
     pub(crate) fn number_to_int(
         &mut self,
         tag: Known,

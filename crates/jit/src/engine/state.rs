@@ -19,6 +19,7 @@ use super::attached::{Attached, label};
 use super::jit::Jit;
 use super::native_stack::with_room;
 use super::walk::{StateHooks, walk};
+use crate::analysis::complete::is_complete;
 use crate::feedback::callees::{Called, callees, callees_of};
 use crate::feedback::inlinee::{InlineeSeen, Position, refusal};
 use crate::feedback::snapshot::{Shapes, Snapshot};
@@ -222,7 +223,7 @@ impl JitState {
             let (method, proto) = (Arc::downgrade(&method), Arc::downgrade(proto));
             let snapshot_of = Arc::new(inner);
             let seen = InlineeSeen { method, proto, snapshot: snapshot_of, shapes };
-            if !seen.is_complete() {
+            if !is_complete(&seen) {
                 *left = before;
                 let reason = "the function ends with a tail call that is not inlined";
                 snapshot.not_inlined.note(pc, reason);

@@ -4,14 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::flow::returns_class;
 use perilune_bytecode::{Op, Proto};
 use perilune_code::Method;
 
 use super::snapshot::Snapshot;
-use crate::analysis::facts::is_cold;
-use crate::entity::Pc;
 
 /// The longest function that is inlined, in instructions.
 const MAX_LENGTH: usize = 32;
@@ -54,24 +51,6 @@ impl InlineeSeen {
     fn tail_calls(&self) -> impl Iterator<Item = u32> + use<> {
         let code = self.proto.upgrade().map_or(Box::default(), |proto| tail_calls(&proto));
         code.into_iter()
-    }
-
-    /// Returns whether its code can be inlined: each tail call that was executed leads to functions
-    /// that can be, too.
-    pub(crate) fn is_complete(&self) -> bool {
-        let leads_on = |pc: &u32| {
-            let inlined = self.snapshot.inlinees.get(pc);
-            let is_open = !self.snapshot.failed.contains(pc);
-            is_open && inlined.is_some_and(|all| all.iter().all(InlineeSeen::is_complete))
-        };
-        let proto = self.proto.upgrade();
-        proto.is_some_and(|proto| {
-            let mut calls = tail_calls(&proto).into_iter();
-            calls.all(|pc| {
-                let at = Pc::new(pc as usize);
-                is_cold(&self.snapshot, at, at.instr(&proto)) || leads_on(&pc)
-            })
-        })
     }
 
     /// Returns whether the function is the one with this proto.
@@ -147,7 +126,7 @@ impl Snapshot {
 }
 
 /// Returns the pcs of the tail calls of a function.
-fn tail_calls(proto: &Proto) -> Box<[u32]> {
+pub(crate) fn tail_calls(proto: &Proto) -> Box<[u32]> {
     let code = proto.code.iter().enumerate();
     code.filter(|(_, i)| i.op() == Op::TailCall).map(|(pc, _)| pc as u32).collect()
 }

@@ -18,6 +18,7 @@ use super::input::{Direct, Inlinee, Inlinees, Input};
 use super::job::{Job, Unit};
 use super::passes;
 use super::symbols::Symbols;
+use crate::analysis::complete::is_complete;
 use crate::engine::attached::label;
 use crate::engine::options::JitOptions;
 use crate::feedback::callees::Callee;
@@ -59,7 +60,7 @@ pub(crate) struct Backend {
 fn inlinees(snapshot: &Snapshot, kept: &mut Vec<Arc<Method>>) -> Inlinees {
     let mut found = Inlinees::new();
     for (&pc, all) in snapshot.inlinees.iter().filter(|(pc, _)| !snapshot.failed.contains(pc)) {
-        for seen in all.iter().filter(|seen| seen.is_complete()) {
+        for seen in all.iter().filter(|seen| is_complete(seen)) {
             let (Some(proto), Some(method)) = (seen.proto.upgrade(), seen.method.upgrade()) else {
                 continue;
             };

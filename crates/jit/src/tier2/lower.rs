@@ -5,6 +5,8 @@
 //! do, and in the blocks that exit. Exits never return, so the code before them keeps its values in
 //! registers of the machine.
 
+mod fields;
+
 use std::collections::{HashMap, HashSet};
 
 use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
@@ -15,12 +17,9 @@ use perilune_runtime::frame::Frame as Layout;
 use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
-use super::ir::{
-    Block, Chain, End, Entries, Frame, Function, Gain, Inst, Library, Op, Place, State, Type, Value,
-};
+use super::ir::{Block, End, Frame, Function, Inst, Library, Op, Place, State, Type, Value};
 use super::passes::crossings::{self, Crossings};
 use super::passes::homes::{self, Homes};
-use super::shapes::Shapes;
 use crate::codegen::Emitter;
 use crate::codegen::memory::{Region, Regions};
 use crate::codegen::number::Operator;
@@ -28,7 +27,6 @@ use crate::codegen::table::{ElementStore, Stored};
 use crate::codegen::value::Known;
 use crate::entity::Reg;
 use crate::exits::state::{FrameState, Home, Point};
-use crate::feedback::snapshot::Slot;
 use crate::tier1::generic::{Generic, Held, Payload};
 
 /// A value in registers of the machine.
@@ -747,60 +745,6 @@ impl<'a> Lower<'_, 'a> {
         self.emit().switch_to(others);
     }
 
-    fn field_of(&mut self, inst: &Inst, table: Value, (slot, tag): (Slot, Tag), state: State) {
-        let other = self.exit(state);
-        let table = self.bits(table);
-        let ty = if tag == Tag::FLOAT { F64 } else { I64 };
-        let (payload, found) = self.emit().load_field_as(table, slot, ty);
-        let same = self.emit().is_tag(found, tag);
-        self.emit().guard(same, other);
-        let bits = if ty == F64 { self.emit().float_bits(payload) } else { payload };
-        let key = self.instr(inst).c();
-        self.emit().verify_field(inst.pc, table, key, (bits, found));
-        let payload = if ty == F64 { Payload::Float(payload) } else { Payload::Bits(payload) };
-        self.set_lua(inst, payload, Known::Tag(tag));
-    }
-
-    fn field(&mut self, inst: &Inst, object: Value, (slot, absent): (Slot, Entries), state: State) {
-        let other = self.exit(state);
-        let table = self.bits(object);
-        let (bits, tag) = self.emit().load_field(table, slot);
-        let key = self.instr(inst).c();
-        self.emit().verify_field(inst.pc, table, key, (bits, tag));
-        let (done, value) = self.emit().block_of(&[I64, I64]);
-        let (some, nil) = (self.emit().block(), self.emit().block());
-        self.emit().branch(tag, some, nil);
-        self.emit().switch_to(some);
-        self.emit().jump_with_all(done, &[bits, tag]);
-        self.emit().switch_to(nil);
-        let meta = self.emit().meta(table);
-        let zero = self.emit().int(0);
-        let mut entries = absent.iter().peekable();
-        if entries.peek().is_none() {
-            self.emit().guard_not(meta, other);
-        } else {
-            let (has_meta, lacks) = (self.emit().block(), self.emit().block());
-            self.emit().branch(meta, has_meta, lacks);
-            self.emit().switch_to(has_meta);
-            let shape = self.emit().shape(table);
-            let tag = self.tag(object);
-            while let Some(entry) = entries.next() {
-                let next = if entries.peek().is_some() { self.emit().block() } else { other };
-                let cache = self.generic.record_number(inst.pc);
-                let record = self.emit().record(cache, entry, next);
-                self.emit().guard_record(record, shape, next);
-                self.emit().guard_no_holder(record, next);
-                self.emit().guard_chain(record, meta, next, next);
-                self.emit().verify_lookup(inst.pc, (table, tag), (zero, zero));
-                self.emit().jump(lacks);
-                self.emit().switch_to(if next == other { lacks } else { next });
-            }
-        }
-        self.emit().jump_with_all(done, &[zero, zero]);
-        self.emit().switch_to(done);
-        self.set_any(inst, (value[0], value[1]));
-    }
-
     fn library(&mut self, inst: &Inst, library: Library, args: [Option<Value>; 3], state: State) {
         let exit = self.exit(state);
         let args: Vec<Value> = args.into_iter().flatten().collect();
@@ -863,47 +807,6 @@ impl<'a> Lower<'_, 'a> {
         self.emit().branch(equal, yes, no);
     }
 
-    fn add_field(&mut self, inst: &Inst, table: Value, v: Value, gain: Gain, state: State) {
-        let other = self.exit(state);
-        let (bits, tag) = (self.bits(v), self.tag(v));
-        let table = self.bits(table);
-        self.emit().guard_plain_store(table, other);
-        let record = self.emit().record(gain.cache, gain.entry, other);
-        self.emit().guard_record_id(record, gain.shape, other);
-        if !gain.plain {
-            self.emit().guard_lacks(table, Event::NewIndex, other);
-        }
-        let place = (gain.slot, Some(gain.to));
-        self.emit().add_field(table, place, record, (bits, tag), other);
-        let key = self.instr(inst).b();
-        let tag = self.emit().tag_value(tag);
-        self.emit().verify_field(inst.pc, table, key, (bits, tag));
-    }
-
-    /// Continues if the table has one of the shapes; branches to `other` else.
-    fn guard_shape(&mut self, table: Value, shapes: Shapes, other: ir::Block) {
-        let (&last, others) = shapes.ids().split_first().expect("there is one");
-        let on = (!others.is_empty()).then(|| self.emit().block());
-        // the one that was met last is the most likely: others may be of the beginning only
-        for (&shape, &on) in others.iter().rev().zip(on.iter().cycle()) {
-            let (same, next) = (self.has_shape(table, shape), self.emit().block());
-            self.emit().branch(same, on, next);
-            self.emit().switch_to(next);
-        }
-        let same = self.has_shape(table, last);
-        self.emit().guard(same, other);
-        if let Some(on) = on {
-            self.emit().jump(on);
-            self.emit().switch_to(on);
-        }
-    }
-
-    fn has_shape(&mut self, table: Value, shape: u32) -> ir::Value {
-        let table = self.bits(table);
-        let found = self.emit().shape(table);
-        self.emit().ins().icmp_imm_u(IntCC::Equal, found, i64::from(shape))
-    }
-
     fn global(&mut self, inst: &Inst, closure: Option<Value>, state: State) {
         let i = self.instr(inst);
         let slow = self.exit(state);
@@ -914,32 +817,6 @@ impl<'a> Lower<'_, 'a> {
         self.emit().guard(tag, slow);
         self.emit().verify_field(inst.pc, env, i.c(), (bits, tag));
         self.set_any(inst, (bits, tag));
-    }
-
-    fn chain_field(&mut self, inst: &Inst, table: Value, chain: Chain, state: State) {
-        let other = self.exit(state);
-        let object = self.bits(table);
-        let record = self.emit().record(chain.cache, chain.entry, other);
-        if !chain.method {
-            let shape = self.emit().shape(object);
-            self.emit().guard_record(record, shape, other);
-        }
-        let meta = self.emit().meta(object);
-        self.emit().guard_chain(record, meta, other, other);
-        let value = if chain.method {
-            // The entry may be for another shape in this state. If the metatable is the same and
-            // tables of neither shape have the field, both find the same one.
-            let method = self.emit().method(record, other);
-            let tag = self.emit().tag_value(Known::Tag(Tag::FUNCTION));
-            self.set_lua(inst, Payload::Bits(method), Known::Tag(Tag::FUNCTION));
-            (method, tag)
-        } else {
-            let value = self.emit().load_from_holder(record, chain.dictionary, other, other);
-            self.set_any(inst, value);
-            value
-        };
-        let tag = self.tag(table);
-        self.emit().verify_lookup(inst.pc, (object, tag), value);
     }
 
     fn poll(&mut self, state: State, is_quiet: bool) {

@@ -1,8 +1,9 @@
 //! Fields and methods of tables of several shapes.
 //!
 //! Where tables have the field in different places, the code branches on the shape, and has a copy
-//! of the load for each. If methods are looked up that are inlined, it has a copy of the whole call:
-//! what is computed for the arguments is short. In each copy the shape is known, in the method too.
+//! of the load for each. If methods are looked up that are inlined, it has a copy of the whole
+//! call: what is computed for the arguments is short. In each copy the shape is known, in the
+//! method too.
 
 use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::Op as Bytecode;
@@ -19,7 +20,7 @@ use crate::tier2::shapes::Shapes;
 pub(super) struct Dispatch {
     /// The GETFIELD or SELF.
     lookup: Pc,
-    /// The last instruction that there is a copy of for each shape: the CALL, or the lookup itself.
+    /// The last instruction that is copied for each shape: the CALL, or the lookup itself.
     pub(super) last: Pc,
     shapes: Shapes,
 }
@@ -69,8 +70,8 @@ impl Builder<'_> {
         (are_several && is_straight).then_some(call)
     }
 
-    /// Builds what there is for each shape; returns whether control continues after it. Other
-    /// shapes exit.
+    /// Builds the copy for each shape; returns whether control continues after them. Other shapes
+    /// exit.
     pub(super) fn dispatch(&mut self, dispatch: &Dispatch) -> bool {
         let &Dispatch { lookup, last, shapes } = dispatch;
         (self.pc, self.state) = (lookup, None);

@@ -1,0 +1,20 @@
+//! Whether functions that make tail calls can be inlined.
+
+use cranelift_codegen::entity::EntityRef;
+
+use crate::analysis::facts::is_cold;
+use crate::entity::Pc;
+use crate::feedback::inlinee::{InlineeSeen, tail_calls};
+
+/// Returns whether the code of a function can be inlined: each tail call that was executed leads to
+/// functions whose code can be, too.
+pub(crate) fn is_complete(inlinee: &InlineeSeen) -> bool {
+    let Some(proto) = inlinee.proto.upgrade() else { return false };
+    let snapshot = &inlinee.snapshot;
+    tail_calls(&proto).into_iter().all(|pc| {
+        let at = Pc::new(pc as usize);
+        let inlined = snapshot.inlinees.get(&pc).filter(|_| !snapshot.failed.contains(&pc));
+        let leads_on = inlined.is_some_and(|all| all.iter().all(is_complete));
+        leads_on || is_cold(snapshot, at, at.instr(&proto))
+    })
+}

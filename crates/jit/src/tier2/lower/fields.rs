@@ -1,0 +1,156 @@
+//! Fields of tables, and their shapes.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{F64, I64};
+use cranelift_codegen::ir::{self, InstBuilder};
+use perilune_runtime::meta::Event;
+use perilune_runtime::value::Tag;
+
+use super::Lower;
+use crate::codegen::value::Known;
+use crate::feedback::snapshot::Slot;
+use crate::tier1::generic::Payload;
+use crate::tier2::ir::{Chain, Entries, Gain, Inst, State, Value};
+use crate::tier2::shapes::Shapes;
+
+impl Lower<'_, '_> {
+    pub(super) fn field_of(
+        &mut self,
+        inst: &Inst,
+        table: Value,
+        (slot, tag): (Slot, Tag),
+        state: State,
+    ) {
+        let other = self.exit(state);
+        let table = self.bits(table);
+        let ty = if tag == Tag::FLOAT { F64 } else { I64 };
+        let (payload, found) = self.emit().load_field_as(table, slot, ty);
+        let same = self.emit().is_tag(found, tag);
+        self.emit().guard(same, other);
+        let bits = if ty == F64 { self.emit().float_bits(payload) } else { payload };
+        let key = self.instr(inst).c();
+        self.emit().verify_field(inst.pc, table, key, (bits, found));
+        let payload = if ty == F64 { Payload::Float(payload) } else { Payload::Bits(payload) };
+        self.set_lua(inst, payload, Known::Tag(tag));
+    }
+
+    pub(super) fn field(
+        &mut self,
+        inst: &Inst,
+        object: Value,
+        (slot, absent): (Slot, Entries),
+        state: State,
+    ) {
+        let other = self.exit(state);
+        let table = self.bits(object);
+        let (bits, tag) = self.emit().load_field(table, slot);
+        let key = self.instr(inst).c();
+        self.emit().verify_field(inst.pc, table, key, (bits, tag));
+        let (done, value) = self.emit().block_of(&[I64, I64]);
+        let (some, nil) = (self.emit().block(), self.emit().block());
+        self.emit().branch(tag, some, nil);
+        self.emit().switch_to(some);
+        self.emit().jump_with_all(done, &[bits, tag]);
+        self.emit().switch_to(nil);
+        let meta = self.emit().meta(table);
+        let zero = self.emit().int(0);
+        let mut entries = absent.iter().peekable();
+        if entries.peek().is_none() {
+            self.emit().guard_not(meta, other);
+        } else {
+            let (has_meta, lacks) = (self.emit().block(), self.emit().block());
+            self.emit().branch(meta, has_meta, lacks);
+            self.emit().switch_to(has_meta);
+            let shape = self.emit().shape(table);
+            let tag = self.tag(object);
+            while let Some(entry) = entries.next() {
+                let next = if entries.peek().is_some() { self.emit().block() } else { other };
+                let cache = self.generic.record_number(inst.pc);
+                let record = self.emit().record(cache, entry, next);
+                self.emit().guard_record(record, shape, next);
+                self.emit().guard_no_holder(record, next);
+                self.emit().guard_chain(record, meta, next, next);
+                self.emit().verify_lookup(inst.pc, (table, tag), (zero, zero));
+                self.emit().jump(lacks);
+                self.emit().switch_to(if next == other { lacks } else { next });
+            }
+        }
+        self.emit().jump_with_all(done, &[zero, zero]);
+        self.emit().switch_to(done);
+        self.set_any(inst, (value[0], value[1]));
+    }
+
+    pub(super) fn add_field(
+        &mut self,
+        inst: &Inst,
+        table: Value,
+        v: Value,
+        gain: Gain,
+        state: State,
+    ) {
+        let other = self.exit(state);
+        let (bits, tag) = (self.bits(v), self.tag(v));
+        let table = self.bits(table);
+        self.emit().guard_plain_store(table, other);
+        let record = self.emit().record(gain.cache, gain.entry, other);
+        self.emit().guard_record_id(record, gain.shape, other);
+        if !gain.plain {
+            self.emit().guard_lacks(table, Event::NewIndex, other);
+        }
+        let place = (gain.slot, Some(gain.to));
+        self.emit().add_field(table, place, record, (bits, tag), other);
+        let key = self.instr(inst).b();
+        let tag = self.emit().tag_value(tag);
+        self.emit().verify_field(inst.pc, table, key, (bits, tag));
+    }
+
+    /// Continues if the table has one of the shapes; branches to `other` else.
+    pub(super) fn guard_shape(&mut self, table: Value, shapes: Shapes, other: ir::Block) {
+        let (&last, others) = shapes.ids().split_first().expect("there is one");
+        let on = (!others.is_empty()).then(|| self.emit().block());
+        // the one that was met last is the most likely: others may be of the beginning only
+        for (&shape, &on) in others.iter().rev().zip(on.iter().cycle()) {
+            let (same, next) = (self.has_shape(table, shape), self.emit().block());
+            self.emit().branch(same, on, next);
+            self.emit().switch_to(next);
+        }
+        let same = self.has_shape(table, last);
+        self.emit().guard(same, other);
+        if let Some(on) = on {
+            self.emit().jump(on);
+            self.emit().switch_to(on);
+        }
+    }
+
+    pub(super) fn has_shape(&mut self, table: Value, shape: u32) -> ir::Value {
+        let table = self.bits(table);
+        let found = self.emit().shape(table);
+        self.emit().ins().icmp_imm_u(IntCC::Equal, found, i64::from(shape))
+    }
+
+    pub(super) fn chain_field(&mut self, inst: &Inst, table: Value, chain: Chain, state: State) {
+        let other = self.exit(state);
+        let object = self.bits(table);
+        let record = self.emit().record(chain.cache, chain.entry, other);
+        if !chain.method {
+            let shape = self.emit().shape(object);
+            self.emit().guard_record(record, shape, other);
+        }
+        let meta = self.emit().meta(object);
+        self.emit().guard_chain(record, meta, other, other);
+        let value = if chain.method {
+            // The entry may be for another shape in this state. If the metatable is the same and
+            // tables of neither shape have the field, both find the same one.
+            let method = self.emit().method(record, other);
+            let tag = self.emit().tag_value(Known::Tag(Tag::FUNCTION));
+            self.set_lua(inst, Payload::Bits(method), Known::Tag(Tag::FUNCTION));
+            (method, tag)
+        } else {
+            let value = self.emit().load_from_holder(record, chain.dictionary, other, other);
+            self.set_any(inst, value);
+            value
+        };
+        let tag = self.tag(table);
+        self.emit().verify_lookup(inst.pc, (object, tag), value);
+    }
+}
