@@ -179,10 +179,11 @@ mod tests {
         check("function(a) for i = 1, a do g(i) end end", true);
         check("function(...) return 1 end", false);
         check("function(a) return function() return a end end", false);
+        // tail calls, if what they call is inlined, too
         check("function(a) return f(a) end", true);
+        check("function(a) return setmetatable({a}, g) end", true);
         check("function(a) return f(g(a)) end", false);
         check("function(a) return setmetatable({a}, {__index = g}) end", true);
-        check("function(a) return setmetatable({a}, g) end", false);
         check("function(a) return a, setmetatable({a}, {__index = g}) end", false);
         check("function(a) local b <close> = a end", false);
         check(&format!("function(a) {} end", "a = a * a ".repeat(100)), false);
