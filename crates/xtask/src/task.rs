@@ -200,7 +200,7 @@ pub const NIGHTLY: &[Step] = &[
         "miri-runtime",
         "cargo +nightly miri test -p perilune-runtime --lib -- \
          --skip fuzz --skip model --skip strings_found",
-        "the heap, tables and shapes under Miri; a quarter of an hour",
+        "the heap, tables and shapes under Miri; more than half an hour",
     )
     .with(&[(
         "MIRIFLAGS",

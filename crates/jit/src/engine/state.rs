@@ -37,6 +37,24 @@ pub struct JitState {
     entered: u32,
 }
 
+/// The instructions of functions that may still be inlined.
+#[derive(Clone, Copy)]
+struct Allowance {
+    any: usize,
+    /// Of small functions.
+    small: usize,
+}
+
+impl Allowance {
+    fn of(self, is_small: bool) -> usize {
+        if is_small { self.small } else { self.any }
+    }
+
+    fn of_mut(&mut self, is_small: bool) -> &mut usize {
+        if is_small { &mut self.small } else { &mut self.any }
+    }
+}
+
 impl Jit {
     /// Attaches the compiler to a state.
     ///
@@ -142,13 +160,14 @@ impl JitState {
     /// # Safety
     /// `inst` is a live instance of `st`, which is this state.
     unsafe fn take(&self, st: *mut State, inst: *mut Instance) -> Snapshot {
-        /// The most instructions of functions inlined in one, one in the other included.
+        /// The most instructions of functions inlined in one, one in the other included; and as
+        /// many of small functions.
         const MAX_INLINED: usize = 120;
         let mut snapshot = Snapshot::take(st, inst);
         snapshot.prunes = self.jit.options.prune;
         if self.jit.options.tier2 {
             snapshot.failed = History::of(&self.jit.attached(&(*inst).proto).method).failed();
-            let mut left = MAX_INLINED;
+            let mut left = Allowance { any: MAX_INLINED, small: MAX_INLINED };
             self.find_inlinees(st, &mut snapshot, &mut vec![inst], &mut left);
         }
         snapshot
@@ -164,11 +183,12 @@ impl JitState {
         st: *mut State,
         snapshot: &mut Snapshot,
         chain: &mut Vec<*mut Instance>,
-        left: &mut usize,
+        left: &mut Allowance,
     ) {
         /// So many functions may be inlined in each other.
         const MAX_DEPTH: usize = 3;
-        /// Functions of so many instructions are hardly more than a call of them.
+        /// Functions of so many instructions are hardly more than a call of them, so they have an
+        /// allowance of their own.
         const SMALL: usize = 10;
         let inst = chain[chain.len() - 1];
         let caller = self.jit.attached(&(*inst).proto);
@@ -200,7 +220,7 @@ impl JitState {
                 Some("the function calls itself")
             } else {
                 let too_many = Some("too many instructions are inlined before");
-                let too_many = too_many.filter(|_| length > SMALL && length > *left);
+                let too_many = too_many.filter(|_| length > left.of(length <= SMALL));
                 refusal(proto, caller.code_loops.contain(pc)).or(too_many)
             };
             if let Some(reason) = refusal {
@@ -208,9 +228,7 @@ impl JitState {
                 continue;
             }
             let before = *left;
-            if length > SMALL {
-                *left -= length;
-            }
+            *left.of_mut(length <= SMALL) -= length;
             // its slot is compared
             let method = self.jit.attached(proto).method.clone();
             (*callee).slot = slot_of(&method);

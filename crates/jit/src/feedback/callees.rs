@@ -123,7 +123,7 @@ unsafe fn methods(inst: *mut Instance, pc: usize) -> Option<Vec<(*mut Instance, 
         if method.is_null() || count > MAX_SHAPES {
             return None;
         }
-        // an entry keeps what it has found alive
+        // alive: the collector clears entries of what is dead
         let callee = (*method).instance;
         match found.iter_mut().find(|(known, _)| *known == callee) {
             Some((_, shapes)) => {

@@ -69,6 +69,8 @@ fn reasons(proto: &Proto, snapshot: &Snapshot, pc: usize, in_loop: bool) -> Vec<
                         format!("has called more than one function, of which {inlined} are inlined")
                     }
                 });
+                let why = snapshot.not_inlined.get(pc as u32);
+                found.extend(why.map(|why| format!("one is not inlined: {why}")));
             }
             Some(CalleeSeen::Lua) => {
                 let instr = proto.code[pc];
