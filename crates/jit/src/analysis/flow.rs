@@ -1,6 +1,6 @@
 //! Control flow of bytecode as the compilers need it.
 
-use cranelift_codegen::entity::{EntityRef, SecondaryMap};
+use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
 use perilune_bytecode::Proto;
 use perilune_bytecode::flow::is_test;
 
@@ -73,6 +73,7 @@ impl Flow {
                 flow.preds[pc + 2] += 2;
             }
         }
+        flow.begin_blocks_after_loops(proto);
         for u in proto.protos.iter().flat_map(|p| &p.upvalues) {
             if u.in_stack {
                 flow.captured[Reg::new(u.index.into())] = true;
@@ -80,6 +81,44 @@ impl Flow {
         }
         flow
     }
+
+    /// Makes all that loops lead to begin blocks, so that no block is in a loop in part.
+    fn begin_blocks_after_loops(&mut self, proto: &Proto) {
+        let reached: Vec<Pc> = Pc::all(proto).filter(|&pc| self.reached[pc]).collect();
+        let heads: Vec<Pc> = reached.iter().copied().filter(|&pc| self.is_loop[pc]).collect();
+        if heads.is_empty() {
+            return;
+        }
+        let mut predecessors: SecondaryMap<Pc, Vec<Pc>> = SecondaryMap::new();
+        for &pc in &reached {
+            let (next, jump) = self.successors(proto, pc);
+            next.into_iter().chain(jump).for_each(|to| predecessors[to].push(pc));
+        }
+        for head in heads {
+            let members = loop_members(&predecessors, head);
+            for &pc in reached.iter().filter(|&&pc| members.contains(pc)) {
+                if let (Some(next), _) = self.successors(proto, pc)
+                    && !members.contains(next)
+                {
+                    self.leader[next] = true;
+                }
+            }
+        }
+    }
+}
+
+/// Returns the instructions of the loop that begins at `head`: those from which a jump back to it
+/// is reached without passing it.
+pub(crate) fn loop_members(predecessors: &SecondaryMap<Pc, Vec<Pc>>, head: Pc) -> EntitySet<Pc> {
+    let mut members = EntitySet::new();
+    members.insert(head);
+    let mut todo: Vec<Pc> = predecessors[head].iter().copied().filter(|&pc| pc >= head).collect();
+    while let Some(pc) = todo.pop() {
+        if members.insert(pc) {
+            todo.extend(&predecessors[pc]);
+        }
+    }
+    members
 }
 
 #[cfg(test)]

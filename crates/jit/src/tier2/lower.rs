@@ -205,9 +205,17 @@ impl<'a> Lower<'_, 'a> {
         let f = self.f;
         for (n, &head) in f.order.iter().enumerate() {
             let Some(place) = f.blocks[head].quiet else { continue };
-            let leads_back = |b: &Block| f.blocks[*b].end.targets().any(|t| t.block == head);
-            let Some(size) = f.order[n..].iter().rposition(leads_back) else { continue };
-            let members = &f.order[n..=n + size];
+            let leads_to = |b: Block, to| f.blocks[b].end.targets().any(|t| t.block == to);
+            let Some(size) = f.order[n..].iter().rposition(|&b| leads_to(b, head)) else {
+                continue;
+            };
+            // what only leads out of the loop is not in it
+            let mut members = vec![head];
+            for &b in f.order[n + 1..=n + size].iter().rev() {
+                if members.iter().any(|&to| leads_to(b, to)) {
+                    members.push(b);
+                }
+            }
             let has_loop = members[1..].iter().any(|&b| f.blocks[b].is_loop);
             let kept = members.iter().try_fold(Regions::ALL, |kept, &b| self.kept_by(b, kept));
             let Some(kept) = kept.filter(|_| !has_loop) else {
@@ -215,7 +223,7 @@ impl<'a> Lower<'_, 'a> {
                 continue;
             };
             let kept = kept.without(Region::Slots).without(Region::State);
-            let last = members[size];
+            let last = f.order[n + size];
             self.quiet.insert(head, QuietLoop { kept, last, bases: Vec::new() });
         }
     }

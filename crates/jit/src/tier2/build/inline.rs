@@ -124,6 +124,7 @@ impl Builder<'_> {
             state: None,
             pc: source.entry,
             order: Order::new(source.proto, source.flow, source.entry),
+            rest: None,
             built: source.entry..source.entry,
             receiver: None,
             starts: SecondaryMap::new(),

@@ -139,6 +139,13 @@ impl Builder<'_> {
         self.quiet.is_some_and(|(quiet, _)| quiet == head)
     }
 
+    /// Whether the block at `pc` is in the quiet loop that is being built. It is not if a jump to
+    /// it ends that loop and a round of the loop around it.
+    pub(super) fn is_in_quiet_loop(&self, pc: Pc) -> bool {
+        let head = self.quiet.map(|(head, _)| head);
+        head.is_some_and(|head| self.order.loops[&head].blocks.contains(&pc))
+    }
+
     /// Returns what a loop seems to store to and its length with all that is inlined, if it looks
     /// quiet.
     fn look_at(&self, l: &Loop) -> Option<(Stores, usize)> {

@@ -35,7 +35,7 @@ use super::known::Known;
 use super::passes::homes::loop_registers;
 use inline::Return;
 use loops::{Noise, Peel, Stores};
-use order::Order;
+use order::{Entered, Order};
 
 use crate::analysis::constructor::Constructors;
 use crate::analysis::facts::facts;
@@ -114,6 +114,11 @@ fn build_assuming(
     let mut f = Function::default();
     let proto = source.proto.clone();
     let frame = f.frames.push(FrameData { proto, offset: 0, caller: None, inlinee: None });
+    let Source { proto, flow, entry, .. } = source;
+    let (order, rest) = match Entered::new(proto, flow, entry) {
+        Some(Entered { first, rest }) => (first, Some(rest)),
+        None => (Order::new(proto, flow, entry), None),
+    };
     let mut builder = Builder {
         source,
         candidates,
@@ -129,7 +134,8 @@ fn build_assuming(
         known: Known::default(),
         state: None,
         pc: source.entry,
-        order: Order::new(source.proto, source.flow, source.entry),
+        order,
+        rest,
         built: source.entry..source.entry,
         receiver: None,
         starts: SecondaryMap::new(),
@@ -192,6 +198,8 @@ struct Builder<'a> {
     state: Option<State>,
     pc: Pc,
     order: Order,
+    /// What comes after the blocks of `order`, where it is a loop that the code is entered at.
+    rest: Option<Order>,
     /// Stores that are done already, where the table was made.
     built: Range<Pc>,
     /// The shape of the receiver for which a call is built, if that may have several.
@@ -229,6 +237,25 @@ impl Builder<'_> {
     }
 
     fn body(&mut self) {
+        self.blocks();
+        let Some(rest) = self.rest.take() else { return };
+        // the blocks of the loop are built again, where the loop around it leads to it
+        for &pc in &self.order.blocks {
+            self.starts[pc] = Start::default();
+        }
+        self.done.clear();
+        self.peeled.clear();
+        for &pc in &rest.blocks {
+            if let Some(block) = self.starts[pc].block {
+                self.f.blocks[block].is_loop = rest.is_loop[pc];
+            }
+        }
+        self.order = rest;
+        self.blocks();
+    }
+
+    /// Builds the blocks in their order.
+    fn blocks(&mut self) {
         for n in 0..self.order.blocks.len() {
             let pc = self.order.blocks[n];
             if self.done.contains(&pc) {
@@ -503,7 +530,11 @@ impl Builder<'_> {
             let state = self.state_at(to);
             self.push(Op::Poll(state, is_quiet));
             if !is_quiet {
+                let noise = self.noise;
                 self.after_call(state);
+                if !self.is_in_quiet_loop(to) {
+                    self.noise = noise;
+                }
             }
         }
         self.fall(to);

@@ -7,7 +7,7 @@ use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
 use perilune_bytecode::Proto;
 use perilune_bytecode::effects::effects;
 
-use crate::analysis::flow::Flow;
+use crate::analysis::flow::{Flow, loop_members};
 use crate::entity::{Pc, Reg};
 use crate::tier2::passes::homes::loop_registers;
 
@@ -23,6 +23,43 @@ pub(super) struct Order {
     pub(super) is_loop: SecondaryMap<Pc, bool>,
     /// The natural loops, by their heads. A head without one can be entered elsewhere as well.
     pub(super) loops: HashMap<Pc, Rc<Loop>>,
+}
+
+/// The blocks of code that is entered at a loop within another loop.
+///
+/// The loop is built twice: the outer loop leads to a copy of its own. In the graph of all blocks
+/// the two would be one loop with two entries, and nothing would be known in the inner one.
+pub(super) struct Entered {
+    /// The loop that the code is entered at.
+    pub(super) first: Order,
+    /// All that it leads to, itself included.
+    pub(super) rest: Order,
+}
+
+impl Entered {
+    /// Returns `None` if no loop is around the one at `entry`.
+    pub(super) fn new(proto: &Proto, flow: &Flow, entry: Pc) -> Option<Entered> {
+        let mut predecessors: SecondaryMap<Pc, Vec<Pc>> = SecondaryMap::new();
+        let edges = |pc| {
+            let (next, jump) = flow.successors(proto, pc);
+            next.into_iter().chain(jump)
+        };
+        for pc in Pc::all(proto).filter(|&pc| flow.reached[pc]) {
+            edges(pc).for_each(|to| predecessors[to].push(pc));
+        }
+        let members = loop_members(&predecessors, entry);
+        let inside = || Pc::all(proto).filter(|&pc| members.contains(pc));
+        let is_natural = inside().all(|pc| pc >= entry);
+        // a generic `for` is entered at the call of its iterator
+        let mut ways = inside().flat_map(|pc| &predecessors[pc]);
+        if !is_natural || ways.all(|&pc| members.contains(pc)) {
+            return None;
+        }
+        let first = Order::within(proto, flow, &[entry], &|pc| members.contains(pc));
+        let exits: Vec<Pc> = inside().flat_map(edges).filter(|&to| !members.contains(to)).collect();
+        let rest = Order::within(proto, flow, &exits, &|_| true);
+        Some(Entered { first, rest })
+    }
 }
 
 /// A natural loop: all from which its head is reached without leaving it.
@@ -63,39 +100,56 @@ impl Loop {
 
 impl Order {
     pub(super) fn new(proto: &Proto, flow: &Flow, entry: Pc) -> Order {
+        Order::within(proto, flow, &[entry], &|_| true)
+    }
+
+    /// Returns the order of the blocks that are reached from `entries` by those that `is_inside`
+    /// holds for.
+    fn within(proto: &Proto, flow: &Flow, entries: &[Pc], is_inside: &dyn Fn(Pc) -> bool) -> Order {
         let mut visited: SecondaryMap<Pc, bool> = SecondaryMap::new();
         let mut finished: SecondaryMap<Pc, bool> = SecondaryMap::new();
         let mut order =
             Order { blocks: Vec::new(), is_loop: SecondaryMap::new(), loops: HashMap::new() };
         // each with the successors that are still to be visited
         let mut path = Vec::new();
-        visited[entry] = true;
-        path.push((entry, flow.successors(proto, entry)));
-        while let Some((pc, left)) = path.last_mut() {
-            let next = left.1.take().or_else(|| left.0.take());
-            match next {
-                Some(to) if !visited[to] => {
-                    visited[to] = true;
-                    path.push((to, flow.successors(proto, to)));
-                }
-                Some(to) => order.is_loop[to] |= !finished[to],
-                None => {
-                    finished[*pc] = true;
-                    if flow.leader[*pc] {
-                        order.blocks.push(*pc);
+        for &entry in entries {
+            if !visited[entry] {
+                visited[entry] = true;
+                path.push((entry, flow.successors(proto, entry)));
+            }
+            while let Some((pc, left)) = path.last_mut() {
+                let next = left.1.take().or_else(|| left.0.take());
+                match next {
+                    Some(to) if !is_inside(to) => {}
+                    Some(to) if !visited[to] => {
+                        visited[to] = true;
+                        path.push((to, flow.successors(proto, to)));
                     }
-                    path.pop();
+                    Some(to) => order.is_loop[to] |= !finished[to],
+                    None => {
+                        finished[*pc] = true;
+                        if flow.leader[*pc] || entries.contains(pc) {
+                            order.blocks.push(*pc);
+                        }
+                        path.pop();
+                    }
                 }
             }
         }
         order.blocks.reverse();
         if order.blocks.iter().any(|&pc| order.is_loop[pc]) {
-            order.find_loops(proto, flow);
+            order.find_loops(proto, flow, entries, is_inside);
         }
         order
     }
 
-    fn find_loops(&mut self, proto: &Proto, flow: &Flow) {
+    fn find_loops(
+        &mut self,
+        proto: &Proto,
+        flow: &Flow,
+        entries: &[Pc],
+        is_inside: &dyn Fn(Pc) -> bool,
+    ) {
         // the block of each instruction, by its place in the order, and what leads to the block
         let mut place: SecondaryMap<Pc, usize> = SecondaryMap::new();
         let mut predecessors: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
@@ -108,8 +162,9 @@ impl Order {
             loop {
                 members[n].push(pc);
                 let (next, jump) = flow.successors(proto, pc);
+                let next = next.filter(|&to| is_inside(to));
                 let next_is_leader = next.is_some_and(|next| flow.leader[next]);
-                if let Some(to) = jump {
+                if let Some(to) = jump.filter(|&to| is_inside(to)) {
                     predecessors[place[to]].push(n);
                 }
                 match next {
@@ -135,7 +190,8 @@ impl Order {
                     todo.extend(&predecessors[n]);
                 }
             }
-            if is_in[..head].contains(&true) {
+            let is_entered = |pc: &Pc| is_in[place[*pc]] && place[*pc] != head;
+            if is_in[..head].contains(&true) || entries.iter().any(is_entered) {
                 continue;
             }
             let inside = || (head..is_in.len()).filter(|&n| is_in[n]);
