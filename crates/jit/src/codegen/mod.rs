@@ -29,9 +29,11 @@ pub(crate) mod traverse;
 pub(crate) mod value;
 pub(crate) mod verify;
 
+use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{
-    AbiParam, Block, BlockArg, Function, InstBuilder, SigRef, Signature, Type, Value,
+    AbiParam, Block, BlockArg, Function, InstBuilder, InstructionData, SigRef, Signature, Type,
+    Value,
 };
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FuncInstBuilder, FunctionBuilder, FunctionBuilderContext, Variable};
@@ -265,6 +267,25 @@ impl Emitter<'_> {
                 self.b.ins().brif(condition, yes, &[], no, &[]);
             }
         }
+    }
+
+    /// Branches to `no` if `condition` does not hold, and else to `yes`, which is laid out next.
+    pub(crate) fn branch_unless(&mut self, condition: Value, no: Block, yes: Block) {
+        if self.decided(condition).is_some() {
+            return self.branch(condition, yes, no);
+        }
+        let dfg = &self.b.func.dfg;
+        let inst = dfg.value_def(condition).inst().map(|inst| dfg.insts[inst]);
+        let inverted = match inst {
+            Some(InstructionData::IntCompare { cond, args: [x, y], .. }) => {
+                self.b.ins().icmp(cond.complement(), x, y)
+            }
+            Some(InstructionData::FloatCompare { cond, args: [x, y], .. }) => {
+                self.b.ins().fcmp(cond.complement(), x, y)
+            }
+            _ => self.b.ins().icmp_imm_u(IntCC::Equal, condition, 0),
+        };
+        self.b.ins().brif(inverted, no, &[], yes, &[]);
     }
 
     /// Declares a variable for values of this type.

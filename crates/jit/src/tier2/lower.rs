@@ -6,6 +6,7 @@
 //! registers of the machine.
 
 mod fields;
+mod layout;
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,6 +17,8 @@ use cranelift_codegen::ir::{self, InstBuilder};
 use perilune_runtime::frame::Frame as Layout;
 use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
+
+use layout::BlockLayout;
 
 use super::ir::{Block, End, Frame, Function, Inst, Library, Op, Place, State, Type, Value};
 use super::passes::crossings::{self, Crossings};
@@ -63,6 +66,7 @@ pub(super) struct Lower<'f, 'a> {
     quiet: HashMap<Block, QuietLoop>,
     /// The last block of the quiet loop that is being emitted.
     last: Option<Block>,
+    layout: BlockLayout,
 }
 
 /// A loop that keeps some regions of memory as they are.
@@ -105,6 +109,7 @@ pub(super) fn lower<'a>(
         current: HashMap::new(),
         quiet: HashMap::new(),
         last: None,
+        layout: BlockLayout::of(f),
     };
     lower.find_quiet_loops(noisy);
     for &block in &f.order {
@@ -193,7 +198,7 @@ impl<'a> Lower<'_, 'a> {
             self.inst(inst);
             self.homes.step(self.f, inst);
         }
-        self.end(&data.end);
+        self.end(block, &data.end);
         if self.last == Some(block) {
             self.last = None;
             self.emit().fix_base(None);
@@ -834,7 +839,7 @@ impl<'a> Lower<'_, 'a> {
         self.emit().poll_in_loop_storing(pc, &homes, is_quiet);
     }
 
-    fn end(&mut self, end: &End) {
+    fn end(&mut self, block: Block, end: &End) {
         match end {
             End::Open => unreachable!("blocks that are reached have an end"),
             End::Jump(target) => {
@@ -856,9 +861,13 @@ impl<'a> Lower<'_, 'a> {
                 self.emit().jump_with_all(to, &args);
             }
             End::Branch(condition, yes, no) => {
+                let stays = self.layout.stays(block, yes.block, no.block);
                 let (yes, no) = (self.block(yes.block), self.block(no.block));
                 match self.low(*condition) {
                     Low::Lua(..) => unreachable!("a branch is on a condition"),
+                    Low::Condition(condition) if stays => {
+                        self.emit().branch_unless(condition, no, yes);
+                    }
                     Low::Condition(condition) => self.emit().branch(condition, yes, no),
                     Low::Equal(x, y, state) => self.branch_if_equal((x, y), state, (yes, no)),
                 }

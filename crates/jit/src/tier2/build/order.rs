@@ -118,7 +118,10 @@ impl Order {
                 path.push((entry, flow.successors(proto, entry)));
             }
             while let Some((pc, left)) = path.last_mut() {
-                let next = left.1.take().or_else(|| left.0.take());
+                // what follows a loop is visited before the loop, and so comes after it
+                let is_end = left.1.is_some_and(|to| to <= *pc);
+                let next = if is_end { left.0.take() } else { None };
+                let next = next.or_else(|| left.1.take()).or_else(|| left.0.take());
                 match next {
                     Some(to) if !is_inside(to) => {}
                     Some(to) if !visited[to] => {
@@ -237,7 +240,7 @@ mod tests {
     #[test]
     fn the_body_of_a_generic_loop_follows_the_call_of_its_iterator() {
         // 0 VARARGPREP, 1 to 3 the iterator, 4 TFORPREP, 5 the body, 6 TFORCALL, 7 TFORLOOP
-        check("for k in next, {} do local a = k end", &[0, 6, 5], &[6]);
+        check("for k in next, {} do local a = k end", &[0, 6, 5, 8], &[6]);
     }
 
     #[test]
@@ -256,6 +259,38 @@ mod tests {
         assert!(inner.instructions.len() < outer.instructions.len());
         // a control variable
         assert!(outer.writes(Reg::new(5)) && !inner.writes(Reg::new(5)));
+    }
+
+    /// Compares the orders of code that is entered at a loop within another one.
+    #[track_caller]
+    fn check_entered(source: &str, entry: usize, first: &[usize], rest: &[usize]) {
+        let (proto, entry) = (listing::compile(source), Pc::new(entry));
+        let flow = Flow::new(&proto, &Snapshot::before_run(&proto), entry);
+        let entered = Entered::new(&proto, &flow, entry).expect("there is a loop around it");
+        let blocks = |order: &Order| order.blocks.iter().map(|pc| pc.index()).collect::<Vec<_>>();
+        assert_eq!((blocks(&entered.first), blocks(&entered.rest)), (first.into(), rest.into()));
+        let natural = [&entered.first, &entered.rest].map(|order| {
+            let heads = order.blocks.iter().filter(|&&pc| order.is_loop[pc]);
+            heads.filter(|pc| order.loops[pc].is_innermost).count()
+        });
+        assert_eq!(natural, [1, 1], "the inner loop is a natural loop in both");
+    }
+
+    #[test]
+    fn a_loop_that_code_is_entered_at_is_built_twice() {
+        // 0 VARARGPREP, 4 FORPREP, 5 to 7 LOADI, 8 FORPREP, 9 ADD, 10 and 11 FORLOOP, 12 RETURN
+        let source = "local n = 0 for i = 1, 9 do for j = 1, 9 do n = n + j end end return n";
+        let proto = listing::compile(source);
+        let heads: Vec<usize> = (0..proto.code.len())
+            .filter(|&pc| proto.code[pc].op() == perilune_bytecode::Op::ForLoop)
+            .filter_map(|pc| Some(Pc::new(pc).successors(&proto).1?.index()))
+            .collect();
+        let [inner, outer] = heads[..] else { panic!("there are two loops: {heads:?}") };
+        let (body, end) = (inner, inner + 2);
+        check_entered(source, body, &[body], &[end, outer, body, end + 1]);
+        let proto = listing::compile("for i = 1, 9 do print(i) end");
+        let flow = Flow::new(&proto, &Snapshot::before_run(&proto), Pc::new(5));
+        assert!(Entered::new(&proto, &flow, Pc::new(5)).is_none(), "no loop is around it");
     }
 
     #[test]
