@@ -21,7 +21,7 @@
 use std::collections::HashMap;
 
 use cranelift_codegen::entity::SecondaryMap;
-use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block, Function, Inst, InstructionData, Opcode, Type, Value};
 
@@ -42,22 +42,42 @@ pub(super) struct Location {
     pub(super) opcode: Opcode,
 }
 
-/// A comparison of integers.
+/// A comparison of integers, as one of those that [`Condition::normal`] returns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Condition(IntCC, Operand, Operand);
 
 impl Condition {
+    /// Returns the condition that holds if and only if this one does, or if and only if it does
+    /// not, and which of the two. Of a comparison and its complement, one is left, and what is
+    /// added to a word that is compared with a constant is subtracted from the constant.
+    fn normal(self, is_word: bool) -> (Condition, bool) {
+        let Condition(code, a, b) = self;
+        let holds = !matches!(
+            code,
+            IntCC::NotEqual
+                | IntCC::UnsignedGreaterThan
+                | IntCC::UnsignedGreaterThanOrEqual
+                | IntCC::SignedGreaterThan
+                | IntCC::SignedGreaterThanOrEqual
+        );
+        let code = if holds { code } else { code.complement() };
+        match (code, a, b) {
+            (IntCC::Equal, Operand::Sum(of, more), Operand::Constant(n)) if is_word => {
+                let b = Operand::Constant(n.wrapping_sub(more));
+                (Condition(code, Operand::Sum(of, 0), b), holds)
+            }
+            _ => (Condition(code, a, b), holds),
+        }
+    }
+
     /// Returns whether the condition holds if constants are compared, of any width.
     fn of_constants(self) -> Option<bool> {
         let Condition(code, Operand::Constant(a), Operand::Constant(b)) = self else { return None };
         let (a, b) = (a as u64, b as u64);
         match code {
             IntCC::Equal => Some(a == b),
-            IntCC::NotEqual => Some(a != b),
             IntCC::UnsignedLessThan => Some(a < b),
             IntCC::UnsignedLessThanOrEqual => Some(a <= b),
-            IntCC::UnsignedGreaterThan => Some(a > b),
-            IntCC::UnsignedGreaterThanOrEqual => Some(a >= b),
             // narrow constants are not sign-extended
             _ => None,
         }
@@ -103,6 +123,8 @@ pub(super) struct Available {
     keeps_fields: bool,
     loads: HashMap<(Location, u32), Vec<(Block, Value)>>,
     decided: HashMap<Condition, Vec<(Block, bool)>>,
+    /// What is known to equal a constant, from a block on.
+    constants: HashMap<Operand, Vec<(Block, i64)>>,
     /// The loops that have been begun, by their heads: which regions they are said to keep, and the
     /// state of memory at the head.
     loops: HashMap<Block, (Regions, Versions)>,
@@ -143,6 +165,11 @@ impl Available {
         if let (1, Some((condition, holds))) = (entry.edges, entry.decided) {
             // also in a loop: what is compared was computed before it
             self.decided.entry(condition).or_default().push((block, holds));
+            if let Condition(IntCC::Equal, of, Operand::Constant(n)) = condition
+                && holds
+            {
+                self.constants.entry(of).or_default().push((block, n));
+            }
         }
     }
 
@@ -159,7 +186,7 @@ impl Available {
         let targets = inst.branch_destination(&f.dfg.jump_tables, &f.dfg.exception_tables);
         for (i, target) in targets.iter().enumerate() {
             let target = target.block(&f.dfg.value_lists);
-            self.note_edge(block, target, decided.map(|condition| (condition, i == 0)));
+            self.note_edge(block, target, decided.map(|(c, holds)| (c, holds == (i == 0))));
         }
     }
 
@@ -288,12 +315,21 @@ impl Available {
 
     /// Returns whether a condition holds, if that is known.
     fn decided(&self, f: &Function, value: Value) -> Option<bool> {
-        let condition = condition(f, value);
-        if let Some(holds) = condition.of_constants() {
+        let (condition, is_same) = condition(f, value);
+        let holds = condition.of_constants().or_else(|| self.holds(condition))?;
+        Some(holds == is_same)
+    }
+
+    /// Returns whether a condition holds, if a block that dominates the current one has shown it.
+    fn holds(&self, condition: Condition) -> Option<bool> {
+        if let Some(found) = self.decided.get(&condition)
+            && let Some(&(_, holds)) = found.iter().find(|&&(block, _)| self.is_before(block))
+        {
             return Some(holds);
         }
-        let found = self.decided.get(&condition)?;
-        found.iter().find(|&&(block, _)| self.is_before(block)).map(|&(_, holds)| holds)
+        let Condition(IntCC::Equal, of, Operand::Constant(n)) = condition else { return None };
+        let found = self.constants.get(&of)?;
+        found.iter().find(|&&(block, _)| self.is_before(block)).map(|&(_, known)| known == n)
     }
 
     fn is_cold(&self, f: &Function) -> bool {
@@ -307,15 +343,18 @@ fn is_volatile(region: Region) -> bool {
     region == Region::State
 }
 
-/// Returns what a branch on a value tests.
-fn condition(f: &Function, value: Value) -> Condition {
+/// Returns what a branch on a value tests, as a condition, and whether the value is true where the
+/// condition holds; it is true where the condition does not hold otherwise.
+fn condition(f: &Function, value: Value) -> (Condition, bool) {
     let value = f.dfg.resolve_aliases(value);
     if let Some(inst) = f.dfg.value_def(value).inst()
         && let InstructionData::IntCompare { opcode: Opcode::Icmp, cond, args } = f.dfg.insts[inst]
     {
-        return Condition(cond, operand(f, args[0]), operand(f, args[1]));
+        let is_word = f.dfg.value_type(args[0]) == I64;
+        return Condition(cond, operand(f, args[0]), operand(f, args[1])).normal(is_word);
     }
-    Condition(IntCC::NotEqual, operand(f, value), Operand::Constant(0))
+    let is_word = f.dfg.value_type(value) == I64;
+    Condition(IntCC::NotEqual, operand(f, value), Operand::Constant(0)).normal(is_word)
 }
 
 fn operand(f: &Function, value: Value) -> Operand {
@@ -554,12 +593,22 @@ mod tests {
             c.switch_to(yes, false);
             let again = c.is_one(v);
             assert_eq!(c.decided(again), Some(true));
-            let other = c.b.ins().icmp_imm_u(IntCC::Equal, v, 2);
-            assert_eq!(c.decided(other), None);
+            // what equals a constant equals no other, and so does what is computed from it
+            let is_two = c.b.ins().icmp_imm_u(IntCC::Equal, v, 2);
+            assert_eq!((c.decided(is_two), c.decided(v)), (Some(false), Some(true)));
+            let three = c.b.ins().iadd_imm_s(v, 2);
+            let is_not_three = c.b.ins().icmp_imm_u(IntCC::NotEqual, three, 3);
+            assert_eq!(c.decided(is_not_three), Some(false));
+            let is_less = c.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, v, 2);
+            assert_eq!(c.decided(is_less), None);
             c.jump(merge);
             c.switch_to(no, false);
             let again = c.is_one(v);
             assert_eq!(c.decided(again), Some(false));
+            let is_two = c.b.ins().icmp_imm_u(IntCC::Equal, v, 2);
+            assert_eq!((c.decided(is_two), c.decided(v)), (None, None));
+            let is_other = c.b.ins().icmp_imm_u(IntCC::NotEqual, v, 1);
+            assert_eq!(c.decided(is_other), Some(true));
             c.jump(merge);
             c.switch_to(merge, false);
             let again = c.is_one(v);
