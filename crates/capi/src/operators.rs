@@ -113,7 +113,8 @@ fn joins(v: Value) -> bool {
 }
 
 /// Joins the last `n` values, of which each pair that is not of strings or numbers is joined by a
-/// metamethod, from the right.
+/// metamethod, from the right. Where all of them but one string are empty, the result is that
+/// string and no copy, as in PUC: C code reads it as long as the operand is reachable.
 unsafe fn concat(e: &mut Entry, n: usize) -> Result<(), Raised> {
     let mut left = n;
     while left > 1 {
@@ -146,8 +147,15 @@ unsafe fn concat(e: &mut Entry, n: usize) -> Result<(), Raised> {
                 convert::write_number(&mut text, v);
             }
         }
-        push_bytes(e, &text)?;
-        let v = e.pop();
+        let mut operands = (1..=run).map(|i| top.sub(i).get());
+        let is_all = |v: &Value| v.is_string() && (*v.as_string()).len as usize == text.len();
+        let v = match operands.find(is_all) {
+            Some(v) => v,
+            None => {
+                push_bytes(e, &text)?;
+                e.pop()
+            }
+        };
         (*e.st).top = (*e.st).top.sub(run);
         e.push(v);
         left -= run - 1;

@@ -336,6 +336,11 @@ static int concat(lua_State *L) {
   return 1;
 }
 
+static int text_address(lua_State *L) {
+  lua_pushlightuserdata(L, (void *)tostring(L, 1));
+  return 1;
+}
+
 /* a chunk read in pieces of a byte, or an error in the reader */
 static const char *pieces(lua_State *L, void *data, size_t *size) {
   const char **p = data;
@@ -577,7 +582,8 @@ static const luaL_Reg functions[] = {
     {"error_value", error_value}, {"error_text", error_text}, {"formats", formats}, {"deep",
         deep},
     {"with_255_upvalues", with_255_upvalues}, {"light", light}, {"many", many}, {"arith", arith},
-    {"length", length}, {"less", less}, {"concat", concat}, {"load", load}, {"dump", dump},
+    {"length", length}, {"less", less}, {"concat", concat}, {"text_address", text_address},
+    {"load", load}, {"dump", dump},
     {"toclose", toclose}, {"closed_by_pop", closed_by_pop}, {"box", box}, {"unbox", unbox},
     {"references", references}, {"numbers", numbers}, {"hooked", hooked}, {"stop", stop},
         {"info", info}, {"upvalue_name", upvalue_name},

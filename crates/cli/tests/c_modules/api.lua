@@ -157,6 +157,12 @@ local mt = {
 local a, b = setmetatable({}, mt), setmetatable({}, mt)
 same({ "added", "long", true, false, true }, api.arith(0, a, 1), api.length(a), api.less(a, b))
 same({ "1T2.5x", "", 5 }, api.concat(1, a, 2.5, "x"), api.concat(), api.concat(5))
+-- nothing is added, so that the text stays where C code may hold it
+local text = ("t"):rep(100)
+for _, operands in ipairs { { text, "" }, { "", text }, { "", text, "" }, { "", "", text } } do
+  same({ api.text_address(text) }, api.text_address(api.concat(unpack(operands))))
+end
+same({ "5", text .. "5" }, api.concat("", 5, ""), api.concat(text, "", 5))
 same({ false, "attempt to perform arithmetic on a table value" }, pcall(api.arith, 0, {}, 1))
 same({ false, "attempt to concatenate a nil value" }, pcall(api.concat, 1, nil, 2))
 same({ false, "attempt to compare number with nil" }, pcall(api.less, 1, nil))
