@@ -23,8 +23,9 @@ pub(crate) const LINE: usize = 128;
 pub(crate) const LINES: usize = BLOCK / LINE;
 /// Size of the largest object or buffer that is allocated in a block; a multiple of 16.
 pub(crate) const SMALL_MAX: usize = 8 * 1024;
-/// Number of blocks of a chunk.
-const CHUNK_BLOCKS: usize = 32;
+/// Number of blocks of a chunk. Under Miri, the time of an access grows with the number of objects
+/// in the allocation, so chunks are small there.
+const CHUNK_BLOCKS: usize = if cfg!(miri) { 1 } else { 32 };
 /// Returns how many bytes to allocate for a chunk of `blocks` blocks, which have to be aligned.
 const fn chunk_bytes(blocks: usize) -> usize {
     BLOCK * (blocks + 1)
@@ -105,8 +106,8 @@ struct Chunk {
 /// of each were ever used; the others are untouched memory.
 static SPARE: Mutex<Vec<SpareChunk>> = Mutex::new(Vec::new());
 
-/// Largest number of chunks in [`SPARE`].
-const SPARE_CHUNKS: usize = 8;
+/// Largest number of chunks in [`SPARE`]. Miri remembers where the objects of former heaps were.
+const SPARE_CHUNKS: usize = if cfg!(miri) { 0 } else { 8 };
 /// How many blocks of a chunk may have been used for it to enter [`SPARE`].
 const SPARE_BLOCKS: usize = 4;
 
