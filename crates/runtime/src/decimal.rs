@@ -101,7 +101,7 @@ mod tests {
     fn floats() -> Vec<f64> {
         let mut all = Vec::new();
         let mut state = 0x9E37_79B9_7F4A_7C15u64;
-        for i in 0..if cfg!(miri) { 300 } else { 60_000 } {
+        for i in 0..if cfg!(miri) { 80 } else { 60_000 } {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;

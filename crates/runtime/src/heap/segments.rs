@@ -129,7 +129,7 @@ mod tests {
     fn does_what_a_deque_does() {
         let (mut list, mut model) = (Segments::default(), VecDeque::new());
         let mut random = fastrand::Rng::with_seed(1);
-        let steps = if cfg!(miri) { 40 } else { 4_000 };
+        let steps = if cfg!(miri) { 24 } else { 4_000 };
         for step in 0..steps {
             let count = random.usize(..2 * SEGMENT);
             match random.u8(..if step % (steps / 4) < steps / 8 { 5 } else { 9 }) {

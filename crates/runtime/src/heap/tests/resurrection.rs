@@ -49,12 +49,13 @@ fn dead(n: i64) -> Vec<i64> {
 fn objects_are_found_and_marked_in_slices() {
     // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
+        let n = if cfg!(miri) { 60 } else { 200 };
         for generational in [false, true] {
             let kept = table(st);
             if generational {
                 st.gc_set_generational(0, 0);
             }
-            make_objects(st, kept, 200);
+            make_objects(st, kept, n);
             mark(st);
             let (mut slices, mut new) = (0, 0);
             while st.heap.phase == Phase::Resurrect {
@@ -68,25 +69,25 @@ fn objects_are_found_and_marked_in_slices() {
                 slices += 1;
             }
             // There are 16 objects in a slice, and four lists of them, apart from the marking.
-            assert!(slices > 4 * 200 / 16, "{slices}");
+            assert!(slices > 4 * n / 16, "{slices}");
             assert!(st.finish_sweep());
             st.verify_swept();
             let pending: Vec<Value> = st.heap.finalizers.pending.iter().collect();
             let numbers: Vec<i64> = pending.iter().map(|v| number(st, *v)).collect();
-            assert_eq!(numbers, dead(200));
+            assert_eq!(numbers, dead(n));
             st.run_finalizers(usize::MAX);
-            assert_eq!(finalized(), dead(200));
+            assert_eq!(finalized(), dead(n));
             // All others are still registered, each once.
             st.gc_full();
             assert_eq!(finalized(), []);
-            assert_eq!(st.heap.finalizers.registered.len(), 66 + new as usize);
-            for i in (3..=200).step_by(3) {
+            assert_eq!(st.heap.finalizers.registered.len(), (n / 3 + new) as usize);
+            for i in (3..=n).step_by(3) {
                 let v = Table::get_int(kept, i);
                 assert_eq!(number(st, v), i);
             }
             st.top = st.top.sub(1);
             st.gc_full();
-            assert_eq!(finalized().len(), 66 + new as usize);
+            assert_eq!(finalized().len(), (n / 3 + new) as usize);
         }
     });
 }
@@ -261,7 +262,7 @@ fn what_is_marked_counts_as_live() {
 
 #[test]
 fn closing_a_state_in_the_phase_finalizes_all() {
-    for slices in 0..40 {
+    for slices in (0..40).step_by(if cfg!(miri) { 8 } else { 1 }) {
         FINALIZED.with_borrow_mut(Vec::clear);
         let st = State::create(EngineShared::new(), &VM);
         // SAFETY: the state is used only here, and freed once.
