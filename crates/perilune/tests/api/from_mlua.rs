@@ -146,8 +146,9 @@ fn lists_end_at_the_first_nil() -> Result<()> {
     let t = lua.create_sequence_from([Some(1), None, Some(3)])?;
     assert_eq!((t.get::<i64>(1)?, t.get::<Option<i64>>(2)?, t.get::<i64>(3)?), (1, None, 3));
     assert_eq!(t.raw_len(), 3);
-    let many = lua.create_sequence_from((0..10_000).map(|i| i.to_string()))?;
-    assert_eq!((many.raw_len(), many.get::<String>(10_000)?), (10_000, "9999".to_owned()));
+    let n: usize = if cfg!(miri) { 300 } else { 10_000 };
+    let many = lua.create_sequence_from((0..n).map(|i| i.to_string()))?;
+    assert_eq!((many.raw_len(), many.get::<String>(n)?), (n, (n - 1).to_string()));
     Ok(())
 }
 
