@@ -71,7 +71,8 @@ pub(super) unsafe fn count_deoptimization(st: *mut State) {
 #[cold]
 #[inline(never)]
 unsafe fn ask(st: *mut State, inst: *mut Instance, code: u32, left: bool) {
-    (*inst).miss_step = (*inst).miss_step.saturating_mul(4).min(LONGEST);
+    let misses = (*inst).miss_step;
+    (*inst).miss_step = misses.saturating_mul(4).min(LONGEST);
     (*inst).misses_left = (*inst).miss_step;
-    super::with_tier(st, |tier| tier.missed(st, code, left));
+    super::with_tier(st, |tier| tier.missed(st, code, misses, left));
 }

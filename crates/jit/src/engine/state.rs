@@ -13,6 +13,7 @@ use perilune_runtime::chaos::Chaos;
 use perilune_runtime::frame::Frame;
 use perilune_runtime::instance::Instance;
 use perilune_runtime::state::{State, Threshold, Tier, poll};
+use perilune_runtime::tier::MISSES_PER_EXIT;
 use perilune_runtime::tier::stitched::PROLOGUE;
 
 use super::attached::{Attached, label};
@@ -25,7 +26,9 @@ use crate::feedback::inlinee::{InlineeSeen, Position, refusal};
 use crate::feedback::snapshot::{Shapes, Snapshot};
 use crate::pipeline::job::{Job, Unit};
 use crate::policy::history::{History, Known};
-use crate::policy::hotness::{estimated_size, heat, is_quick, is_too_large};
+use crate::policy::hotness::{
+    cost_of_exit, estimated_size, heat, heat_of_exits, is_quick, is_too_large,
+};
 use crate::policy::recompile::Avoid;
 use crate::testing::fault::{Stage, guarded};
 
@@ -296,9 +299,6 @@ impl JitState {
     }
 }
 
-/// So many exits are about what is reported at once.
-const EXITS_PER_REPORT: u64 = 128;
-
 /// Returns the frame of the function with this proto that runs code of this version, of which
 /// `frame` is a frame, perhaps of an inlined function; and the positions of the frames, from there
 /// to `frame`.
@@ -405,28 +405,24 @@ impl Tier for JitState {
     }
 
     unsafe fn exited(&mut self, st: *mut State) {
-        /// What it takes to leave code and to enter it again, in bytecodes.
-        const COST: usize = 300;
         let frame = Frame((*st).base);
         let proto = &(*(*frame.callee().as_function()).instance).proto;
-        // the interpreter runs the rest of the function
-        let bytecodes = (proto.code.len() + COST) as u64;
-        self.jit.workers.compiler().budget.add_interpreted(bytecodes);
+        self.jit.workers.compiler().budget.add_interpreted(cost_of_exit(proto));
         let Some(exits) = &self.jit.observer().exits else { return };
         exits.count(&label(proto, None), proto, frame.word().pc());
     }
 
-    unsafe fn missed(&mut self, st: *mut State, code: u32, left: bool) {
+    unsafe fn missed(&mut self, st: *mut State, code: u32, misses: u32, left: bool) {
         let Some(version) = self.jit.space.version(CodeId::from_raw(code)) else { return };
         // frames in retired code leave it soon
         let Some(method) = version.method().filter(|_| !version.is_retired()) else { return };
         let history = History::of(&method);
-        if left {
-            // a compile that waits is taken sooner
-            history.add_heat(EXITS_PER_REPORT);
-        }
         let Some(known) = history.known() else { return };
         let Some(proto) = known.proto.upgrade() else { return };
+        if left {
+            // a compile that waits is taken sooner
+            history.add_exits(heat_of_exits(&proto, (misses / MISSES_PER_EXIT).max(1).into()));
+        }
         let Some((frame, path)) = outermost(Frame((*st).base), code, &proto) else { return };
         let inst = (*frame.callee().as_function()).instance;
         // a loop that could not be entered: its registers hold something else than before

@@ -30,10 +30,11 @@ pub(crate) struct Known {
 #[derive(Default)]
 pub(crate) struct History {
     past: Mutex<Past>,
-    /// How hot the method was when a state last requested code for it, and how often code has
-    /// exited since, about. States write it, and compile
-    /// threads read it to choose their next job.
+    /// How hot the method was when a state last looked, by what the interpreter has run of it.
+    /// States write it, and compile threads read it to choose their next job.
     heat: AtomicU64,
+    /// What exits from its newest code add to that.
+    exits: AtomicU64,
 }
 
 #[derive(Default)]
@@ -63,14 +64,15 @@ impl History {
         self.heat.fetch_max(heat, Ordering::Relaxed);
     }
 
-    /// Records that the method has become hotter.
-    pub(crate) fn add_heat(&self, heat: u64) {
-        self.heat.fetch_add(heat, Ordering::Relaxed);
+    /// Records that exits from its code have made the method hotter.
+    pub(crate) fn add_exits(&self, heat: u64) {
+        self.exits.fetch_add(heat, Ordering::Relaxed);
     }
 
-    /// Returns how hot the method was the last time that a state requested code for it.
+    /// Returns how hot the method was the last time that a state looked, its exits included.
     pub(crate) fn heat(&self) -> u64 {
-        self.heat.load(Ordering::Relaxed)
+        let exits = self.exits.load(Ordering::Relaxed);
+        self.heat.load(Ordering::Relaxed).saturating_add(exits)
     }
 
     /// Returns what its newest version was compiled for.
@@ -80,6 +82,8 @@ impl History {
 
     /// Records a compile.
     pub(crate) fn note(&self, known: Known, grouped: bool) {
+        // Those of the code before are past.
+        self.exits.store(0, Ordering::Relaxed);
         let mut past = self.past();
         past.grouped |= grouped;
         let before = past.known.replace(Arc::new(known));

@@ -12,6 +12,10 @@ const MAX_CODE: usize = 5_000;
 /// meanwhile.
 const MAX_INLINE: usize = 48;
 
+/// What an exit takes beside the rest of the function, in bytecodes, about. Leaving code takes 40;
+/// loops of the functions that it is inlined in go on in the interpreter as well.
+const EXIT: u64 = 300;
+
 /// Whether a function is too large to be compiled.
 pub(crate) fn is_too_large(proto: &Proto) -> bool {
     proto.code.len() > MAX_CODE
@@ -35,6 +39,18 @@ pub(crate) unsafe fn heat(inst: *mut Instance, loops: &Loops, entry: Option<u32>
     // SAFETY: a live instance has one cell for each instruction.
     let rounds = |pc| unsafe { *(*inst).cells.add(pc) };
     loops.heat((&(*inst).proto).code.len(), rounds, (*inst).entries, entry)
+}
+
+/// Returns what an exit from the code of a function takes, in bytecodes: the interpreter runs the
+/// rest of the function.
+pub(crate) fn cost_of_exit(proto: &Proto) -> u64 {
+    proto.code.len() as u64 + EXIT
+}
+
+/// Returns by how much exits from its code make a function hotter: by the time that they take, as
+/// for [`heat`].
+pub(crate) fn heat_of_exits(proto: &Proto, exits: u64) -> u64 {
+    exits.saturating_mul(cost_of_exit(proto)) / proto.code.len().max(1) as u64
 }
 
 /// The loops of a function: the pcs of their first and last instructions.
@@ -127,5 +143,15 @@ mod tests {
         assert!(
             Loops::of(&longer.code).heat(longer.code.len(), rounds, 7, Some(first as u32)) < hot
         );
+    }
+
+    #[test]
+    fn exits_count_for_what_they_take() {
+        let short = listing::compile("local a, b = ... return a + b");
+        let long = listing::compile(&format!("local n = ... {}", "n = n * n - n ".repeat(500)));
+        let length = short.code.len() as u64;
+        assert_eq!(heat_of_exits(&short, 10 * length), 10 * (length + EXIT));
+        assert!(heat_of_exits(&short, 1) > EXIT / 16, "they take much longer than the function");
+        assert!((10..15).contains(&heat_of_exits(&long, 10)), "they take hardly longer");
     }
 }

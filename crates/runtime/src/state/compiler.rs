@@ -69,12 +69,13 @@ pub trait Tier {
     /// Returns whether the version with this code id was permanently removed from its slot, so that
     /// frames in it should continue elsewhere.
     fn is_retired(&mut self, code: u32) -> bool;
-    /// Notes that code of the version `code`, which runs the frame on top, has often met cases that
-    /// it was not compiled for. `left`: this time it was left for the interpreter.
+    /// Notes that code of the version `code`, which runs the frame on top, has met cases that it
+    /// was not compiled for, as often as `misses` says ([`crate::tier::MISSES_PER_EXIT`]). `left`:
+    /// this time it was left for the interpreter.
     ///
     /// # Safety
     /// As for [`Tier::hot_entry`].
-    unsafe fn missed(&mut self, st: *mut State, code: u32, left: bool);
+    unsafe fn missed(&mut self, st: *mut State, code: u32, misses: u32, left: bool);
     /// Notes that the frame on top, one of machine code, is about to be deoptimized.
     ///
     /// # Safety
