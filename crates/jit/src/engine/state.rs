@@ -10,6 +10,7 @@ use std::time::Duration;
 use perilune_bytecode::{Op, Proto};
 use perilune_code::{CodeId, CodeSpace, Method, Mutator, Phase, Refusal};
 use perilune_runtime::chaos::Chaos;
+use perilune_runtime::engine::Shape;
 use perilune_runtime::frame::Frame;
 use perilune_runtime::instance::Instance;
 use perilune_runtime::state::{State, Threshold, Tier, poll};
@@ -25,7 +26,7 @@ use crate::feedback::callees::{Called, callees, callees_of};
 use crate::feedback::inlinee::{InlineeSeen, Position, refusal};
 use crate::feedback::snapshot::{Shapes, Snapshot};
 use crate::pipeline::job::{Job, Unit};
-use crate::policy::history::{History, Known};
+use crate::policy::history::{History, Waiting};
 use crate::policy::hotness::{
     cost_of_exit, estimated_size, heat, heat_of_exits, is_quick, is_too_large,
 };
@@ -118,7 +119,7 @@ impl JitState {
         // A job that waits is taken by what it is now.
         History::of(method).set_heat(heat(inst, &attached.code_loops, entry));
         if method.phase() != Phase::Interpreted {
-            return;
+            return self.refresh(st, method, inst, entry);
         }
         match self.feedback(st, inst, None) {
             Ok((mut snapshot, shapes)) => {
@@ -134,25 +135,47 @@ impl JitState {
         }
     }
 
-    /// Returns the feedback of an instance, merged with that of earlier compiles, and the shapes in
-    /// it.
+    /// Adds the feedback of now to that of a compile of a method that waits, if much has run since.
+    /// `at_entry`: the frame on top is about to enter the code of the loop at this pc.
+    ///
+    /// # Safety
+    /// `inst` is a live instance of the state `st`.
+    unsafe fn refresh(
+        &self,
+        st: *mut State,
+        method: &Method,
+        inst: *mut Instance,
+        at_entry: Option<u32>,
+    ) {
+        let history = History::of(method);
+        let Some(waiting) = history.stale() else { return };
+        let known = Some((&*waiting.snapshot, &*waiting.shapes));
+        let Ok((mut snapshot, shapes)) = self.feedback(st, inst, known) else { return };
+        if at_entry.is_some() {
+            snapshot.take_tags((*st).base, inst);
+            snapshot.keep_entry_tags(&waiting.snapshot);
+        }
+        let (calls, heat) = (callees(inst, history.was_grouped()), history.heat());
+        history.refresh(&waiting, Waiting { snapshot: Arc::new(snapshot), shapes, calls, heat });
+    }
+
+    /// Returns the feedback of an instance, merged with that known before, and the shapes in it.
     unsafe fn feedback(
         &self,
         st: *mut State,
         inst: *mut Instance,
-        known: Option<&Known>,
+        known: Option<(&Snapshot, &[Arc<Shape>])>,
     ) -> Result<(Snapshot, Shapes), Refusal> {
         let observer = self.jit.observer();
         guarded(|| {
             observer.stage(Stage::Snapshot);
             // SAFETY: the caller's promise.
             unsafe {
-                observer.metrics.note_caches(inst);
                 let mut snapshot = self.take(st, inst);
-                if let Some(known) = known {
-                    snapshot.merge(&known.snapshot, &(*inst).proto);
+                if let Some((known, _)) = known {
+                    snapshot.merge(known, &(*inst).proto);
                 }
-                let shapes = snapshot.hold_shapes(st, known.map_or(&[], |k| &k.shapes));
+                let shapes = snapshot.hold_shapes(st, known.map_or(&[], |(_, shapes)| shapes));
                 (snapshot, shapes)
             }
         })
@@ -273,19 +296,29 @@ impl JitState {
             self.jit.observer().refused(|| label(&proto, entry), &Refusal::TooLarge);
             return ticket.refuse(Refusal::TooLarge);
         }
-        if History::of(method).is_settled() {
+        self.jit.observer().metrics.note_caches(inst);
+        let history = History::of(method);
+        if history.is_settled() {
             snapshot.generalize(&proto);
         }
+        let snapshot = Arc::new(snapshot);
+        let calls = callees(inst, history.was_grouped());
+        history.wait(Waiting {
+            snapshot: snapshot.clone(),
+            shapes: shapes.clone(),
+            calls: calls.clone(),
+            heat: history.heat(),
+        });
         let job = Job::of(Unit {
             ticket: Some(ticket),
             method: method.clone(),
             proto: Arc::downgrade(&proto),
             size: estimated_size(&proto),
-            snapshot: Arc::new(snapshot),
+            snapshot,
             shapes,
             entry,
             key: if entry.is_none() { inst.addr() } else { 0 },
-            calls: callees(inst, History::of(method).was_grouped()),
+            calls,
         });
         let jit = &self.jit;
         if jit.options.sync && is_quick(&proto) {
@@ -427,6 +460,9 @@ impl Tier for JitState {
         let inst = (*frame.callee().as_function()).instance;
         // a loop that could not be entered: its registers hold something else than before
         let is_refused = path.len() == 1 && known.entry == Some(path[0].pc);
+        if matches!(method.phase(), Phase::Queued | Phase::Recompiling) {
+            return self.refresh(st, &method, inst, known.entry.filter(|_| is_refused));
+        }
         // SAFETY: the caller's promise.
         let now = || unsafe {
             let mut now = self.take(st, inst);
@@ -444,7 +480,8 @@ impl Tier for JitState {
                 None => return,
             },
         };
-        let Ok((mut now, shapes)) = self.feedback(st, inst, Some(&known)) else { return };
+        let before = Some((&*known.snapshot, &*known.shapes));
+        let Ok((mut now, shapes)) = self.feedback(st, inst, before) else { return };
         if is_refused {
             now.take_tags(frame.0, inst);
             now.keep_entry_tags(&known.snapshot);

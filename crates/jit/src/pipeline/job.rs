@@ -7,7 +7,7 @@ use perilune_code::{Method, Refusal, Ticket};
 
 use crate::feedback::callees::Callee;
 use crate::feedback::snapshot::{Shapes, Snapshot};
-use crate::policy::history::Known;
+use crate::policy::history::{History, Known};
 
 /// Functions to compile, and to publish and retire together.
 pub(crate) struct Job {
@@ -56,6 +56,15 @@ impl Unit {
     /// Whether the result will still be of use.
     pub(super) fn is_wanted(&self) -> bool {
         self.ticket.as_ref().is_some_and(Ticket::is_current)
+    }
+
+    /// Takes the feedback that came while it waited.
+    pub(super) fn update(&mut self) {
+        if let Some(waiting) = History::of(&self.method).begin() {
+            self.snapshot = waiting.snapshot.clone();
+            self.shapes = waiting.shapes.clone();
+            self.calls.clone_from(&waiting.calls);
+        }
     }
 
     /// Refuses the method.

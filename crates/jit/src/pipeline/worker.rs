@@ -184,6 +184,7 @@ impl Backend {
             protos.extend(proto.iter().cloned());
             proto.is_some()
         });
+        job.units.iter_mut().for_each(Unit::update);
         // What it takes, but for little, which the program's reserve has.
         let instructions: usize = protos.iter().map(|proto| proto.code.len()).sum();
         if !reserve::system_has(LEAST_MEMORY + instructions * MEMORY_PER_INSTRUCTION) {

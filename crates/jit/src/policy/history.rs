@@ -8,6 +8,7 @@ use perilune_bytecode::Proto;
 use perilune_code::Method;
 use perilune_code::lock::{Mutex, MutexGuard, lock};
 
+use crate::feedback::callees::Callee;
 use crate::feedback::snapshot::{Shapes, Snapshot};
 
 /// How often a method is recompiled for new feedback; the last time for anything. With the first
@@ -26,6 +27,23 @@ pub(crate) struct Known {
     pub(crate) own_calls: Arc<[u32]>,
 }
 
+/// What a compile that waits is to use: the feedback of the time when it was requested, or later.
+pub(crate) struct Waiting {
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) shapes: Shapes,
+    pub(crate) calls: Vec<Callee>,
+    /// How hot the method was when the feedback was taken.
+    pub(crate) heat: u64,
+}
+
+impl Waiting {
+    /// Returns whether a method that is so hot now has run a good deal since the feedback was
+    /// taken. Taking it costs some microseconds, and is done a few times while a compile waits.
+    fn is_stale(&self, heat: u64) -> bool {
+        heat > self.heat.saturating_add(self.heat / 2)
+    }
+}
+
 /// The data of a [`Method`].
 #[derive(Default)]
 pub(crate) struct History {
@@ -40,6 +58,8 @@ pub(crate) struct History {
 #[derive(Default)]
 struct Past {
     known: Option<Arc<Known>>,
+    /// What the compile that was requested last is to use, until a thread begins it.
+    waiting: Option<Arc<Waiting>>,
     /// How often it was recompiled for new feedback.
     changes: u32,
     /// Whether it was in a module with others.
@@ -91,6 +111,36 @@ impl History {
         drop(before);
     }
 
+    /// Records a request for a compile.
+    pub(crate) fn wait(&self, waiting: Waiting) {
+        let before = self.past().waiting.replace(Arc::new(waiting));
+        drop(before);
+    }
+
+    /// Returns what a compile that waits is to use, if the method has run a good deal since it was
+    /// taken and general code is not all that is wanted.
+    pub(crate) fn stale(&self) -> Option<Arc<Waiting>> {
+        let heat = self.heat();
+        let past = self.past();
+        past.waiting.clone().filter(|w| w.is_stale(heat) && !w.snapshot.general)
+    }
+
+    /// Replaces what a compile is to use, unless it has begun, or another state has replaced it.
+    pub(crate) fn refresh(&self, before: &Arc<Waiting>, now: Waiting) {
+        let mut now = Some(Arc::new(now));
+        let mut past = self.past();
+        if past.waiting.as_ref().is_some_and(|w| Arc::ptr_eq(w, before)) {
+            std::mem::swap(&mut past.waiting, &mut now);
+        }
+        drop(past);
+        drop(now);
+    }
+
+    /// Returns what a compile that begins now is to use.
+    pub(crate) fn begin(&self) -> Option<Arc<Waiting>> {
+        self.past().waiting.take()
+    }
+
     /// Whether it was in a module with others. Once is enough: recompiling it retires their code.
     pub(crate) fn was_grouped(&self) -> bool {
         self.past().grouped
@@ -119,5 +169,45 @@ impl History {
     /// Records that it is about to be recompiled for new feedback.
     pub(crate) fn change(&self) {
         self.past().changes += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn feedback_of_a_waiting_compile_is_replaced_until_it_begins() {
+        let chunk = perilune_bytecode::compile_source(b"return 1", b"=test", 0);
+        let proto = chunk.unwrap_or_else(|_| panic!("it compiles"));
+        let history = History::default();
+        let waiting = |heat| Waiting {
+            snapshot: Arc::new(Snapshot::before_run(&proto)),
+            shapes: Arc::default(),
+            calls: Vec::new(),
+            heat,
+        };
+        assert!(history.stale().is_none() && history.begin().is_none(), "nothing waits");
+        history.set_heat(512);
+        history.wait(waiting(512));
+        history.add_exits(256);
+        assert!(history.stale().is_none(), "it has run little since");
+        history.add_exits(1);
+        let first = history.stale().expect("it has run by more than a half");
+        history.refresh(&first, waiting(769));
+        history.refresh(&first, waiting(0));
+        assert!(history.stale().is_none(), "the second state comes late");
+        history.add_exits(512);
+        let second = history.stale().expect("it waits on");
+        assert_eq!(second.heat, 769);
+        let begun = history.begin().expect("it begins with what is known then");
+        assert!(Arc::ptr_eq(&begun, &second));
+        history.refresh(&second, waiting(0));
+        assert!(history.begin().is_none() && history.stale().is_none(), "it has begun");
+
+        let mut general = waiting(0);
+        Arc::make_mut(&mut general.snapshot).generalize(&proto);
+        history.wait(general);
+        assert!(history.stale().is_none(), "it speculates on nothing");
     }
 }

@@ -13,7 +13,7 @@ const MAX_CODE: usize = 5_000;
 const MAX_INLINE: usize = 48;
 
 /// What an exit takes beside the rest of the function, in bytecodes, about. Leaving code takes 40;
-/// loops of the functions that it is inlined in go on in the interpreter as well.
+/// loops of the functions that it is inlined in continue in the interpreter as well.
 const EXIT: u64 = 300;
 
 /// Whether a function is too large to be compiled.
