@@ -70,7 +70,9 @@ pub trait Compiler: Send + Sync + 'static {
     }
 
     /// Is called when a thread has had no job for [`REST`] after the last one.
-    fn rest(&self) {}
+    fn rest(&self, context: &mut Self::Context) {
+        let _ = context;
+    }
 
     /// Takes a job that one of the methods above panicked at, with the message of the panic.
     fn panicked(&self, job: Self::Job, message: &str);
@@ -335,7 +337,11 @@ impl<C: Compiler> Shared<C> {
     }
 
     /// Waits for a job. Returns `None` if the thread is to stop.
-    fn next(&self, inbox: &Inbox<C::Job>) -> Option<Taken<C::Job>> {
+    fn next(
+        &self,
+        inbox: &Inbox<C::Job>,
+        context: &mut Option<C::Context>,
+    ) -> Option<Taken<C::Job>> {
         let mut received = None;
         let mut is_idle = false;
         let mut waits = 0;
@@ -378,7 +384,7 @@ impl<C: Compiler> Shared<C> {
             is_idle = true;
             drop(state);
             if waits == 1 {
-                self.rest();
+                self.rest(context);
             }
             received = if waits == 0 { inbox.wait_for(REST) } else { inbox.wait() };
             waits += 1;
@@ -386,9 +392,11 @@ impl<C: Compiler> Shared<C> {
     }
 
     /// Tells the compiler that a thread has nothing to do.
-    fn rest(&self) {
+    fn rest(&self, context: &mut Option<C::Context>) {
         let _inside = fork::enter();
-        let _ = caught(|| self.compiler.rest());
+        if let Some(context) = context {
+            let _ = caught(|| self.compiler.rest(context));
+        }
     }
 
     /// Returns how long a thread has to wait before it takes the next job.
@@ -430,7 +438,7 @@ impl<C: Compiler> Shared<C> {
 /// Runs a worker.
 fn work<C: Compiler>(shared: &Shared<C>, inbox: &Inbox<C::Job>) {
     let mut context = None;
-    while let Some(taken) = shared.next(inbox) {
+    while let Some(taken) = shared.next(inbox, &mut context) {
         shared.run(&mut context, taken);
         let more = shared.follow_ups();
         let mut state = lock(&shared.state);

@@ -47,21 +47,28 @@ fn text() -> &'static [(usize, usize)] {
 /// difference, and not while the process is traced, as the breakpoints of a debugger are changes of
 /// the text, which would be lost.
 pub fn may_give_text_back() -> bool {
-    ON.load(Ordering::Relaxed)
-        && cfg!(all(target_os = "linux", not(miri)))
-        && is_small()
-        && std::fs::read_to_string("/proc/self/status").is_ok_and(|status| {
-            status.lines().any(|line| line.strip_prefix("TracerPid:").map(str::trim) == Some("0"))
-        })
+    peak_to_keep().is_some()
+}
+
+/// Returns the most bytes of the process that have been resident at a time, if text [may be given
+/// back](may_give_text_back) in order to stay below; 0 if the system does not tell.
+pub fn peak_to_keep() -> Option<usize> {
+    if !ON.load(Ordering::Relaxed) || cfg!(any(not(target_os = "linux"), miri)) || !is_small() {
+        return None;
+    }
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let value = |key| status.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
+    let kilobytes = value("VmHWM:").and_then(|peak| peak.strip_suffix(" kB")?.parse().ok());
+    (value("TracerPid:") == Some("0")).then(|| kilobytes.unwrap_or(0) << 10)
 }
 
 /// Returns whether the process has so little resident memory that what compiling takes matters.
 pub fn is_small() -> bool {
-    is_at_most(SMALL)
+    has_at_most(SMALL)
 }
 
 /// Returns whether at most so many bytes of the process are resident, as far as the system tells.
-fn is_at_most(bytes: usize) -> bool {
+pub fn has_at_most(bytes: usize) -> bool {
     const PAGE: usize = 4096;
     let statistics = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let resident = statistics.split(' ').nth(1).and_then(|pages| pages.parse().ok());
@@ -74,7 +81,7 @@ pub fn give_freed_memory_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
     {
         const MOST: usize = 20 << 20;
-        if is_at_most(MOST) {
+        if has_at_most(MOST) {
             // SAFETY: the function has no requirements.
             unsafe { libc::malloc_trim(0) };
         }

@@ -98,7 +98,7 @@ impl Compiler for Test {
         self.reach("follow_ups");
         std::mem::take(&mut *lock(&self.more))
     }
-    fn rest(&self) {
+    fn rest(&self, _: &mut Self::Context) {
         self.rests.fetch_add(1, Ordering::Relaxed);
         self.reach("rest");
     }

@@ -24,6 +24,10 @@ use crate::observe::observation::Observation;
 use crate::testing::fault::Stage;
 use crate::{codegen, tier1, tier2};
 
+/// The most instructions of Cranelift IR of a function whose buffers are kept for the next one: they
+/// take about a kilobyte for each.
+const KEPT: usize = 1500;
+
 /// What a compile thread keeps from job to job.
 pub(crate) struct Compiler {
     isa: OwnedTargetIsa,
@@ -36,7 +40,7 @@ pub(crate) struct Compiler {
 /// A module under way: its functions are declared, and defined one after the other.
 ///
 /// It lives until its code is relocated. What is published are the bytes that [`Assembly::finish`]
-/// returns; no module, IR or context outlives publication.
+/// returns; no module or IR outlives publication.
 pub(crate) struct Assembly<'a> {
     compiler: &'a mut Compiler,
     module: JITModule,
@@ -116,6 +120,12 @@ impl Compiler {
     pub(crate) fn recycle(&self, code: Linked) {
         self.staging.recycle(code.bytes);
     }
+
+    /// Gives the memory back that is kept from function to function.
+    pub(crate) fn rest(&mut self) {
+        self.context = Context::new();
+        self.builder = FunctionBuilderContext::new();
+    }
 }
 
 impl Assembly<'_> {
@@ -135,7 +145,11 @@ impl Assembly<'_> {
         observation.stage(Stage::Translate);
         let func = &mut context.func;
         let translated = if input.tier2 {
-            tier2::compile(func, builder, &**isa, input, callees).map_err(verifier)?
+            tier2::compile(func, builder, &**isa, input, callees).map_err(|e| {
+                // what was built so far
+                *builder = FunctionBuilderContext::new();
+                verifier(e)
+            })?
         } else {
             let exits = tier1::translate(func, builder, &**isa, input, callees);
             Translated { exits, ssa: None }
@@ -158,10 +172,13 @@ impl Assembly<'_> {
         check_relocations(&self.module, &context.func, code)?;
         observation.compiled(&context.func, code, &self.module, input);
         self.sizes.push(code.code_buffer().len());
-        // Memory that the next function does not need is given back: kept lists are as large as the
-        // largest function needed, and add to what other parts of the next compile use.
-        *context = Context::new();
-        *builder = FunctionBuilderContext::new();
+        // Kept lists are as large as the largest function needed, and add to what other parts of
+        // the next compile use.
+        if instructions > KEPT {
+            self.compiler.rest();
+        } else {
+            self.compiler.context.clear();
+        }
         Ok(())
     }
 

@@ -160,7 +160,10 @@ impl perilune_code::Compiler for Backend {
         job.units.extend(others.into_iter().flat_map(|other| other.units));
     }
 
-    fn rest(&self) {
+    fn rest(&self, context: &mut Self::Context) {
+        if let Ok(compiler) = context {
+            compiler.rest();
+        }
         passes::rest();
     }
 
