@@ -31,6 +31,7 @@ mod engine;
 mod entity;
 mod exits;
 mod feedback;
+mod hash;
 mod observe;
 mod pipeline;
 mod policy;

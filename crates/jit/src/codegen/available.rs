@@ -18,8 +18,6 @@
 //!
 //! Cold blocks use nothing of others: that would keep values in registers for what seldom happens.
 
-use std::collections::HashMap;
-
 use cranelift_codegen::entity::SecondaryMap;
 use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::types::I64;
@@ -27,6 +25,7 @@ use cranelift_codegen::ir::{Block, Function, Inst, InstructionData, Opcode, Type
 
 use super::Emitter;
 use super::memory::{Region, Regions};
+use crate::hash::HashMap;
 use crate::testing::fault::Fault;
 
 /// The versions of all regions.

@@ -4,8 +4,9 @@
 //! stores of all exits are a tree: an exit makes its stores from a node of the tree up to the root,
 //! and what several exits have on their way is emitted once.
 
-use std::collections::HashMap;
 use std::hash::Hash;
+
+use crate::hash::HashMap;
 
 /// The tree of the stores of some exits.
 pub(crate) struct Tree<S> {
@@ -27,13 +28,13 @@ impl<S: Copy + Eq + Hash> Tree<S> {
     /// stores.
     pub(crate) fn new(exits: &[Vec<S>]) -> Tree<S> {
         // how many exits make a store, and in which order stores are met
-        let mut met: HashMap<S, (usize, usize)> = HashMap::new();
+        let mut met: HashMap<S, (usize, usize)> = HashMap::default();
         for &store in exits.iter().flatten() {
             let order = met.len();
             met.entry(store).or_insert((0, order)).0 += 1;
         }
         let mut tree = Tree { nodes: Vec::new(), exits: Vec::new() };
-        let mut places: HashMap<(Option<usize>, S), usize> = HashMap::new();
+        let mut places: HashMap<(Option<usize>, S), usize> = HashMap::default();
         for exit in exits {
             let mut stores = exit.clone();
             stores.sort_by_key(|store| {

@@ -39,6 +39,7 @@ impl Sink<'_> {
     fn new(func: &mut Function) -> Sink<'_> {
         let mut candidates = Vec::new();
         let mut first: SecondaryMap<Value, Option<u32>> = SecondaryMap::new();
+        first.resize(func.dfg.num_values());
         for block in func.layout.blocks().filter(|&block| !func.layout.is_cold(block)) {
             for inst in func.layout.block_insts(block) {
                 if can_move(func, inst) {

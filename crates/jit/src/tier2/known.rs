@@ -4,11 +4,11 @@
 //! Guards and loads that it makes needless are not built. What is known of memory holds until
 //! something is called.
 
-use std::collections::HashMap;
 use std::hash::Hash;
 
 use super::ir::Value;
 use super::shapes::Shapes;
+use crate::hash::HashMap;
 
 /// A global: the closure whose upvalue has the environment (`None`: that of the function itself),
 /// the upvalue, and the constant with the name.

@@ -8,7 +8,7 @@
 mod fields;
 mod layout;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -30,6 +30,7 @@ use crate::codegen::table::{ElementStore, Stored};
 use crate::codegen::value::Known;
 use crate::entity::Reg;
 use crate::exits::state::{FrameState, Home, Point};
+use crate::hash::HashMap;
 use crate::tier1::generic::{Generic, Held, Payload};
 
 /// A value in registers of the machine.
@@ -99,15 +100,15 @@ pub(super) fn lower<'a>(
         f,
         generic,
         values: SecondaryMap::new(),
-        integers: HashMap::new(),
+        integers: HashMap::default(),
         immediates: EntitySet::new(),
         blocks: SecondaryMap::new(),
         homes: at[f.order[0]].clone().expect("the function is entered there"),
-        exits: HashMap::new(),
+        exits: HashMap::default(),
         crossings: Crossings::default(),
         called: false,
-        current: HashMap::new(),
-        quiet: HashMap::new(),
+        current: HashMap::default(),
+        quiet: HashMap::default(),
         last: None,
         layout: BlockLayout::of(f),
     };

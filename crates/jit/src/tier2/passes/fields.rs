@@ -5,12 +5,11 @@
 //! to ask. It may exit earlier than the guard did, which is before the load, so nothing is executed
 //! twice.
 
-use std::collections::HashMap;
-
 use cranelift_codegen::entity::SecondaryMap;
 use perilune_runtime::value::Tag;
 
 use super::params::rename;
+use crate::hash::HashMap;
 use crate::tier2::ir::{Function, Op, Type, Value};
 
 /// Runs the pass.
@@ -19,7 +18,7 @@ pub(super) fn run(f: &mut Function) {
     let mut is_changed = false;
     for data in f.blocks.values_mut() {
         // the loads of the block whose values are not guarded so far
-        let mut loads: HashMap<Value, usize> = HashMap::new();
+        let mut loads: HashMap<Value, usize> = HashMap::default();
         let mut n = 0;
         while n < data.insts.len() {
             let inst = data.insts[n];
