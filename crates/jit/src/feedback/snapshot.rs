@@ -115,6 +115,8 @@ pub enum CalleeSeen {
     Native,
     /// The function of the library with this number in [`Builtin`].
     Builtin(u32),
+    /// A Lua function first, and others since.
+    LuaFirst,
     /// More than one function, or something else.
     Several,
 }
@@ -131,6 +133,7 @@ impl CalleeSeen {
     fn of(c: &CalleeCache) -> CalleeSeen {
         match c.callee {
             0 => CalleeSeen::Nothing,
+            _ if c.others != 0 && c.instance().is_some() => CalleeSeen::LuaFirst,
             _ if c.others != 0 => CalleeSeen::Several,
             CalleeCache::OTHER => CalleeSeen::Several,
             f if f & CalleeCache::NATIVE != 0 => {

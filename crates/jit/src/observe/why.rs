@@ -61,7 +61,7 @@ fn reasons(proto: &Proto, snapshot: &Snapshot, pc: usize, in_loop: bool) -> Vec<
             }
         }
         Feedback::Callee => match snapshot.callees.get(cell as usize) {
-            Some(CalleeSeen::Several) => {
+            Some(CalleeSeen::LuaFirst | CalleeSeen::Several) => {
                 let inlined = snapshot.inlinees.get(&(pc as u32)).map_or(0, Vec::len);
                 found.push(match inlined {
                     0 => "has called more than one function".to_owned(),

@@ -26,8 +26,8 @@ impl Translator<'_> {
             _ if self.snapshot.general => CalleeSeen::Several,
             seen => seen,
         };
-        let other =
-            if seen == CalleeSeen::Lua { self.emit.cold_block() } else { self.emit.block() };
+        let lua = matches!(seen, CalleeSeen::Lua | CalleeSeen::LuaFirst);
+        let other = if lua { self.emit.cold_block() } else { self.emit.block() };
         let done = self.emit.join_block(I64);
         let native = matches!(seen, CalleeSeen::Native | CalleeSeen::Builtin(_));
         if !native && self.emit.require(&[tag], Tag::FUNCTION, other) {
@@ -36,7 +36,8 @@ impl Translator<'_> {
             self.emit.jump(other);
         }
         self.emit.switch_to(other);
-        if matches!(c, 1 | 2) && seen != CalleeSeen::Lua {
+        // other native functions have nothing that machine code could call
+        if matches!(c, 1 | 2) && !lua && seen != CalleeSeen::Native {
             let (arguments, has_result) = (i.b().checked_sub(1), c == 2);
             let call = BuiltinCall { a, arguments, has_result, callee, tag, nargs };
             match seen {
