@@ -13,7 +13,7 @@ use perilune_runtime::layout::{closure, frame, header, instance, state, value};
 use perilune_runtime::tier::{MISS, status};
 
 use super::Emitter;
-use super::memory::Region;
+use super::memory::{Region, Regions};
 use crate::entity::{Pc, Reg};
 use crate::pipeline::input::Direct;
 
@@ -284,16 +284,24 @@ impl Emitter<'_> {
         self.branch(missing, few, on);
         self.switch_to(few);
         let nil = self.int(0);
-        for p in 0..params {
-            let (fill, next) = (self.cold_block(), self.cold_block());
-            let c = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, nargs, p as i64);
-            self.branch(c, fill, next);
-            self.switch_to(fill);
-            self.store_register_at(base, Reg::new(p), nil, nil);
-            self.jump(next);
-            self.switch_to(next);
+        if params == 1 {
+            self.store_register_at(base, Reg::new(0), nil, nil);
+            self.jump(on);
+            self.switch_to(on);
+            return;
         }
-        self.jump(on);
+        // the last one first, down to those that there are arguments for
+        let fill = self.cold_block();
+        let p = self.b.append_block_param(fill, I64);
+        let count = self.int(params as i64);
+        self.jump_with(fill, count);
+        self.switch_to_loop(fill, Regions::default());
+        let p = self.b.ins().iadd_imm_s(p, -1);
+        let offset = self.b.ins().ishl_imm_u(p, i64::from(value::LOG_SIZE));
+        let place = self.b.ins().iadd(base, offset);
+        self.store_value(Region::Slots, (nil, nil), place, 0);
+        let more = self.b.ins().icmp(IntCC::UnsignedGreaterThan, p, nargs);
+        self.b.ins().brif(more, fill, &[BlockArg::from(p)], on, &[]);
         self.switch_to(on);
     }
 }
@@ -417,8 +425,7 @@ impl Emitter<'_> {
         self.store(Region::State, base, st, state::BASE);
         self.jump(out);
         self.switch_to(out);
-        let nil = self.int(0);
-        self.b.ins().return_(&[status_, nil, nil, base]);
+        self.leave_with(status_, base);
     }
 
     /// Stores the results of a callee where a call with operand C wants them, from register `a` on.

@@ -1,7 +1,5 @@
 //! Ways out of the code: statuses of the runtime, and deoptimization.
 
-use std::collections::HashMap;
-
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
@@ -15,6 +13,7 @@ use super::value::Known;
 use crate::entity::Reg;
 use crate::exits::share::Tree;
 use crate::exits::state::{FrameState, Home, Point, Registers};
+use crate::hash::HashMap;
 
 /// A store that an exit makes: equal ones store the same.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -81,13 +80,33 @@ impl Emitter<'_> {
         if let Some(block) = self.failure {
             self.fail(block);
         }
-        for n in 0..self.frames.len() {
-            if let Some(block) = self.frames[n].exit {
-                self.in_frame(n);
-                self.exit_block(block);
-            }
+        let inlined: Vec<(usize, Block)> = (1..self.frames.len())
+            .filter_map(|n| self.frames[n].exit.map(|block| (n, block)))
+            .collect();
+        self.exit_blocks_of_inlined(&inlined);
+        if let Some(block) = self.frames[0].exit {
+            self.exit_block(block);
         }
-        self.in_frame(0);
+        if let Some(block) = self.leaving {
+            self.switch_to(block);
+            let (status, base) = (self.b.block_params(block)[0], self.b.block_params(block)[1]);
+            let zero = self.int(0);
+            self.b.ins().return_(&[status, zero, zero, base]);
+        }
+    }
+
+    /// Ends the block: returns with a status and no results. One return serves all ways here.
+    pub(super) fn leave_with(&mut self, status: Value, base: Value) {
+        let block = match self.leaving {
+            Some(block) => block,
+            None => {
+                let block = self.cold_block();
+                self.b.append_block_param(block, I64);
+                self.b.append_block_param(block, I64);
+                *self.leaving.insert(block)
+            }
+        };
+        self.jump_with_all(block, &[status, base]);
     }
 
     /// Emits the blocks that deoptimize, by frame and point; stores that several of them make are
@@ -114,7 +133,7 @@ impl Emitter<'_> {
             .map(|(.., homes)| homes.iter().map(|&h| self.store_of(h)).collect())
             .collect();
         let tree = Tree::new(&stores);
-        let mut blocks: HashMap<usize, Block> = HashMap::new();
+        let mut blocks: HashMap<usize, Block> = HashMap::default();
         for node in tree.shared() {
             let block = self.cold_block();
             self.b.append_block_param(block, I64);
@@ -150,9 +169,13 @@ impl Emitter<'_> {
             let payload = self.operand(store.payload);
             let base = self.outermost_base();
             self.store(Region::Slots, payload, base, frame::slot(store.register.index()));
-            if let Some(tag) = store.tag {
-                let tag = self.operand(tag);
-                self.store8(Region::Slots, tag, base, frame::tag(store.register.index()));
+            let at = frame::tag(store.register.index());
+            match store.tag {
+                Some(Operand::Constant(tag)) => {
+                    self.store_byte(Region::Slots, tag as u8, base, at);
+                }
+                Some(Operand::Value(tag)) => self.store8(Region::Slots, tag, base, at),
+                None => {}
             }
         }
         match next {
@@ -177,64 +200,82 @@ impl Emitter<'_> {
         }
     }
 
-    /// Emits what all exits of a frame with a status of the runtime jump to.
+    /// Emits what all exits of the outermost frame with a status of the runtime jump to.
     fn exit_block(&mut self, block: Block) {
         self.switch_to(block);
         let status = self.b.block_params(block)[0];
         let st = self.state();
         let base = self.load64(Region::State, st, state::BASE);
-        let zero = self.int(0);
-        if self.current != 0 {
-            return self.exit_inlined(status, base);
-        }
         if self.body.is_loop {
             // the loop that entered this code takes the frame back
-            self.b.ins().return_(&[status, zero, zero, base]);
-            return;
+            return self.leave_with(status, base);
         }
-        let (resume, out) = (self.block(), self.block());
+        let (resume, out) = (self.cold_block(), self.cold_block());
         let left = self.b.ins().band_imm_u(status, status::RESUME as i64);
         self.branch(left, resume, out);
         self.switch_to(out);
-        self.b.ins().return_(&[status, zero, zero, base]);
-        // no return address in this code may remain: it does not pin the code any more
+        self.leave_with(status, base);
         self.switch_to(resume);
-        let entry = self.int(self.body.calls.resume as usize as i64);
-        let closure = self.load_callee(base);
-        let args = [closure, base, zero];
-        self.b.ins().return_call_indirect(self.entry_sig, entry, &args);
+        let zero = self.int(0);
+        self.resume(base, zero);
     }
 
-    /// As the rest of [`Emitter::exit_block`], of a frame of an inlined function, whose base the
-    /// runtime has stored: the code returns for the outermost frame.
-    fn exit_inlined(&mut self, status: Value, base: Value) {
-        let zero = self.int(0);
-        let (resume, other) = (self.block(), self.block());
+    /// Ends the block: the interpreter continues the frame at `base`. No return address in this
+    /// code may remain: it does not pin the code any more.
+    fn resume(&mut self, base: Value, depth: Value) {
+        let entry = self.int(self.body.calls.resume as usize as i64);
+        let closure = self.load_callee(base);
+        self.b.ins().return_call_indirect(self.entry_sig, entry, &[closure, base, depth]);
+    }
+
+    /// Emits what the exits of frames of inlined functions with a status of the runtime jump to,
+    /// and what these frames share.
+    fn exit_blocks_of_inlined(&mut self, frames: &[(usize, Block)]) {
+        if frames.is_empty() {
+            return;
+        }
+        let shared = self.cold_block();
+        let params = [(); 3].map(|()| self.b.append_block_param(shared, I64));
+        for &(n, block) in frames {
+            self.in_frame(n);
+            self.switch_to(block);
+            let status = self.b.block_params(block)[0];
+            let depth = self.int(self.depth() as i64);
+            let distance = self.int(i64::from(frame::slot(self.frame().offset)));
+            self.jump_with_all(shared, &[status, depth, distance]);
+        }
+        self.in_frame(0);
+        self.switch_to(shared);
+        self.exit_inlined(params);
+    }
+
+    /// As [`Emitter::exit_block`], of a frame of an inlined function, whose base the runtime has
+    /// stored: the code returns for the outermost frame, which is at `distance` below.
+    fn exit_inlined(&mut self, [status, depth, distance]: [Value; 3]) {
+        let st = self.state();
+        let base = self.load64(Region::State, st, state::BASE);
+        let (resume, other) = (self.cold_block(), self.cold_block());
         let left = self.b.ins().band_imm_u(status, status::RESUME as i64);
         self.branch(left, resume, other);
         self.switch_to(resume);
         if self.body.is_loop {
-            self.b.ins().return_(&[status, zero, zero, base]);
+            self.leave_with(status, base);
         } else {
-            let entry = self.int(self.body.calls.resume as usize as i64);
-            let closure = self.load_callee(base);
-            let depth = self.int(self.depth() as i64);
-            self.b.ins().return_call_indirect(self.entry_sig, entry, &[closure, base, depth]);
+            self.resume(base, depth);
         }
         self.switch_to(other);
-        let (error, out) = (self.block(), self.block());
+        let (error, out) = (self.cold_block(), self.cold_block());
         let low = self.b.ins().ireduce(I8, status);
         let failed = self.b.ins().icmp_imm_u(IntCC::Equal, low, status::ERROR as i64);
         self.branch(failed, error, out);
         self.switch_to(error);
-        let distance = i64::from(frame::slot(self.frame().offset));
-        let outermost = self.b.ins().iadd_imm_s(base, -distance);
+        let outermost = self.b.ins().isub(base, distance);
         let outermost = self.return_base_of(outermost);
         let st = self.state();
         self.store(Region::State, outermost, st, state::BASE);
-        self.b.ins().return_(&[status, zero, zero, outermost]);
+        self.leave_with(status, outermost);
         self.switch_to(out);
-        self.b.ins().return_(&[status, zero, zero, base]);
+        self.leave_with(status, base);
     }
 
     /// Ends the block: deoptimizes the frame in this state, which is the current one.

@@ -9,6 +9,7 @@ use perilune_runtime::layout::{closure, frame, state, value};
 
 use super::Emitter;
 use super::memory::Region;
+use super::value::Known;
 use crate::entity::{Pc, Reg};
 
 impl Emitter<'_> {
@@ -88,10 +89,16 @@ impl Emitter<'_> {
         self.load64(Region::Objects, upvalue, closure::PLACE)
     }
 
+    /// Returns the base of the outermost frame, and the offset from it of a place that is at
+    /// `offset` from the base of the current one.
+    fn place_of(&mut self, offset: i32) -> (Value, i32) {
+        (self.outermost_base(), frame::slot(self.frame().offset) + offset)
+    }
+
     /// Returns the address of register `r`.
     pub(crate) fn address(&mut self, r: Reg) -> Value {
-        let base = self.base();
-        self.b.ins().iadd_imm_s(base, i64::from(frame::slot(r.index())))
+        let (base, offset) = self.place_of(frame::slot(r.index()));
+        self.b.ins().iadd_imm_s(base, i64::from(offset))
     }
 
     /// Returns the address of the first argument of a call whose callee is in register `a`, which
@@ -107,22 +114,19 @@ impl Emitter<'_> {
 
     /// Loads payload, as a value of type `ty`, and tag of register `r`.
     pub(crate) fn load_register(&mut self, r: Reg, ty: Type) -> (Value, Value) {
-        let base = self.base();
-        let bits = self.load(Region::Slots, ty, base, frame::slot(r.index()));
-        let tag = self.load8(Region::Slots, base, frame::tag(r.index()));
-        (bits, tag)
+        (self.load_payload(r, ty), self.load_tag(r))
     }
 
     /// Loads the payload of register `r` as a value of type `ty`.
     pub(crate) fn load_payload(&mut self, r: Reg, ty: Type) -> Value {
-        let base = self.base();
-        self.load(Region::Slots, ty, base, frame::slot(r.index()))
+        let (base, offset) = self.place_of(frame::slot(r.index()));
+        self.load(Region::Slots, ty, base, offset)
     }
 
     /// Loads the tag of register `r`.
     pub(crate) fn load_tag(&mut self, r: Reg) -> Value {
-        let base = self.base();
-        self.load_tag_at(base, r)
+        let (base, offset) = self.place_of(frame::tag(r.index()));
+        self.load8(Region::Slots, base, offset)
     }
 
     /// Loads the tag of register `r` of the frame at `base`.
@@ -132,8 +136,8 @@ impl Emitter<'_> {
 
     /// Stores payload and tag of register `r`.
     pub(crate) fn store_register(&mut self, r: Reg, bits: Value, tag: Value) {
-        let base = self.base();
-        self.store_register_at(base, r, bits, tag);
+        self.store_payload(r, bits);
+        self.store_tag(r, tag);
     }
 
     /// Stores payload and tag of register `r` of the frame at `base`.
@@ -144,14 +148,23 @@ impl Emitter<'_> {
 
     /// Stores the payload of register `r`.
     pub(crate) fn store_payload(&mut self, r: Reg, bits: Value) {
-        let base = self.base();
-        self.store(Region::Slots, bits, base, frame::slot(r.index()));
+        let (base, offset) = self.place_of(frame::slot(r.index()));
+        self.store(Region::Slots, bits, base, offset);
     }
 
     /// Stores the tag of register `r`.
     pub(crate) fn store_tag(&mut self, r: Reg, tag: Value) {
-        let base = self.base();
-        self.store8(Region::Slots, tag, base, frame::tag(r.index()));
+        let (base, offset) = self.place_of(frame::tag(r.index()));
+        self.store8(Region::Slots, tag, base, offset);
+    }
+
+    /// Stores the tag of register `r`, numbered from the base of the outermost frame.
+    pub(super) fn store_known_tag(&mut self, r: Reg, tag: Known) {
+        let (base, offset) = (self.outermost_base(), frame::tag(r.index()));
+        match tag {
+            Known::Tag(tag) => self.store_byte(Region::Slots, tag.0, base, offset),
+            Known::Value(tag) => self.store8(Region::Slots, tag, base, offset),
+        }
     }
 
     /// Returns the frame word that says that this code runs the frame and continues at `pc`.
@@ -175,8 +188,8 @@ impl Emitter<'_> {
 
     /// Returns whether the runtime, which has run an instruction, has left the frame at `pc`.
     pub(crate) fn has_continued_at(&mut self, pc: Pc) -> Value {
-        let base = self.base();
-        let at = self.load(Region::Slots, I32, base, frame::PC);
+        let (base, offset) = self.place_of(frame::PC);
+        let at = self.load(Region::Slots, I32, base, offset);
         self.b.ins().icmp_imm_u(IntCC::Equal, at, pc.index() as i64)
     }
 

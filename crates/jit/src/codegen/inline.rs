@@ -108,8 +108,7 @@ impl<'a> Emitter<'a> {
         for &Home { register, payload, tag } in stores {
             self.store(Region::Slots, payload, base, frame::slot(register.index()));
             if let Some(tag) = tag {
-                let tag = self.tag_value(tag);
-                self.store8(Region::Slots, tag, base, frame::tag(register.index()));
+                self.store_known_tag(register, tag);
             }
         }
     }

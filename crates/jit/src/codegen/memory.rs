@@ -218,17 +218,20 @@ impl Emitter<'_> {
     /// Stores the low byte of a value. A constant byte is an operand of the machine's instruction,
     /// the low byte of a constant word is not.
     pub(crate) fn store8(&mut self, region: Region, v: Value, at: Value, offset: impl Offset) {
-        self.available.change(self.b.func, region);
-        let (flags, offset) = (self.flags_of(region), offset.operand());
-        match self.constant_of(v) {
-            Some(constant) => {
-                let byte = self.b.ins().iconst(I8, constant & 0xFF);
-                self.b.ins().store(flags, byte, at, offset);
-            }
-            None => {
-                self.b.ins().istore8(flags, v, at, offset);
-            }
+        if let Some(constant) = self.constant_of(v) {
+            return self.store_byte(region, constant as u8, at, offset);
         }
+        self.available.change(self.b.func, region);
+        let flags = self.flags_of(region);
+        self.b.ins().istore8(flags, v, at, offset.operand());
+    }
+
+    /// Stores a constant byte.
+    pub(super) fn store_byte(&mut self, region: Region, v: u8, at: Value, offset: impl Offset) {
+        self.available.change(self.b.func, region);
+        let byte = self.b.ins().iconst(I8, i64::from(v));
+        let flags = self.flags_of(region);
+        self.b.ins().store(flags, byte, at, offset.operand());
     }
 
     /// Loads the value at an address plus offset: payload and tag.

@@ -92,6 +92,8 @@ pub(crate) struct Emitter<'a> {
     state: Option<(Block, Value)>,
     /// Exits with the status of a callee that failed or yields.
     failure: Option<Block>,
+    /// Returns with a status and the base that it is passed, without results.
+    leaving: Option<Block>,
     /// Deoptimize the frame at the frame word that they are passed, each at another point or in
     /// another frame.
     deoptimizing: Vec<(Point, usize, Block)>,
@@ -162,6 +164,7 @@ impl<'a> Emitter<'a> {
             frames_are_stored: false,
             state: None,
             failure: None,
+            leaving: None,
             deoptimizing: Vec::new(),
             verify_reports: None,
             deferred: Vec::new(),

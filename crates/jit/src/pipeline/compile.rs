@@ -24,8 +24,8 @@ use crate::observe::observation::Observation;
 use crate::testing::fault::Stage;
 use crate::{codegen, tier1, tier2};
 
-/// The most instructions of Cranelift IR of a function whose buffers are kept for the next one: they
-/// take about a kilobyte for each.
+/// The most instructions of Cranelift IR of a function whose buffers are kept for the next one.
+/// They take about a kilobyte for each instruction.
 const KEPT: usize = 1500;
 
 /// What a compile thread keeps from job to job.

@@ -70,9 +70,9 @@ impl Profiler for Passes {
 }
 
 /// Calls `compile`, which compiles a function of so many instructions of Cranelift IR. If the
-/// process would grow otherwise, gives text back if the function is large, and text and freed memory
-/// if the thread has not done so for a while; the first time, what has been executed to start the
-/// program is given back, too.
+/// process would grow otherwise, gives text back if the function is large, and text and freed
+/// memory if the thread has not done so for a while; the first time, what has been executed to
+/// start the program is given back, too.
 pub(super) fn watched<R>(instructions: usize, compile: impl FnOnce() -> R) -> R {
     IS_GIVEN.set(false);
     let result = watching(instructions, compile);
