@@ -100,7 +100,9 @@ pub const FULL: &[Step] = &[
         "all-features",
         "cargo test -p perilune --all-features --locked",
         "the public crate with every feature: `send` takes other paths everywhere",
-    ),
+    )
+    // Hostile scripts take minutes and run without these features; some are enough here.
+    .with(&[("PERILUNE_HOSTILE", "pcall")]),
     LOOM,
 ];
 
