@@ -82,6 +82,16 @@ impl Flow {
         flow
     }
 
+    /// Returns the instructions that lead to each instruction that can be reached.
+    pub(crate) fn predecessors(&self, proto: &Proto) -> SecondaryMap<Pc, Vec<Pc>> {
+        let mut predecessors: SecondaryMap<Pc, Vec<Pc>> = SecondaryMap::new();
+        for pc in Pc::all(proto).filter(|&pc| self.reached[pc]) {
+            let (next, jump) = self.successors(proto, pc);
+            next.into_iter().chain(jump).for_each(|to| predecessors[to].push(pc));
+        }
+        predecessors
+    }
+
     /// Makes all that loops lead to begin blocks, so that no block is in a loop in part.
     fn begin_blocks_after_loops(&mut self, proto: &Proto) {
         let reached: Vec<Pc> = Pc::all(proto).filter(|&pc| self.reached[pc]).collect();
@@ -89,11 +99,7 @@ impl Flow {
         if heads.is_empty() {
             return;
         }
-        let mut predecessors: SecondaryMap<Pc, Vec<Pc>> = SecondaryMap::new();
-        for &pc in &reached {
-            let (next, jump) = self.successors(proto, pc);
-            next.into_iter().chain(jump).for_each(|to| predecessors[to].push(pc));
-        }
+        let predecessors = self.predecessors(proto);
         for head in heads {
             let members = loop_members(&predecessors, head);
             for &pc in reached.iter().filter(|&&pc| members.contains(pc)) {

@@ -18,8 +18,7 @@ use perilune_runtime::frame::Frame as Layout;
 use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
-use layout::BlockLayout;
-
+use self::layout::BlockLayout;
 use super::ir::{Block, End, Frame, Function, Inst, Library, Op, Place, State, Type, Value};
 use super::passes::crossings::{self, Crossings};
 use super::passes::homes::{self, Homes};

@@ -39,14 +39,7 @@ pub(super) struct Entered {
 impl Entered {
     /// Returns `None` if no loop is around the one at `entry`.
     pub(super) fn new(proto: &Proto, flow: &Flow, entry: Pc) -> Option<Entered> {
-        let mut predecessors: SecondaryMap<Pc, Vec<Pc>> = SecondaryMap::new();
-        let edges = |pc| {
-            let (next, jump) = flow.successors(proto, pc);
-            next.into_iter().chain(jump)
-        };
-        for pc in Pc::all(proto).filter(|&pc| flow.reached[pc]) {
-            edges(pc).for_each(|to| predecessors[to].push(pc));
-        }
+        let predecessors = flow.predecessors(proto);
         let members = loop_members(&predecessors, entry);
         let inside = || Pc::all(proto).filter(|&pc| members.contains(pc));
         let is_natural = inside().all(|pc| pc >= entry);
@@ -56,6 +49,10 @@ impl Entered {
             return None;
         }
         let first = Order::within(proto, flow, &[entry], &|pc| members.contains(pc));
+        let edges = |pc| {
+            let (next, jump) = flow.successors(proto, pc);
+            next.into_iter().chain(jump)
+        };
         let exits: Vec<Pc> = inside().flat_map(edges).filter(|&to| !members.contains(to)).collect();
         let rest = Order::within(proto, flow, &exits, &|_| true);
         Some(Entered { first, rest })
@@ -278,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_loop_that_code_is_entered_at_is_built_twice() {
-        // 0 VARARGPREP, 4 FORPREP, 5 to 7 LOADI, 8 FORPREP, 9 ADD, 10 and 11 FORLOOP, 12 RETURN
+        // the inner body is ADD, followed by both FORLOOPs and RETURN
         let source = "local n = 0 for i = 1, 9 do for j = 1, 9 do n = n + j end end return n";
         let proto = listing::compile(source);
         let heads: Vec<usize> = (0..proto.code.len())
