@@ -12,25 +12,19 @@ pub(crate) enum Tier {
     Off,
     /// Methods, by the baseline compiler.
     Baseline,
-    /// Hot methods, by tier 1.
-    Tier1,
-    /// Hot methods, by tier 2.
-    Tier2,
-    /// Hot methods, by the tier that is made for them: tier 2.
+    /// Hot methods, by the optimizing compiler.
     On,
 }
 
 impl Tier {
     /// All of them.
-    const ALL: [Tier; 5] = [Tier::Off, Tier::Baseline, Tier::Tier1, Tier::Tier2, Tier::On];
+    const ALL: [Tier; 3] = [Tier::Off, Tier::Baseline, Tier::On];
 
     /// Returns the word for it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Tier::Off => "off",
             Tier::Baseline => "baseline",
-            Tier::Tier1 => "tier1",
-            Tier::Tier2 => "tier2",
             Tier::On => "on",
         }
     }
@@ -151,14 +145,13 @@ impl JitChoices {
             Mode::Off | Mode::Portable | Mode::GcStress | Mode::GcPhases | Mode::SmallStack => {
                 Tier::Off
             }
-            Mode::Tier1Sync | Mode::Tier1GcStress | Mode::Tier1GcPhases | Mode::CheckValues => {
-                Tier::Tier1
-            }
-            Mode::Tier2Sync
+            Mode::Unprofiled
+            | Mode::Tier2Sync
             | Mode::Tier2GcStress
             | Mode::Tier2GcPhases
-            | Mode::Tier2CheckValues => Tier::Tier2,
-            Mode::Background | Mode::Chaos => Tier::On,
+            | Mode::CheckValues
+            | Mode::Background
+            | Mode::Chaos => Tier::On,
             Mode::BaselineSync => Tier::Baseline,
         })
     }
@@ -185,9 +178,7 @@ impl JitChoices {
     pub(crate) fn engine(&self, mode: Mode) -> Engine {
         let engine = match self.tier(mode) {
             Tier::Off => Engine::interpreter(),
-            Tier::Baseline | Tier::Tier1 | Tier::Tier2 | Tier::On => {
-                Engine::with_jit(self.jit_options(mode))
-            }
+            Tier::Baseline | Tier::On => Engine::with_jit(self.jit_options(mode)),
         };
         if self.stats {
             report_at_exit(&engine);
@@ -208,16 +199,15 @@ impl JitChoices {
                 _ => JitOptions::default(),
             }
         };
-        if matches!(mode, Mode::Tier1Sync | Mode::Tier1GcStress | Mode::Tier1GcPhases) {
+        if mode == Mode::Unprofiled {
             (o.threshold, o.loop_threshold, o.sync, o.prune) = (1, 1, true, false);
         }
         if mode == Mode::BaselineSync {
             (o.stitch_threshold, o.loop_threshold) = (1, 1);
         }
-        o.tier2 = matches!(self.tier(mode), Tier::Tier2 | Tier::On);
         let is_early = match mode {
             Mode::Tier2Sync | Mode::Tier2GcStress | Mode::Tier2GcPhases => true,
-            Mode::CheckValues | Mode::Tier2CheckValues => {
+            Mode::CheckValues => {
                 o.verify_values = true;
                 true
             }
@@ -254,7 +244,7 @@ pub(crate) fn chaos_seed() -> u64 {
 
 fn tier(value: &str) -> Result<Tier, String> {
     let tier = Tier::ALL.into_iter().find(|t| t.name() == value);
-    tier.ok_or_else(|| format!("'{value}' is none of 'off', 'baseline', 'tier1', 'tier2' and 'on'"))
+    tier.ok_or_else(|| format!("'{value}' is none of 'off', 'baseline' and 'on'"))
 }
 
 fn number(value: &str, min: u32, max: u32) -> Result<u32, String> {
@@ -291,12 +281,13 @@ mod tests {
 
     #[test]
     fn values() {
-        let c = choices("--jit=tier1 --jit-sync --jit-threshold=7 --jit-budget=3k --jit-workers=2")
-            .expect("all is well");
+        let c =
+            choices("--jit=baseline --jit-sync --jit-threshold=7 --jit-budget=3k --jit-workers=2")
+                .expect("all is well");
         let o = c.jit_options(super::Mode::Default);
         assert_eq!(
             (c.tier, o.sync, o.threshold, o.loop_threshold),
-            (Some(Tier::Tier1), true, 7, 28)
+            (Some(Tier::Baseline), true, 7, 28)
         );
         assert_eq!((o.budget, o.workers), (3072, 2));
         let line = "--jit-partition-max-funcs=5 --jit-partition-max-bytes=1k --jit-precompile";

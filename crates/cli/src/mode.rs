@@ -26,28 +26,22 @@ modes! {
     Portable "portable";
     /// Every method is stitched at its first call.
     BaselineSync "baseline-sync";
-    /// Every method is compiled at its first call.
-    Tier1Sync "tier1-sync";
-    /// Compile every method early, by tier 2.
+    /// Every method is optimized at its first call, without feedback.
+    Unprofiled "unprofiled";
+    /// Every method is optimized early.
     Tier2Sync "tier2-sync";
     /// Hot methods are compiled by other threads.
     Background "background";
-    /// As `tier1-sync`, with code that checks itself and Cranelift's verifier.
-    CheckValues "check-values";
     /// What happens at safepoints is decided at random, from the seed in `PERILUNE_CHAOS_SEED`.
     Chaos "chaos";
-    /// As `tier1-sync`, `gc-stress` and `small-stack` together.
-    Tier1GcStress "tier1-gc-stress";
     /// Collect after every allocation.
     GcStress "gc-stress";
-    /// As `tier1-sync` and `gc-phases` together.
-    Tier1GcPhases "tier1-gc-phases";
     /// As `tier2-sync`, `gc-stress` and `small-stack` together.
     Tier2GcStress "tier2-gc-stress";
     /// As `tier2-sync` and `gc-phases` together.
     Tier2GcPhases "tier2-gc-phases";
     /// As `tier2-sync`, with code that checks itself.
-    Tier2CheckValues "tier2-check-values";
+    CheckValues "check-values";
     /// Each safepoint does a tiny increment of the collector's work, in any phase and mode, by the
     /// seed in `PERILUNE_CHAOS_SEED`.
     GcPhases "gc-phases";

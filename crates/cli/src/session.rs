@@ -64,18 +64,15 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
         Mode::Default
         | Mode::Off
         | Mode::BaselineSync
-        | Mode::Tier1Sync
+        | Mode::Unprofiled
         | Mode::Tier2Sync
         | Mode::Background
-        | Mode::CheckValues
-        | Mode::Tier2CheckValues => {}
+        | Mode::CheckValues => {}
         Mode::Portable => lua.set_portable_interpreter(true),
         Mode::GcStress => lua.set_gc_stress(true),
-        Mode::GcPhases | Mode::Tier1GcPhases | Mode::Tier2GcPhases => {
-            lua.set_gc_phases(jit_options::chaos_seed())
-        }
+        Mode::GcPhases | Mode::Tier2GcPhases => lua.set_gc_phases(jit_options::chaos_seed()),
         Mode::SmallStack => lua.set_small_stack(true),
-        Mode::Tier1GcStress | Mode::Tier2GcStress => {
+        Mode::Tier2GcStress => {
             lua.set_gc_stress(true);
             lua.set_small_stack(true);
         }

@@ -40,9 +40,9 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
   --interpreter=generated|portable
             run bytecode by handlers generated for the processor (the default on
             x86-64 Linux), or by a loop in Rust
-  --jit=off|baseline|tier1|tier2|on
-            interpret only; compile by the baseline compiler alone; compile what
-            is hot, by tier 1, by tier 2, or by all tiers that the default uses (DEFAULT)
+  --jit=off|baseline|on
+            interpret only; compile by the baseline compiler alone; optimize
+            what is hot (DEFAULT)
   --jit-budget=BYTES
             room for machine code (64m)
   --jit-partition-max-bytes=BYTES
@@ -70,18 +70,16 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             compiled (as --dump=why:FUNCTION)
   --jit-workers=N
             compile on N threads (as the machine has cores)
-  --mode=off|portable|baseline-sync|tier1-sync|tier2-sync|background|gc-stress
-  --mode=gc-phases|small-stack|tier1-gc-stress|tier1-gc-phases|chaos|check-values
-  --mode=tier2-gc-stress|tier2-gc-phases|tier2-check-values
+  --mode=off|portable|baseline-sync|unprofiled|tier2-sync|check-values
+  --mode=background|chaos|gc-stress|gc-phases|small-stack
+  --mode=tier2-gc-stress|tier2-gc-phases
             for tests: --jit=off; the same with --interpreter=portable;
-            --jit=baseline and --jit=tier1 --jit-sync with thresholds of 1;
-            --jit=tier2 --jit-sync --jit-verify with low thresholds;
-            --jit=on with low thresholds; collect garbage after every
-            allocation, or in tiny steps and random phases; move the stack
-            often; some of them together; let all that happen, and more, at random (by the
-            variable PERILUNE_CHAOS_SEED); --jit=tier1 --jit-sync
-            --jit-verify --jit-verify-values with low thresholds; the same
-            by tier 2
+            --jit=baseline with thresholds of 1; --jit=on --jit-sync with
+            thresholds of 1, with low ones, and with those and
+            --jit-verify-values; --jit=on with low thresholds; that and all of
+            the rest at random (by the variable PERILUNE_CHAOS_SEED); collect
+            garbage after every allocation, or in tiny steps and random
+            phases; move the stack often; some of them together
   --perf[=map|jitdump]
             make machine code known to Linux perf, by /tmp/perf-PID.map or
             by jit-PID.dump

@@ -13,7 +13,7 @@ use std::{env, fs};
 
 /// The modes besides the default one.
 const MODES: [&str; 7] =
-    ["gc-stress", "gc-phases", "chaos", "tier1-sync", "small-stack", "portable", "baseline-sync"];
+    ["gc-stress", "gc-phases", "chaos", "unprofiled", "small-stack", "portable", "baseline-sync"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c_modules")

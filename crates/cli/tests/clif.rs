@@ -1,6 +1,5 @@
-//! Golden Cranelift IR and exits of small functions: what `--dump=exits,clif` shows of the programs
-//! in `crates/cli/tests/clif` by tier 1, and `--dump=ssa` by tier 2. Each defines the function that
-//! it is named after, and makes it hot.
+//! Golden IR and exits of small functions: what `--dump=ssa,exits,clif` shows of the programs in
+//! `crates/cli/tests/clif`. Each defines the function that it is named after, and makes it hot.
 //!
 //! To bless: `PERILUNE_BLESS=1 cargo test -p perilune-cli --test clif`, then read the difference.
 
@@ -8,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Runs a program; returns what is dumped.
-fn run(program: &Path, tier: &str, request: &str) -> String {
+fn run(program: &Path, request: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_perilune"))
-        .args([tier, "--jit-sync", "--jit-verify", "--jit-threshold=3", request])
+        .args(["--jit=on", "--jit-sync", "--jit-verify", "--jit-threshold=3", request])
         .arg(program)
         .env_clear()
         .output()
@@ -20,11 +19,11 @@ fn run(program: &Path, tier: &str, request: &str) -> String {
     text
 }
 
-/// Returns the intermediate representation of a function in tier 2, with numbers in place of the
-/// ids of shapes.
+/// Returns the intermediate representation of a function, with numbers in place of the ids of
+/// shapes.
 fn ssa(program: &Path, function: &str) -> String {
     let request = format!("--dump=feedback:{function},ssa:{function}");
-    let text = run(program, "--jit=tier2", &request);
+    let text = run(program, &request);
     let (feedback, ssa) = text.split_once("-- ssa of ").expect("a dump");
     let mut ssa = body(ssa);
     for (n, shape) in shapes(feedback).iter().enumerate() {
@@ -34,10 +33,10 @@ fn ssa(program: &Path, function: &str) -> String {
 }
 
 /// Returns the dumps of a function, its exits and its IR, with numbers in place of the ids of
-/// shapes.
+/// shapes and of addresses.
 fn dumps(program: &Path, function: &str) -> (String, String) {
     let request = format!("--dump=feedback:{function},exits:{function},clif:{function}");
-    let text = run(program, "--jit=tier1", &request);
+    let text = run(program, &request);
     let (feedback, exits) = text.split_once("-- exits of ").expect("a dump of exits");
     let (exits, clif) = exits.split_once("-- clif of ").expect("a dump of the IR");
     let exits = body(exits);
@@ -45,7 +44,24 @@ fn dumps(program: &Path, function: &str) -> (String, String) {
     for (n, shape) in shapes(feedback).iter().enumerate() {
         clif = replace_constant(&clif, shape, &format!("shape{n}"));
     }
+    for (n, slot) in addresses(&clif).iter().enumerate() {
+        clif = clif.replace(slot, &format!("slot{n}"));
+    }
     (exits, clif)
+}
+
+/// Returns the constants that are addresses, which are those of slots of methods.
+fn addresses(clif: &str) -> Vec<String> {
+    let constants = clif.split("iconst.i64 0x").skip(1);
+    let mut found = Vec::new();
+    for constant in constants.filter_map(|text| text.split_whitespace().next()) {
+        let value = u64::from_str_radix(&constant.replace('_', ""), 16).expect("a number");
+        let constant = format!("0x{constant}");
+        if (0x5000_0000_0000..0x8000_0000_0000).contains(&value) && !found.contains(&constant) {
+            found.push(constant);
+        }
+    }
+    found
 }
 
 /// Returns a dump without its first line and what follows it.

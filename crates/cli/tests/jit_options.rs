@@ -58,11 +58,11 @@ fn figure(report: &str, name: &str) -> u64 {
 fn metrics_at_the_end() {
     for (options, compiles) in [
         ("--jit=on --jit-sync --jit-stats", true),
-        ("--jit=tier1 --jit-sync --jit-threshold=1 --jit-workers=2 --jit-verify --jit-stats", true),
-        ("--mode=tier1-sync --jit-stats --jit-budget=1m", true),
-        ("--mode=gc-stress --jit=tier1 --jit-sync --jit-stats", true),
+        ("--jit=on --jit-sync --jit-threshold=1 --jit-workers=2 --jit-verify --jit-stats", true),
+        ("--mode=unprofiled --jit-stats --jit-budget=1m", true),
+        ("--mode=gc-stress --jit=on --jit-sync --jit-stats", true),
         ("--jit=on --jit-sync --jit-threshold=1000000 --jit-stats", false),
-        ("--mode=tier1-sync --jit-budget=0 --jit-stats", false),
+        ("--mode=unprofiled --jit-budget=0 --jit-stats", false),
     ] {
         let (output, report, code) = run("metrics", FIB, options);
         assert_eq!((output.as_str(), code), ("1596\n", Some(0)), "{options}\n{report}");
@@ -73,7 +73,7 @@ fn metrics_at_the_end() {
     let exits = format!("{FIB} os.exit(3)");
     let (_, report, code) = run("metrics", &exits, "--jit=on --jit-sync --jit-stats");
     assert_eq!((figure(&report, "functions compiled"), code), (1, Some(3)));
-    let (_, report, _) = run("metrics", FIB, "--mode=tier1-sync --jit-budget=0 --jit-stats");
+    let (_, report, _) = run("metrics", FIB, "--mode=unprofiled --jit-budget=0 --jit-stats");
     let refused = "\nrefused fib@p.lua:1: code memory exhausted\n";
     assert!(report.contains(refused), "{report}");
 }
@@ -124,10 +124,7 @@ fn no_place_exits_forever() {
 #[test]
 fn wrong_values() {
     for (options, message) in [
-        (
-            "--jit=maybe",
-            "'--jit=maybe': 'maybe' is none of 'off', 'baseline', 'tier1', 'tier2' and 'on'",
-        ),
+        ("--jit=maybe", "'--jit=maybe': 'maybe' is none of 'off', 'baseline' and 'on'"),
         (
             "--jit-budget=64q",
             "'--jit-budget=64q': '64q' is no number of bytes (such as 65536, 512k or 64m)",
@@ -194,7 +191,7 @@ fn dumps_of_each_stage() {
 /// Loops that are entered in their middle say so, and the bytecode alone is listed without running.
 #[test]
 fn selections() {
-    let (_, dump, _) = run("selections", FIB, "--mode=tier1-sync --dump=feedback:main");
+    let (_, dump, _) = run("selections", FIB, "--mode=unprofiled --dump=feedback:main");
     assert!(dump.contains("-- feedback of main@p.lua/loop:7\n"), "{dump}");
     assert!(!dump.contains("fib"), "{dump}");
     let (listing, messages, _) = run("selections", FIB, "--dump=bytecode:fib");
@@ -209,7 +206,7 @@ fn selections() {
 #[test]
 fn the_perf_map_names_functions() {
     let folder = folder("map", FIB);
-    let (process, output) = start(&folder, &["--mode=tier1-sync", "--perf"]);
+    let (process, output) = start(&folder, &["--mode=unprofiled", "--perf"]);
     assert!(output.status.success() && output.stderr.is_empty());
     let path = format!("/tmp/perf-{process}.map");
     let map = std::fs::read_to_string(&path).expect("a map");
@@ -229,7 +226,7 @@ fn the_perf_map_names_functions() {
 #[test]
 fn the_jitdump_holds_code_and_lines() {
     let folder = folder("jitdump", FIB);
-    let (process, output) = start(&folder, &["--mode=tier1-sync", "--perf=jitdump"]);
+    let (process, output) = start(&folder, &["--mode=unprofiled", "--perf=jitdump"]);
     assert!(output.status.success() && output.stderr.is_empty());
     let dump = std::fs::read(folder.join(format!("jit-{process}.dump"))).expect("a dump");
     let word = |at: usize| u32::from_ne_bytes(dump[at..at + 4].try_into().expect("four bytes"));
@@ -280,7 +277,7 @@ fn code_is_registered_and_taken_back() {
         assert(f(i) == 55 + i)
         if i % 10 == 0 then collectgarbage() end
     end";
-    let (_, report, code) = run("gdb", program, "--mode=tier1-sync --gdb --jit-stats");
+    let (_, report, code) = run("gdb", program, "--mode=unprofiled --gdb --jit-stats");
     assert_eq!(code, Some(0), "{report}");
     assert!(figure(&report, "retired: program dropped") > 0, "{report}");
 }
@@ -345,7 +342,7 @@ end
     assert_eq!(code, Some(1));
     assert!(messages.contains("p.lua:5: attempt to index a nil value (local 't')"), "{messages}");
     assert!(messages.contains("p.lua:50: in main chunk"), "{messages}");
-    for options in ["--mode=tier1-sync", "--jit=on --jit-sync --jit-threshold=2"] {
+    for options in ["--mode=unprofiled", "--jit=on --jit-sync --jit-threshold=2"] {
         let found = run("traceback", program, &format!("{options} --jit-stats"));
         assert!(figure(&found.1, "versions installed") > 5, "{}", found.1);
         let found = run("traceback", program, options);

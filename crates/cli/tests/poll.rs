@@ -25,7 +25,7 @@ fn code_of(function: &str) -> String {
         for i = 1, 9 do spin(false) end"
     );
     let output = Command::new(env!("CARGO_BIN_EXE_perilune"))
-        .args(["--jit=tier1", "--jit-sync", "--jit-threshold=4", "--dump=clif-opt:spin", "-e"])
+        .args(["--jit=on", "--jit-sync", "--jit-threshold=4", "--dump=clif-opt:spin", "-e"])
         .arg(&program)
         .output()
         .expect("the command runs");

@@ -1,5 +1,4 @@
-//! Machine code for hot methods: a translator to Cranelift IR, and the policy of what is compiled
-//! when.
+//! Machine code for hot methods: two compilers, and the policy of what is compiled when.
 //!
 //! | Room | What is in it |
 //! |---|---|
@@ -10,16 +9,17 @@
 //! | `analysis` | control flow, liveness, tags of registers, constructors of tables |
 //! | `codegen` | what compilers emit: frames, guards, calls and the like, as Cranelift IR |
 //! | `exits` | where code leaves a frame, and in which state |
-//! | `tier1` | the translation of bytecode: decides, and lets `codegen` emit |
+//! | `baseline` | the baseline compiler, which stitches prepared code |
 //! | `tier2` | the optimizing compiler: an intermediate representation, and passes over it |
+//! | `generic` | the code of single instructions that it has no operations for |
 //! | `pipeline` | jobs, compile threads, modules of machine code |
 //! | `observe` | dumps, metrics, profilers and debuggers |
 //! | `testing` | faults and chaos, for tests |
 //!
 //! Compiled code has inline paths for the operands that feedback has recorded. For others it calls
 //! the runtime, or deoptimizes to the interpreter. Registers that may be read again are in their
-//! home slots at calls, and in tier 1 at the borders of blocks as well, so that a frame of compiled
-//! code can be read, suspended and finished like one of the interpreter.
+//! home slots at calls, so that a frame of compiled code can be read, suspended and finished like
+//! one of the interpreter.
 //!
 //! **Invariant:** a compile job owns a [`Snapshot`] of feedback and knows its proto; no compile
 //! thread accesses a heap.
@@ -31,12 +31,12 @@ mod engine;
 mod entity;
 mod exits;
 mod feedback;
+mod generic;
 mod hash;
 mod observe;
 mod pipeline;
 mod policy;
 mod testing;
-mod tier1;
 mod tier2;
 
 pub use engine::jit::Jit;

@@ -173,7 +173,7 @@ fn time_limits_stop_work_on_much_data() {
     const SIZE: usize = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
     let _turn = turn();
     let mut findings = Findings::default();
-    for mode in [Mode::Off, Mode::Tier1Sync, Mode::Background] {
+    for mode in [Mode::Off, Mode::Sync, Mode::Background] {
         for (setup, program) in LARGE {
             let what = format!("{mode:?}: {setup} {program}");
             if !what.contains(&std::env::var("PERILUNE_HOSTILE").unwrap_or_default()) {
@@ -253,7 +253,7 @@ fn the_memory_limit_stops_growing_scripts() {
         for program in selected(&[GROWING]) {
             let what = format!("{mode:?}: {program}");
             // each of many chunks is compiled to machine code
-            let many = mode == Mode::Tier1Sync && program.contains("= load(");
+            let many = mode == Mode::Sync && program.contains("= load(");
             let limit = if many { LIMIT / 8 } else { LIMIT };
             let lua = state(mode);
             let chunk = lua.load(program).set_name("=hostile").into_function();

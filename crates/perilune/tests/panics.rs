@@ -159,7 +159,7 @@ fn panics_of_leaves_are_reported() {
     for program in LEAVES {
         let (mut reported, mut expected) = (0, None);
         for n in 0..60 {
-            let lua = modes::Mode::Tier1Sync.state();
+            let lua = modes::Mode::Sync.state();
             lua.load(format!("function way() {program} end")).exec().expect(program);
             let call = || lua.load("return tostring(way())").call::<String>(()).expect(program);
             let value = call();

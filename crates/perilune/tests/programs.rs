@@ -21,9 +21,8 @@
 //! |---|---|---|
 //! | `off` | all | runs the interpreter by its portable loop |
 //! | `generated` | all | runs the interpreter by generated handlers |
-//! | `tier1-sync` | all | compiles before code runs, from the first entry or after some |
-//! | `check-values` | all | as `tier1-sync`, with code that checks what it holds |
-//! | `tier2` | all | as `tier1-sync` by tier 2, with code that checks what it holds or without |
+//! | `sync` | all | compiles before code runs, from the first entry or after some |
+//! | `check-values` | all | as `sync`, with code that checks what it holds |
 //! | `baseline` | all | runs stitched code, from the first entry or after some |
 //! | `chaos` | all | decides at random, at safepoints, what happens to code and heap |
 //! | `background` | one in five | compiles on another thread, as users have it |
@@ -34,10 +33,10 @@
 //!
 //! The states of one engine have different metatables of strings, numbers, nil and functions,
 //! different globals and functions of the library; each must show what PUC shows when it is set up
-//! in the same way. One in 300 runs of `off` and `tier1-sync` collects at every safepoint, one in
+//! in the same way. One in 300 runs of `off` and `sync` collects at every safepoint, one in
 //! 20 does a little of the collector's work at each (`gc-phases`), and one in 4 has stacks with no
 //! spare room; thresholds for compiling differ by seed, so that code is made with and without
-//! feedback. Half of the runs that leave the tier open use tier 2.
+//! feedback.
 
 #[path = "programs/dense.rs"]
 mod dense;
@@ -93,12 +92,11 @@ fn modes_of(seed: u64, all: bool) -> Vec<Mode> {
     let background = Code::Background(threshold, loops);
     // the states differ in code as well: one engine is enough for all of them
     let (shared, code) = (seed as u8, if seed % 8 < 4 { sync } else { background });
-    let open = Mode { tier2: (seed / 16).is_multiple_of(2), ..mode };
-    let states = |states| Mode { states, code, configuration: shared, ..open };
+    let states = |states| Mode { states, code, configuration: shared, ..mode };
     let in_turn = [
-        Mode { code: background, ..open },
-        Mode { code: Code::Tiers(threshold, loops), ..open },
-        Mode { code: Code::Evicted, ..open },
+        Mode { code: background, ..mode },
+        Mode { code: Code::Tiers(threshold, loops), ..mode },
+        Mode { code: Code::Evicted, ..mode },
         states(States::Interleaved),
         states(States::Threads),
     ];
@@ -134,10 +132,9 @@ fn modes_of(seed: u64, all: bool) -> Vec<Mode> {
             gc_phases: (seed % 20 == 9).then_some(seed),
             small_stack: seed % 4 == 2,
             // with some feedback first
-            code: Code::Tier2(1 + threshold, 1 + loops, seed % 8 < 2),
+            code: Code::CheckValues(1 + threshold, 1 + loops),
             ..mode
         },
-        Mode { code: Code::CheckValues(threshold, loops), ..mode },
         Mode { code: Code::Chaos(seed), ..mode },
     ];
     match all {

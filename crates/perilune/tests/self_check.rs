@@ -16,51 +16,14 @@ const ABORTED: i32 = 6;
 
 struct Case {
     fault: Fault,
-    tier2: bool,
     program: &'static str,
     /// What is said of the place.
     says: &'static [&'static str],
 }
 
-/// A loop that is entered with floats where it was compiled for integers.
-const fn unchecked_entry(tier2: bool) -> Case {
-    Case {
-        fault: Fault::UncheckedEntry,
-        tier2,
-        program: "local function sum(s, step, n)
-              while n > 0 do s = s + step n = n - 1 end
-              return s
-            end
-            sum(0, 1, 900)
-            return sum(0.5, 0.25, 900)",
-        says: &["wrong: it:1 pc ", "register ", "holds the tag of integer", "found float"],
-    }
-}
-
 const CASES: &[Case] = &[
     Case {
-        fault: Fault::StaleRegisters,
-        tier2: false,
-        program: "local function f() return 1, 2 end
-            local function g() local s = 0
-              for i = 1, 100 do local a, b = f() s = s + a + b end
-              return s
-            end
-            for i = 1, 9 do g() end
-            return g()",
-        says: &["wrong: it:2 pc ", "register ", "machine code holds payload", "found integer 0x1"],
-    },
-    Case {
-        fault: Fault::StaleTags,
-        tier2: false,
-        program: "local function f(x) local y = 1 y = x return y == x end
-            for i = 1, 99 do f(i) end
-            return f(2.5)",
-        says: &["wrong: it:1 pc ", "register 1", "the tag of integer", "found float"],
-    },
-    Case {
         fault: Fault::UnlinkedConstructor,
-        tier2: false,
         // The fields have no slots from the beginning, as there are too many.
         program: "local function mk(x, y) local t = {}
               t.a = x
@@ -93,11 +56,19 @@ const CASES: &[Case] = &[
             return out.a",
         says: &["wrong: it:1 pc ", "(SetField)", "entry string", "holds integer 0x1"],
     },
-    unchecked_entry(false),
-    unchecked_entry(true),
+    Case {
+        fault: Fault::UncheckedEntry,
+        // A loop that is entered with floats where it was compiled for integers.
+        program: "local function sum(s, step, n)
+              while n > 0 do s = s + step n = n - 1 end
+              return s
+            end
+            sum(0, 1, 900)
+            return sum(0.5, 0.25, 900)",
+        says: &["wrong: it:1 pc ", "register ", "holds the tag of integer", "found float"],
+    },
     Case {
         fault: Fault::StaleMemory,
-        tier2: true,
         program: "local t = {x = 1}
             local function change() for k in pairs(t) do t[k] = t[k] + 1 end end
             local function twice(t) local a = t.x change() return a + t.x end
@@ -107,7 +78,6 @@ const CASES: &[Case] = &[
     },
     Case {
         fault: Fault::StaleMemory,
-        tier2: true,
         program: "local x = 1
             local function change() for k in pairs({1, 2}) do x = x + k end end
             local function twice() local a = x change() return a + x end
@@ -117,7 +87,6 @@ const CASES: &[Case] = &[
     },
     Case {
         fault: Fault::StaleMemory,
-        tier2: true,
         program: "x = 1
             local function change() for k in pairs({1, 2}) do x = x + k end end
             local function twice() local a = x change() return a + x end
@@ -127,7 +96,6 @@ const CASES: &[Case] = &[
     },
     Case {
         fault: Fault::StaleLoads,
-        tier2: true,
         program: "local t = {x = 1}
             local function add(t, u) local a = t.x u.x = a + 1 return a + t.x end
             for i = 1, 99 do add(t, t) end
@@ -136,7 +104,6 @@ const CASES: &[Case] = &[
     },
     Case {
         fault: Fault::NoisyLoops,
-        tier2: true,
         program: "local t = {x = 1}
             local function change() for k in pairs(t) do t[k] = t[k] + 1 end end
             local function sum(t, n)
@@ -150,7 +117,6 @@ const CASES: &[Case] = &[
     },
     Case {
         fault: Fault::LoudPolls,
-        tier2: true,
         program: "local t = {x = 1}
             local meta = {__gc = function() t.x = t.x + 1 end}
             local function sum(t, n)
@@ -168,7 +134,6 @@ const CASES: &[Case] = &[
     },
     Case {
         fault: Fault::UnguardedKind,
-        tier2: false,
         program: "local function put(t, i, v) t[i] = v end
             local ints = {1, 2, 3}
             for i = 1, 1000 do put(ints, i % 3 + 1, i) end
@@ -193,7 +158,6 @@ fn run(case: &Case, fault: Option<Fault>) -> String {
         loop_threshold: 8,
         miss_threshold: 4,
         sync: true,
-        tier2: case.tier2,
         verify_values: true,
         fault,
         ..JitOptions::default()

@@ -114,9 +114,6 @@ pub struct RuntimeCalls {
     pub call_iterator: unsafe extern "C" fn(*mut State, *mut Value, u64) -> Stepped,
     /// Does what the poll word requests; the last argument is the end of the live registers.
     pub poll: unsafe extern "C" fn(*mut State, *mut Value, u64, *mut Value) -> Stepped,
-    /// Stops the script, as it needs more instructions than it may execute; the last argument is
-    /// as for `poll`. The status is never OK.
-    pub out_of_fuel: unsafe extern "C" fn(*mut State, *mut Value, u64, *mut Value) -> Stepped,
     /// Prepares TAILCALL (`callee`, `nargs`, whether to close upvalues). Returns the status. If the
     /// frame is now that of a Lua function to jump to, its base is in `State::base`, and the high
     /// half is the number of its arguments plus 1.

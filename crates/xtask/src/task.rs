@@ -62,7 +62,7 @@ pub const CHECK: &[Step] = &[
     ),
     step(
         "compiler",
-        "cargo test --locked -p perilune-cli --test lang -- lang/tier1-sync",
+        "cargo test --locked -p perilune-cli --test lang -- lang/unprofiled",
         "the corpus with every method compiled before it runs",
     ),
 ];

@@ -41,7 +41,6 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     call,
     call_iterator,
     poll: poll_word,
-    out_of_fuel,
     tail_call,
     close_return,
     vararg_prep: leaf::vararg_prep,
@@ -302,16 +301,6 @@ pub(super) unsafe extern "C" fn quiet_poll(st: *mut State, base: *mut Value, wor
         stepped.status = deoptimize(st);
     }
     stepped
-}
-
-unsafe extern "C" fn out_of_fuel(
-    st: *mut State,
-    base: *mut Value,
-    word: u64,
-    top: *mut Value,
-) -> Stepped {
-    (*st).out_of_fuel();
-    poll_word(st, base, word, top)
 }
 
 unsafe fn is_polled(st: *mut State) -> bool {

@@ -54,13 +54,6 @@ impl Tags {
         self.0[r.index()] = tag;
     }
 
-    /// Takes tags that are unknown for what they are in `before`: a fault, for tests.
-    pub(crate) fn keep_stale(&mut self, before: &Tags) {
-        for (tag, &before) in self.0.iter_mut().zip(&before.0) {
-            *tag = tag.or(before);
-        }
-    }
-
     /// Keeps what both know; returns whether anything was lost.
     fn meet(&mut self, other: &Tags) -> bool {
         let mut changed = false;

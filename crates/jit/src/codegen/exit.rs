@@ -278,13 +278,6 @@ impl Emitter<'_> {
         self.leave_with(status, base);
     }
 
-    /// Ends the block: deoptimizes the frame in this state, which is the current one.
-    pub(crate) fn deoptimize(&mut self, state: FrameState) {
-        self.exits.add(state.in_frame(self.current));
-        let word = self.frame_word(state.frame_pc());
-        self.leave(state, word);
-    }
-
     /// Deoptimizes the frame in this state in `block`, to which nothing branches from here on.
     pub(crate) fn deoptimize_in(&mut self, block: Block, state: FrameState) {
         self.deoptimize_storing(block, state, Vec::new());

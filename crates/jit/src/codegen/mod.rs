@@ -291,21 +291,6 @@ impl Emitter<'_> {
         self.b.ins().brif(inverted, no, &[], yes, &[]);
     }
 
-    /// Declares a variable for values of this type.
-    pub(crate) fn variable(&mut self, ty: Type) -> Variable {
-        self.b.declare_var(ty)
-    }
-
-    /// Assigns to a variable.
-    pub(crate) fn assign(&mut self, variable: Variable, value: Value) {
-        self.b.def_var(variable, value);
-    }
-
-    /// Returns the value of a variable here.
-    pub(crate) fn value_of(&mut self, variable: Variable) -> Value {
-        self.b.use_var(variable)
-    }
-
     /// Emits a 64-bit constant.
     pub(crate) fn int(&mut self, v: i64) -> Value {
         self.b.ins().iconst(I64, v)

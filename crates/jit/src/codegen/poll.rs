@@ -1,9 +1,10 @@
 //! Safepoints: the poll word, and the count of instructions.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::I64;
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{AtomicRmwOp, InstBuilder, MemFlagsData, Value};
 use perilune_runtime::layout::{frame, state};
+use perilune_runtime::state::poll;
 
 use super::Emitter;
 use super::memory::Region;
@@ -32,14 +33,10 @@ impl Emitter<'_> {
         self.switch_to(on);
     }
 
-    /// As [`Emitter::poll`], in a loop that continues at `pc`.
-    pub(crate) fn poll_in_loop(&mut self, pc: Pc) {
-        self.poll_in_loop_storing(pc, &[], false);
-    }
-
-    /// As [`Emitter::poll_in_loop`], where registers are to be stored first. After a quiet poll
-    /// memory is as before, but for home slots and the state, and the base is the same.
-    pub(crate) fn poll_in_loop_storing(&mut self, pc: Pc, stores: &[Home], is_quiet: bool) {
+    /// As [`Emitter::poll`], in a loop that continues at `pc`, where registers are to be stored
+    /// first. After a quiet poll memory is as before, but for home slots and the state, and the
+    /// base is the same.
+    pub(crate) fn poll_in_loop(&mut self, pc: Pc, stores: &[Home], is_quiet: bool) {
         let word = self.poll_word();
         let (cold, on) = (self.cold_block(), self.block());
         self.branch(word, cold, on);
@@ -73,21 +70,29 @@ impl Emitter<'_> {
         self.runtime_step_at(self.body.calls.poll as usize, word, &[top]);
     }
 
-    /// Counts the instructions of a loop that goes round, from `pc` to `target`, where the script
-    /// stops if so many are not left; emits nothing unless instructions are counted.
+    /// Counts the instructions of a loop that goes round, from `pc` to `target`. If so many are not
+    /// left, the poll that follows stops the script, as [`State::out_of_fuel`] asks it to. Emits
+    /// nothing unless instructions are counted.
+    ///
+    /// [`State::out_of_fuel`]: perilune_runtime::state::State::out_of_fuel
     pub(crate) fn charge(&mut self, pc: Pc, target: Pc) {
         if !self.body.counts {
             return;
         }
         let (left, enough) = self.fuel_after(pc - target + 1);
-        let (out, on) = (self.cold_block(), self.block());
-        self.branch(enough, on, out);
+        let (out, paid, on) = (self.cold_block(), self.block(), self.block());
+        self.branch(enough, paid, out);
         self.switch_to(out);
-        let top = self.frame_end();
-        self.runtime_step(self.body.calls.out_of_fuel as usize, target, &[top]);
+        let st = self.state();
+        let place = self.b.ins().iadd_imm_s(st, state::POLL as i64);
+        let bits = i64::from(poll::INTERRUPT | poll::OUT_OF_FUEL);
+        let bits = self.b.ins().iconst(I32, bits);
+        self.b.ins().atomic_rmw(I32, MemFlagsData::trusted(), AtomicRmwOp::Or, place, bits);
+        self.jump(on);
+        self.switch_to(paid);
+        self.set_fuel(left);
         self.jump(on);
         self.switch_to(on);
-        self.set_fuel(left);
     }
 
     /// Returns the fuel that remains after `cost` instructions, and whether there is so much.

@@ -18,9 +18,6 @@ pub struct JitOptions {
     pub stitch_threshold: u32,
     /// Compile what is hot by the optimizing compiler.
     pub optimize: bool,
-    /// Optimize by tier 2, and not by tier 1, which optimizes less. States that count instructions
-    /// use tier 1 in any case.
-    pub tier2: bool,
     /// Misses of compiled code after which recompiling the method is considered. The next time it
     /// takes four times as many.
     pub miss_threshold: u32,
@@ -74,7 +71,6 @@ impl Default for JitOptions {
             loop_threshold: 2048,
             stitch_threshold: u32::MAX,
             optimize: true,
-            tier2: true,
             miss_threshold: 64,
             prune: true,
             sync: false,
@@ -130,7 +126,6 @@ impl JitOptions {
                 u32::MAX
             },
             group_hot: bits >> 26 & 1 == 0,
-            tier2: bits >> 31 & 1 == 0,
             ..JitOptions::eager()
         }
     }

@@ -191,8 +191,9 @@ impl JitState {
         const MAX_INLINED: usize = 120;
         let mut snapshot = Snapshot::take(st, inst);
         snapshot.prunes = self.jit.options.prune;
-        if self.jit.options.tier2 {
-            snapshot.failed = History::of(&self.jit.attached(&(*inst).proto).method).failed();
+        snapshot.failed = History::of(&self.jit.attached(&(*inst).proto).method).failed();
+        // A call is where instructions are counted, so none is inlined where they are.
+        if !self.jit.options.counts {
             let mut left = Allowance { any: MAX_INLINED, small: MAX_INLINED };
             self.find_inlinees(st, &mut snapshot, &mut vec![inst], &mut left);
         }
@@ -473,8 +474,7 @@ impl Tier for JitState {
         };
         let (known, avoid) = match history.to_recompile(&method, &(*inst).proto, now) {
             Some(known) => (known, None),
-            // what tier 1 exits for shows in feedback, or is not worth it
-            None if !left || !self.jit.options.tier2 => return,
+            None if !left => return,
             None => match history.to_avoid(&method, &path) {
                 Some((known, avoid)) => (known, Some(avoid)),
                 None => return,

@@ -185,16 +185,9 @@ impl Observation<'_> {
         if self.observer.fault == Some(Fault::Malformed) {
             func.signature.returns.pop();
         }
-        if let Some(ssa) = &translated.ssa {
-            self.dump(DumpKind::Ssa, |_| ssa.to_string());
-        }
-        let frames = translated.ssa.as_ref().map(|ssa| &ssa.frames);
-        self.dump(DumpKind::Exits, |o| {
-            translated.exits.text(|n| match frames {
-                Some(frames) => &frames[Frame::new(n)].proto,
-                None => &o.proto,
-            })
-        });
+        let Translated { exits, ssa } = translated;
+        self.dump(DumpKind::Ssa, |_| ssa.to_string());
+        self.dump(DumpKind::Exits, |_| exits.text(|n| &ssa.frames[Frame::new(n)].proto));
         self.dump(DumpKind::Clif, |_| clif::text(func, module, input.calls, input.direct));
     }
 

@@ -15,14 +15,14 @@ use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_nam
 use perilune_bytecode::Proto;
 use perilune_code::Refusal;
 
-use super::input::{Input, Translated};
+use super::input::Input;
 use super::passes;
 use super::sink::sink;
 use super::staging::Staging;
 use super::symbols::{Callees, Symbols};
 use crate::observe::observation::Observation;
 use crate::testing::fault::Stage;
-use crate::{codegen, tier1, tier2};
+use crate::{codegen, tier2};
 
 /// The most instructions of Cranelift IR of a function whose buffers are kept for the next one.
 /// They take about a kilobyte for each instruction.
@@ -144,16 +144,11 @@ impl Assembly<'_> {
         context.clear();
         observation.stage(Stage::Translate);
         let func = &mut context.func;
-        let translated = if input.tier2 {
-            tier2::compile(func, builder, &**isa, input, callees).map_err(|e| {
-                // what was built so far
-                *builder = FunctionBuilderContext::new();
-                verifier(e)
-            })?
-        } else {
-            let exits = tier1::translate(func, builder, &**isa, input, callees);
-            Translated { exits, ssa: None }
-        };
+        let translated = tier2::compile(func, builder, &**isa, input, callees).map_err(|e| {
+            // what was built so far
+            *builder = FunctionBuilderContext::new();
+            verifier(e)
+        })?;
         observation.translated(&mut context.func, &translated, &self.module, input);
         drop(translated);
         sink(&mut context.func);

@@ -24,8 +24,6 @@ pub(crate) struct Input<'a> {
     pub(crate) verify: bool,
     /// Whether the code compares what it holds of registers and tables with frame and heap.
     pub(crate) verify_values: bool,
-    /// Whether tier 2 compiles it.
-    pub(crate) tier2: bool,
     /// What the translation is to do wrong, for tests.
     pub(crate) fault: Option<Fault>,
     /// Whether the code counts instructions.
@@ -56,8 +54,8 @@ pub(crate) struct Inlinee {
 /// What a translation leaves besides Cranelift IR.
 pub(crate) struct Translated {
     pub(crate) exits: ExitMap,
-    /// The intermediate representation, of what tier 2 compiles.
-    pub(crate) ssa: Option<tier2::ir::Function>,
+    /// The intermediate representation.
+    pub(crate) ssa: tier2::ir::Function,
 }
 
 /// The likely callee of a call.

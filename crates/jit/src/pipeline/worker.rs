@@ -44,7 +44,6 @@ pub(crate) struct Backend {
     symbols: Arc<Symbols>,
     verify: bool,
     verify_values: bool,
-    tier2: bool,
     fault: Option<Fault>,
     counts: bool,
     limits: Limits,
@@ -238,7 +237,6 @@ impl Backend {
             symbols,
             verify: options.verify,
             verify_values: options.verify_values,
-            tier2: options.tier2 && !options.counts,
             fault: options.fault,
             counts: options.counts,
             limits,
@@ -280,10 +278,7 @@ impl Backend {
         let mut largest = 0;
         for (unit, proto) in units.iter().zip(protos) {
             let mut kept = Vec::new();
-            let inlinees = match self.tier2 {
-                true => inlinees(&unit.snapshot, &mut kept),
-                false => Inlinees::new(),
-            };
+            let inlinees = inlinees(&unit.snapshot, &mut kept);
             largest += largest_size(proto, self.verify_values);
             largest +=
                 all_of(&inlinees).map(|p| largest_size(p, self.verify_values)).sum::<usize>();
@@ -316,7 +311,6 @@ impl Backend {
                 calls: &self.calls,
                 verify: self.verify,
                 verify_values: self.verify_values,
-                tier2: self.tier2,
                 fault: self.fault,
                 counts: self.counts,
                 direct: &direct,

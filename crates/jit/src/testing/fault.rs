@@ -32,20 +32,16 @@ pub enum Fault {
     Panic(Stage),
     /// The IR is malformed, which the verifier reports.
     Malformed,
-    /// What is known of registers is not forgotten where it has to be.
-    StaleRegisters,
-    /// Tags that are known before an instruction are taken for known after it, whatever it writes.
-    StaleTags,
     /// Code of a loop is entered whatever the tags of its registers are.
     UncheckedEntry,
-    /// What is known of memory outlives calls (tier 2).
+    /// What is known of memory outlives calls.
     StaleMemory,
     /// What was loaded of fields is used again after stores to fields and after calls.
     StaleLoads,
-    /// Loops that are not quiet keep what is known of memory (tier 2).
+    /// Loops that are not quiet keep what is known of memory.
     NoisyLoops,
     /// Loops continue with what they have loaded after polls in which memory may have changed
-    /// (tier 2).
+    ///.
     LoudPolls,
     /// The fields of a constructor are inferred from slots, and not from the shapes they lead to.
     UnlinkedConstructor,

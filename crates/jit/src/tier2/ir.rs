@@ -234,7 +234,7 @@ pub(crate) enum Op {
     CheckUpvalue(Option<Value>, usize, Value),
     /// The same with a global, by the closure in the same way.
     CheckGlobal(Option<Value>, Value),
-    /// Executes the instruction of the bytecode by the fast paths of tier 1's code, which run no
+    /// Executes the instruction of the bytecode by the fast paths of generic code, which run no
     /// Lua code. Exits where they have no answer. The results are left in home slots.
     FastPath(State),
     /// Executes the instruction of the bytecode with all registers in their home slots, where it

@@ -14,6 +14,7 @@ use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{self, InstBuilder};
+use perilune_bytecode::Op as Bytecode;
 use perilune_runtime::frame::Frame as Layout;
 use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
@@ -29,8 +30,8 @@ use crate::codegen::table::{ElementStore, Stored};
 use crate::codegen::value::Known;
 use crate::entity::Reg;
 use crate::exits::state::{FrameState, Home, Point};
+use crate::generic::single::{Generic, Held, Payload};
 use crate::hash::HashMap;
-use crate::tier1::generic::{Generic, Held, Payload};
 
 /// A value in registers of the machine.
 #[derive(Clone, Copy)]
@@ -400,8 +401,8 @@ impl<'a> Lower<'_, 'a> {
         FrameState::home(state.pc, Point::Before)
     }
 
-    /// Executes the instruction of a state as tier 1 does.
-    fn generic(&mut self, state: State) -> (Vec<crate::tier1::generic::Way>, bool) {
+    /// Executes the instruction of a state by generic code.
+    fn generic(&mut self, state: State) -> (Vec<crate::generic::single::Way>, bool) {
         let stores = self.stores(state);
         let homes = self.homes_of(&stores);
         self.emit().store_homes(&homes);
@@ -678,10 +679,12 @@ impl<'a> Lower<'_, 'a> {
                 };
                 self.set_int(inst, n);
             }
-            Op::Poll(state, is_quiet) => self.poll(state, is_quiet),
+            Op::Poll(state, is_quiet) => self.poll(inst, state, is_quiet),
             Op::CheckField(table, v) => {
                 let (table, v) = (self.bits(table), self.stored(v));
-                let key = self.instr(inst).c();
+                let i = self.instr(inst);
+                let is_store = matches!(i.op(), Bytecode::SetField | Bytecode::SetFieldK);
+                let key = if is_store { i.b() } else { i.c() };
                 self.emit().verify_field(inst.pc, table, key, (v.bits, v.tag));
             }
             Op::CheckUpvalue(closure, n, v) => {
@@ -832,11 +835,12 @@ impl<'a> Lower<'_, 'a> {
         self.set_any(inst, (bits, tag));
     }
 
-    fn poll(&mut self, state: State, is_quiet: bool) {
+    fn poll(&mut self, inst: &Inst, state: State, is_quiet: bool) {
         let stores = self.stores(state);
         let homes = self.homes_of(&stores);
         let pc = self.f.states[state].pc;
-        self.emit().poll_in_loop_storing(pc, &homes, is_quiet);
+        self.emit().charge(inst.pc, pc);
+        self.emit().poll_in_loop(pc, &homes, is_quiet);
     }
 
     fn end(&mut self, block: Block, end: &End) {

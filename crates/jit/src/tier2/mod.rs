@@ -2,7 +2,7 @@
 //!
 //! Bytecode and feedback become a function in SSA form ([`ir`]), which is printed by
 //! `--dump=ssa`; passes change it; it is lowered to Cranelift IR. What it has no operations for is
-//! executed by the code that tier 1 has for the instruction.
+//! executed by the code that [`generic`](crate::generic) has for the instruction.
 
 mod build;
 mod dominators;
@@ -24,10 +24,10 @@ use cranelift_frontend::FunctionBuilderContext;
 use crate::analysis::live::Live;
 use crate::codegen::inline::Caller;
 use crate::entity::Pc;
+use crate::generic::single::Generic;
 use crate::pipeline::input::{Input, Translated};
 use crate::pipeline::symbols::Callees;
 use crate::testing::fault::Fault;
-use crate::tier1::generic::Generic;
 
 /// Fills `func` with the code of a function.
 ///
@@ -51,7 +51,7 @@ pub(crate) fn compile(
         generic.enter(Pc::new(input.entry.unwrap_or(0)));
         let exits = lower::lower(&f, generic, &mut noisy).finish(isa);
         if noisy.len() == known || input.fault == Some(Fault::NoisyLoops) {
-            return Ok(Translated { exits, ssa: Some(f) });
+            return Ok(Translated { exits, ssa: f });
         }
         func.clear();
     }
@@ -75,6 +75,7 @@ fn build(
         calls,
         entry: Pc::new(input.entry.unwrap_or(0)),
         is_loop: input.entry.is_some(),
+        counts: input.counts,
         verify_values: input.verify_values,
         fault: input.fault,
     };

@@ -8,7 +8,7 @@ pub(crate) enum Mode {
     /// In the interpreter.
     Off,
     /// Every method is compiled before it runs.
-    Tier1Sync,
+    Sync,
     /// Hot methods are compiled by other threads.
     Background,
     /// Random decisions at safepoints, by this seed.
@@ -17,7 +17,7 @@ pub(crate) enum Mode {
 
 /// All of them.
 pub(crate) const MODES: [Mode; 5] =
-    [Mode::Off, Mode::Tier1Sync, Mode::Background, Mode::Chaos(1), Mode::Chaos(2)];
+    [Mode::Off, Mode::Sync, Mode::Background, Mode::Chaos(1), Mode::Chaos(2)];
 
 impl Mode {
     /// Makes a state in this mode, of an engine of its own.
@@ -30,7 +30,7 @@ impl Mode {
     pub(crate) fn state_that(self, counts: bool) -> Lua {
         let options = match self {
             Mode::Off => None,
-            Mode::Tier1Sync => Some(JitOptions {
+            Mode::Sync => Some(JitOptions {
                 threshold: 1,
                 loop_threshold: 1,
                 sync: true,

@@ -133,8 +133,6 @@ pub(crate) struct Mode {
     pub(crate) small_stack: bool,
     /// What executes it.
     pub(crate) code: Code,
-    /// Hot code is compiled by tier 2, where the mode leaves the tier open.
-    pub(crate) tier2: bool,
     /// The configuration of the first state.
     pub(crate) configuration: u8,
     /// The states that run it.
@@ -152,8 +150,6 @@ pub(crate) enum Code {
     /// Machine code: functions are compiled after so many entries, and loops after so many rounds,
     /// before they continue.
     Sync(u32, u32),
-    /// As [`Code::Sync`], by tier 2; with code that compares what it holds, or without.
-    Tier2(u32, u32, bool),
     /// Stitched code, after so many entries and rounds.
     Baseline(u32, u32),
     /// Stitched code after so many entries and rounds, and machine code that other threads compile
@@ -190,8 +186,7 @@ impl Mode {
             (States::Threads, _) => "threads",
             (_, Code::Interpreter) => "off",
             (_, Code::Handlers) => "generated",
-            (_, Code::Sync(..)) => "tier1-sync",
-            (_, Code::Tier2(..)) => "tier2",
+            (_, Code::Sync(..)) => "sync",
             (_, Code::Baseline(..)) => "baseline",
             (_, Code::Tiers(..)) => "tiers",
             (_, Code::CheckValues(..)) => "check-values",
@@ -206,20 +201,12 @@ impl Mode {
             threshold,
             loop_threshold,
             sync,
-            tier2: self.tier2,
             workers: 1,
             ..JitOptions::eager()
         };
         Engine::with_jit(match self.code {
             Code::Interpreter | Code::Handlers => return Engine::interpreter(),
             Code::Sync(threshold, loop_threshold) => of(threshold, loop_threshold, true),
-            Code::Tier2(threshold, loop_threshold, verify_values) => JitOptions {
-                tier2: true,
-                miss_threshold: 1 + threshold,
-                verify: true,
-                verify_values,
-                ..of(threshold, loop_threshold, true)
-            },
             Code::Baseline(stitch_threshold, loop_threshold) => {
                 JitOptions { stitch_threshold, loop_threshold, ..JitOptions::baseline() }
             }

@@ -1,7 +1,7 @@
 //! Fields, elements and lengths.
 
-use perilune_bytecode::Op as Bytecode;
 use perilune_bytecode::feedback::access;
+use perilune_bytecode::{Instr, Op as Bytecode};
 use perilune_runtime::value::Tag;
 
 use super::Builder;
@@ -123,10 +123,7 @@ impl Builder<'_> {
         }
         let table = self.guard(object, Tag::TABLE);
         self.guard_shapes(table, shapes);
-        let v = match i.op() {
-            Bytecode::SetFieldK => self.constant(i.c()),
-            _ => self.read(i.rc()),
-        };
+        let v = self.stored(i);
         if gain.is_ok() && self.f.ty(v) == Type::Is(Tag::NIL) {
             // the fast path does not add a field that is nil
             return self.generic();
@@ -159,6 +156,27 @@ impl Builder<'_> {
                 self.known.note_shapes(origin, gained);
                 self.known.store_field(origin, gain.slot.number, held);
             }
+        }
+    }
+
+    /// SETFIELD, of a field that the constructor of the table has stored.
+    pub(super) fn check_constructed(&mut self) {
+        if !self.source.verify_values {
+            return;
+        }
+        let i = self.instr(self.pc);
+        let v = self.stored(i);
+        if self.f.ty(v) != Type::Is(Tag::NIL) {
+            let table = self.read(i.ra());
+            self.push(Op::CheckField(table, v));
+        }
+    }
+
+    /// Returns the value that an instruction stores to a field.
+    fn stored(&mut self, i: Instr) -> Value {
+        match i.op() {
+            Bytecode::SetFieldK => self.constant(i.c()),
+            _ => self.read(i.rc()),
         }
     }
 

@@ -119,7 +119,7 @@ impl Builder<'_> {
         Some(Ok(self.value(Type::Condition, op)))
     }
 
-    /// Returns the result of a comparison for equality; `None` if the code of tier 1 compares.
+    /// Returns the result of a comparison for equality; `None` if generic code compares.
     fn equality(&mut self) -> Condition {
         let i = self.instr(self.pc);
         let x = self.read(i.ra());

@@ -101,6 +101,7 @@ impl Builder<'_> {
             calls: &candidate.calls,
             entry: Pc::new(0),
             is_loop: false,
+            counts: self.source.counts,
             verify_values: self.source.verify_values,
             fault: self.source.fault,
         };

@@ -1,7 +1,7 @@
 //! From bytecode and feedback to the intermediate representation.
 //!
 //! Instructions are built in order. Registers become values: what a register holds is in its home
-//! slot only where an instruction is executed by the code of tier 1 ([`Op::Generic`]), where the
+//! slot only where an instruction is executed by generic code ([`Op::Generic`]), where the
 //! runtime may look at the frame, or where the frame is left. What feedback has not seen exits.
 //!
 //! **Invariant:** after an instruction that may collect garbage, the values of registers are those
@@ -45,9 +45,9 @@ use crate::analysis::operation::operation;
 use crate::analysis::tags::{self, TagFlow, Tags};
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::Snapshot;
+use crate::generic::single::{Part, has_fast_path};
 use crate::pipeline::input::{Inlinee, Inlinees};
 use crate::testing::fault::Fault;
-use crate::tier1::generic::{Part, has_fast_path};
 
 /// What is known of a function before it is built.
 #[derive(Clone, Copy)]
@@ -63,6 +63,8 @@ pub(crate) struct Source<'a> {
     /// Where the code is entered: at the beginning, or at a loop.
     pub(crate) entry: Pc,
     pub(crate) is_loop: bool,
+    /// The code counts instructions, so each round of a loop ends at a poll.
+    pub(crate) counts: bool,
     /// The code checks what it holds.
     pub(crate) verify_values: bool,
     /// The fault to inject, for tests.
@@ -439,7 +441,7 @@ impl Builder<'_> {
         self.known.guarded(self.f.origin(v)).unwrap_or(v)
     }
 
-    /// Executes the instruction by the code of tier 1.
+    /// Executes the instruction by generic code.
     fn generic(&mut self) {
         let state = self.state();
         self.push(Op::Generic(state));
@@ -447,8 +449,8 @@ impl Builder<'_> {
         self.forget();
     }
 
-    /// Executes the instruction by the fast paths of tier 1's code if it has some that are likely
-    /// to do, and exits where they do not; or else by all of that code.
+    /// Executes the instruction by the fast paths of generic code if it has some that are likely to
+    /// do, and exits where they do not; or else by all of that code.
     fn fast_path(&mut self) {
         let (pc, i) = (self.pc, self.instr(self.pc));
         let snapshot = self.source.snapshot;
@@ -525,7 +527,7 @@ impl Builder<'_> {
 
     /// Ends the block: goes to the instruction at `to`, by way of a poll if that is backwards.
     fn goto(&mut self, to: Pc) {
-        if to <= self.pc && !self.ends_peeled_round(to) {
+        if to <= self.pc && (self.source.counts || !self.ends_peeled_round(to)) {
             let is_quiet = self.is_quiet(to);
             let state = self.state_at(to);
             self.push(Op::Poll(state, is_quiet));
@@ -741,10 +743,11 @@ impl Builder<'_> {
             NewTable => {
                 self.generic();
                 let Source { proto, snapshot, flow, .. } = self.source;
-                let constructors = Constructors { proto, snapshot, flow, is_unlinked: false };
+                let is_unlinked = self.source.fault == Some(Fault::UnlinkedConstructor);
+                let constructors = Constructors { proto, snapshot, flow, is_unlinked };
                 self.built = constructors.built_by(pc);
             }
-            SetField | SetFieldK if self.built.contains(&pc) => {}
+            SetField | SetFieldK if self.built.contains(&pc) => self.check_constructed(),
             SetField | SetFieldK => self.set_field(),
             GetTable | GetI => self.get_element(),
             SetTable | SetTableK | SetI | SetIK => self.set_element(),
@@ -807,7 +810,7 @@ impl Builder<'_> {
         true
     }
 
-    /// Ends the block with an instruction that is executed by the code of tier 1.
+    /// Ends the block with an instruction that is executed by generic code.
     fn generic_end(&mut self) -> bool {
         let pc = self.pc;
         let state = self.state();
@@ -823,7 +826,10 @@ impl Builder<'_> {
             if jumps {
                 self.switch_to(way);
                 self.after_generic_end(state, jumps);
+                // The jump after a test is an instruction of its own.
+                self.pc = if is_test(self.instr(pc).op()) { pc + 1 } else { pc };
                 self.goto(to);
+                self.pc = pc;
                 (self.registers, self.tags) = before.clone();
             } else {
                 open = Some(way);

@@ -9,7 +9,7 @@ use perilune_runtime::value::Tag;
 use super::Lower;
 use crate::codegen::value::Known;
 use crate::feedback::snapshot::Slot;
-use crate::tier1::generic::Payload;
+use crate::generic::single::Payload;
 use crate::tier2::ir::{Chain, Entries, Gain, Inst, State, Value};
 use crate::tier2::shapes::Shapes;
 

@@ -1,52 +1,47 @@
-//! Tier 1: each instruction to Cranelift IR.
+//! The code of single instructions, for those that the optimizing compiler has no operations for.
 //!
-//! The translation decides, with feedback and with what it knows of registers, which code an
-//! instruction gets, and lets [`Emitter`] emit it. Values of registers are remembered within
-//! extended blocks and always written to their home slots at once, so the frame is whole at every
-//! call. A cold block that calls the runtime for an instruction finds all in place and leaves the
-//! result in place.
+//! [`Generic`](single::Generic) decides, with feedback and with what is known of registers, which
+//! code an instruction gets, and lets [`Emitter`] emit it. Registers are in their home slots before
+//! it and after it, so the frame is whole at every call. A cold block that calls the runtime for an
+//! instruction finds all in place and leaves the result in place.
 
 mod alloc;
 mod arith;
-mod blocks;
 mod builtins;
 mod calls;
 mod control;
 mod fields;
-pub(crate) mod generic;
 mod iterate;
 mod metamethods;
 mod regs;
+pub(crate) mod single;
 mod speculate;
 mod tables;
 mod verify;
 
 use std::collections::HashMap;
-use std::ops::Range;
 
-use cranelift_codegen::entity::{EntityRef, SecondaryMap};
+use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::{Block, Function, InstBuilder, Value};
-use cranelift_codegen::isa::TargetIsa;
-use cranelift_frontend::{FunctionBuilderContext, Variable};
+use cranelift_frontend::FunctionBuilderContext;
 use perilune_bytecode::{Constant, Instr, Op, Proto};
 use perilune_runtime::tier::RuntimeCalls;
 use perilune_runtime::value::Tag;
 
 use crate::analysis::flow::Flow;
 use crate::analysis::live::Live;
-use crate::analysis::tags::{self, TagFlow, Tags};
+use crate::analysis::tags::{TagFlow, Tags};
 use crate::codegen::value::Known;
 use crate::codegen::{Body, Emitter};
 use crate::entity::{Pc, Reg, RegisterOperands};
-use crate::exits::map::ExitMap;
-use crate::exits::state::{FrameState, Point};
 use crate::feedback::snapshot::Snapshot;
 use crate::pipeline::input::{Direct, Input};
 use crate::pipeline::symbols::Callees;
 use crate::testing::fault::Fault;
 use regs::Regs;
+use single::Way;
 
-/// A translation under way.
+/// A translation of single instructions, one after the other.
 pub(crate) struct Translator<'a> {
     emit: Emitter<'a>,
     proto: &'a Proto,
@@ -58,44 +53,19 @@ pub(crate) struct Translator<'a> {
     flow: Flow,
     live: Live,
     tag_flow: TagFlow,
-    blocks: SecondaryMap<Pc, Option<Block>>,
     /// Tags known before the instruction that is being translated.
     tags: Tags,
     /// Tags that registers are guarded to have during the instruction that is being translated.
     guarded: Vec<(Reg, Tag)>,
-    /// Variables for registers that hold integers where control flow meets.
-    ints: SecondaryMap<Reg, Option<Variable>>,
-    /// And floats.
-    floats: SecondaryMap<Reg, Option<Variable>>,
-    /// What is known where a block with one predecessor begins.
-    known_at: SecondaryMap<Pc, Option<Regs>>,
     regs: Regs,
-    /// Stores that are done already, where the table was made.
-    built: Range<Pc>,
     /// The number of arguments that the code is passed.
     nargs: Value,
     /// The code is entered at a loop.
     is_loop: bool,
-    /// The ends of a single instruction, where one is translated for the optimizing compiler.
-    ways: Option<Vec<generic::Way>>,
+    /// The ends of the instruction, if it has several.
+    ways: Vec<Way>,
     /// Where an instruction goes for which its code has no answer, in place of the runtime.
     slow_exit: Option<Block>,
-}
-
-/// Fills `func` with the translation; returns its exits.
-pub(crate) fn translate<'a>(
-    func: &'a mut Function,
-    context: &'a mut FunctionBuilderContext,
-    isa: &dyn TargetIsa,
-    input: &Input<'a>,
-    callees: Callees<'a>,
-) -> ExitMap {
-    let mut t = Translator::begin(func, context, input, callees);
-    let entry = Pc::new(input.entry.unwrap_or(0));
-    t.enter(entry);
-    t.fall(entry);
-    t.body();
-    t.emit.finish(isa)
 }
 
 impl<'a> Translator<'a> {
@@ -120,7 +90,7 @@ impl<'a> Translator<'a> {
         let flow = Flow::new(input.proto, input.snapshot, entry);
         let live = Live::new(input.proto, &flow);
         let tag_flow = TagFlow::new(input.proto, input.snapshot, &flow, &live, entry);
-        let tags = tag_flow.at(entry).clone();
+        let tags = Tags::unknown(input.proto);
         Translator {
             emit,
             proto: input.proto,
@@ -128,20 +98,15 @@ impl<'a> Translator<'a> {
             calls: input.calls,
             direct: input.direct,
             fault: input.fault,
-            regs: Regs::new(&tags, &flow, input.fault == Some(Fault::StaleRegisters)),
+            regs: Regs::new(&tags, &flow),
+            flow,
             live,
             tag_flow,
-            blocks: SecondaryMap::new(),
-            known_at: SecondaryMap::new(),
             tags,
             guarded: Vec::new(),
-            ints: SecondaryMap::new(),
-            floats: SecondaryMap::new(),
-            flow,
-            built: Pc::new(0)..Pc::new(0),
             nargs,
             is_loop: input.entry.is_some(),
-            ways: None,
+            ways: Vec::new(),
             slow_exit: None,
         }
     }
@@ -157,45 +122,20 @@ impl Translator<'_> {
         }
     }
 
-    /// Translates all instructions that can be reached, in order.
-    fn body(&mut self) {
-        // whether control can reach the end of the current block
-        let mut open = false;
-        for pc in Pc::all(self.proto) {
-            // words that belong to the instruction before are not
-            if !self.flow.reached[pc] {
-                continue;
-            }
-            if self.flow.leader[pc] {
-                if open {
-                    self.fall(pc);
-                }
-                self.begin_block(pc);
-            }
-            self.emit.set_source(pc);
-            self.verify_registers(pc);
-            open = self.instruction(pc);
-            if open {
-                let before = self.tags.clone();
-                tags::step(self.proto, self.snapshot, &self.flow, pc, false, &mut self.tags);
-                if self.fault == Some(Fault::StaleTags) {
-                    self.tags.keep_stale(&before);
-                }
-            }
-        }
-    }
-
     /// Returns the instruction at `pc`.
     fn instr(&self, pc: Pc) -> Instr {
         pc.instr(self.proto)
     }
 
+    /// Ends the block, and with it the instruction, which continues at `target`.
+    fn go(&mut self, target: Pc) {
+        let block = self.emit.block();
+        self.ways.push(Way { target, block });
+        self.emit.jump(block);
+    }
+
     /// Translates one instruction; returns whether control continues after it.
     fn instruction(&mut self, pc: Pc) -> bool {
-        if self.flow.cold[pc] {
-            self.emit.deoptimize(FrameState::home(pc, Point::Before));
-            return false;
-        }
         self.speculate(pc);
         self.unguarded(pc)
     }
@@ -229,7 +169,7 @@ impl Translator<'_> {
             Op::LFalseSkip => {
                 let zero = self.emit.int(0);
                 self.set(i.ra(), zero, Known::Tag(Tag::FALSE));
-                self.go(pc, pc + 2);
+                self.go(pc + 2);
                 return false;
             }
             Op::LoadTrue => {
@@ -248,7 +188,6 @@ impl Translator<'_> {
             Op::GetTable | Op::GetI => self.get_table(pc),
             Op::GetField | Op::SelfK => self.get_field(pc),
             Op::SetTable | Op::SetTableK | Op::SetI | Op::SetIK => self.set_table(pc),
-            Op::SetField | Op::SetFieldK if self.built.contains(&pc) => self.verify_constructed(pc),
             Op::SetField | Op::SetFieldK => self.set_field(pc),
             Op::NewTable => self.new_table(pc),
             Op::SelfR => {
@@ -322,7 +261,7 @@ impl Translator<'_> {
                 self.emit.generic(pc);
             }
             Op::Jmp => {
-                self.go(pc, pc.jump_target(self.proto));
+                self.go(pc.jump_target(self.proto));
                 return false;
             }
             Op::Eq | Op::EqK | Op::EqI => return self.equality(pc),
@@ -339,7 +278,7 @@ impl Translator<'_> {
             Op::ForLoop => return self.for_loop(pc),
             Op::TForPrep => {
                 self.for_each_prep(pc);
-                self.go(pc, pc + 1 + i.bx());
+                self.go(pc + 1 + i.bx());
                 return false;
             }
             Op::TForCall => self.for_call(pc),

@@ -9,12 +9,10 @@
 use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::Op;
 use perilune_bytecode::effects::effects;
-use perilune_runtime::value::Tag;
 
 use super::Translator;
-use crate::codegen::value::Known;
 use crate::codegen::verify::Held;
-use crate::entity::{Pc, Reg, RegisterOperands};
+use crate::entity::{Pc, Reg};
 
 impl Translator<'_> {
     /// Compares what is held of registers before the instruction at `pc` with the frame: of all
@@ -58,16 +56,5 @@ impl Translator<'_> {
             held.tags.push(self.emit.joined_tag(join));
         }
         (!held.bits.is_empty() || !held.tags.is_empty()).then_some(held)
-    }
-
-    /// Compares the fields that the constructor of a table has stored for the instruction at `pc`.
-    pub(super) fn verify_constructed(&mut self, pc: Pc) {
-        let i = self.instr(pc);
-        let (bits, tag) = self.stored(i);
-        if !self.emit.verifies() || matches!(tag, Known::Tag(Tag::NIL)) {
-            return;
-        }
-        let (t, tag) = (self.bits(i.ra()), self.emit.tag_value(tag));
-        self.emit.verify_field(pc, t, i.b(), (bits, tag));
     }
 }

@@ -141,7 +141,7 @@ impl Translator<'_> {
         self.emit.switch_to(on);
         self.emit.store_register(a + 2, bits, tag);
         self.regs.forget_all();
-        self.go(pc, pc + 1 - i.bx());
+        self.go(pc + 1 - i.bx());
         self.emit.switch_to(end);
         true
     }

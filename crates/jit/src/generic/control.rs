@@ -35,7 +35,7 @@ impl Translator<'_> {
     /// Ends a test at `pc` on both paths. Returns whether control continues after it (always).
     fn finish_test(&mut self, pc: Pc, ends: &Ends) -> bool {
         self.emit.switch_to(ends.jump);
-        self.go(pc + 1, (pc + 1).jump_target(self.proto));
+        self.go((pc + 1).jump_target(self.proto));
         self.emit.switch_to(ends.skip);
         // the JMP is translated with the test
         self.past_jump(pc)
@@ -43,7 +43,7 @@ impl Translator<'_> {
 
     fn past_jump(&mut self, pc: Pc) -> bool {
         if self.flow.reached[pc + 1] {
-            self.fall(pc + 2);
+            self.go(pc + 2);
             return false;
         }
         true
@@ -261,7 +261,7 @@ impl Translator<'_> {
             let known = self.regs.clone();
             self.emit.switch_to(ends.jump);
             self.set(i.ra(), bits, tag);
-            self.go(pc + 1, (pc + 1).jump_target(self.proto));
+            self.go((pc + 1).jump_target(self.proto));
             self.regs = known;
             self.emit.switch_to(ends.skip);
             return self.past_jump(pc);
@@ -314,7 +314,7 @@ impl Translator<'_> {
         for r in a.range(4) {
             self.regs.forget(r);
         }
-        self.go(pc, pc + 2 + i.bx());
+        self.go(pc + 2 + i.bx());
         self.emit.switch_to(entered);
         true
     }
@@ -339,7 +339,7 @@ impl Translator<'_> {
                 self.store_home(r, v, Known::Tag(Tag::INTEGER));
                 self.regs.note(r, v, Known::Tag(Tag::INTEGER));
             }
-            self.go(pc, target);
+            self.go(target);
         } else {
             self.emit.jump(float);
         }
@@ -353,7 +353,7 @@ impl Translator<'_> {
         for r in [a, a + 3] {
             self.set_float(r, next);
         }
-        self.go(pc, target);
+        self.go(target);
         self.emit.switch_to(end);
         self.regs.begin();
         true

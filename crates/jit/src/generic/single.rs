@@ -1,5 +1,4 @@
-//! Single instructions for the optimizing compiler: those that it has no operations for are
-//! translated as here, on registers in their home slots.
+//! Single instructions, of a function and of those that are inlined in it.
 
 use std::collections::HashMap;
 
@@ -167,7 +166,7 @@ impl<'a> Generic<'a> {
 
     /// A block begins that what is known of registers does not dominate.
     pub(crate) fn begin_block(&mut self) {
-        self.t.regs = Regs::new(&Tags::unknown(self.t.proto), &self.t.flow, false);
+        self.t.regs = Regs::new(&Tags::unknown(self.t.proto), &self.t.flow);
         self.t.tags = Tags::unknown(self.t.proto);
     }
 
@@ -177,13 +176,10 @@ impl<'a> Generic<'a> {
     pub(crate) fn instruction(&mut self, pc: Pc, held: &[Held]) -> (Vec<Way>, bool) {
         self.hold(held);
         let t = &mut self.t;
-        // stores that a constructor has done are not asked for here
-        t.built = pc..pc;
         t.emit.set_source(pc);
         t.verify_registers(pc);
-        t.ways = Some(Vec::new());
         let open = t.instruction(pc);
-        let ways = t.ways.take().unwrap_or_default();
+        let ways = std::mem::take(&mut t.ways);
         if open {
             tags::step(t.proto, t.snapshot, &t.flow, pc, false, &mut t.tags);
         }
@@ -194,7 +190,7 @@ impl<'a> Generic<'a> {
     /// Notes what is known of registers, and nothing else.
     fn hold(&mut self, held: &[Held]) {
         let t = &mut self.t;
-        t.regs = Regs::new(&t.tags, &t.flow, false);
+        t.regs = Regs::new(&t.tags, &t.flow);
         t.tags = Tags::unknown(t.proto);
         for &Held { register, payload, tag } in held {
             match (payload, tag) {
@@ -216,7 +212,6 @@ impl<'a> Generic<'a> {
     pub(crate) fn fast_path(&mut self, pc: Pc, held: &[Held], exit: Block) {
         self.hold(held);
         let t = &mut self.t;
-        t.built = pc..pc;
         t.emit.set_source(pc);
         t.slow_exit = Some(exit);
         let open = t.unguarded(pc);

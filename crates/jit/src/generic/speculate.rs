@@ -4,6 +4,7 @@ use cranelift_codegen::ir::Block;
 
 use super::Translator;
 use crate::analysis::facts::facts;
+use crate::analysis::tags::Tags;
 use crate::codegen::value::Known;
 use crate::entity::Pc;
 use crate::exits::state::{FrameState, Point};
@@ -17,8 +18,10 @@ impl Translator<'_> {
         if self.fault != Some(Fault::UncheckedEntry) {
             self.emit.guard_home_tags(self.tag_flow.at(entry).known(), wrong);
         }
-        // tier 2 relies on these tags, and on nothing else, where it reads the frame
+        // These tags, and nothing else, are relied on where the frame is read.
+        self.tags = self.tag_flow.at(entry).clone();
         self.verify_registers(entry);
+        self.tags = Tags::unknown(self.proto);
         // counted, so that the loop is compiled again for what it meets
         self.emit.deoptimize_in(wrong, FrameState::home(entry, Point::Before));
     }

@@ -26,8 +26,6 @@ struct Cached {
 pub(super) struct Regs {
     regs: Vec<Cached>,
     captured: Box<[bool]>,
-    /// Nothing is forgotten: a fault for tests.
-    stale: bool,
 }
 
 /// A copy of what is known of one register.
@@ -58,9 +56,9 @@ impl Peeked {
 
 impl Regs {
     /// Nothing is known of the registers that `tags` has.
-    pub(super) fn new(tags: &Tags, flow: &Flow, stale: bool) -> Regs {
+    pub(super) fn new(tags: &Tags, flow: &Flow) -> Regs {
         let captured: Box<[bool]> = tags.registers().map(|r| flow.captured[r]).collect();
-        Regs { regs: vec![Cached::default(); captured.len()], captured, stale }
+        Regs { regs: vec![Cached::default(); captured.len()], captured }
     }
 
     /// What is known of register `r`.
@@ -69,16 +67,12 @@ impl Regs {
     }
 
     pub(super) fn forget(&mut self, r: Reg) {
-        if !self.stale {
-            self.regs[r.index()] = Cached::default();
-        }
+        self.regs[r.index()] = Cached::default();
     }
 
     /// Registers from `r` on are released: a collection clears their home slots.
     pub(super) fn forget_from(&mut self, r: Reg) {
-        if !self.stale {
-            self.regs[r.index()..].fill(Cached::default());
-        }
+        self.regs[r.index()..].fill(Cached::default());
     }
 
     pub(super) fn forget_all(&mut self) {

@@ -36,7 +36,6 @@ impl Translator<'_> {
             return;
         }
         if let Some((constructor, slots)) = self.constructors().constructed(pc) {
-            self.built = pc + 1..constructor.end;
             return self.construct(pc, fields.max(slots), &constructor);
         }
         let slow = self.emit.cold_block();
