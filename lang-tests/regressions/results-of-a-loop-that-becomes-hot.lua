@@ -2,7 +2,7 @@
 -- caller's registers hold where the number of results is open, and a collection right after it
 -- clears none of them.
 -- expect: ok
---| right	400
+--| right	100
 
 local source = [[
   local t = ...
@@ -15,7 +15,7 @@ local function check(...)
   local last, n = select(-1, ...), select('#', ...)
   if last == 'last' and n == 19 and type((select(18, ...))) == 'table' then right = right + 1 end
 end
-for i = 1, 400 do
+for i = 1, 100 do
   local f = load(source)
   check(pcall(f, { 1, 2, 3, 4, 5, 6, 7, 8 }))
 end

@@ -98,11 +98,18 @@ pub const FULL: &[Step] = &[
     ),
     step(
         "all-features",
-        "cargo test -p perilune --all-features --locked",
-        "the public crate with every feature: `send` takes other paths everywhere",
+        "cargo test -p perilune --all-features --locked --lib --test allocation --test api \
+         --test examples --test futures --test hostile --test interrupt --test limits \
+         --test macros --test panics --test send --test serde --test states",
+        "the interface of the public crate with every feature: `send` takes other paths",
     )
     // Hostile scripts take minutes and run without these features; some are enough here.
     .with(&[("PERILUNE_HOSTILE", "pcall")]),
+    step(
+        "all-features-doc",
+        "cargo test -p perilune --all-features --locked --doc",
+        "the examples of its documentation",
+    ),
     LOOM,
 ];
 
