@@ -154,9 +154,9 @@ impl<'a> Generic<'a> {
         self.t.element_store(pc)
     }
 
-    /// Returns whether the access at `pc` has met integers that are not keys of the array.
+    /// Returns whether the access at `pc` may have met keys that the array has not.
     pub(crate) fn seen_outside(&self, pc: Pc) -> bool {
-        self.t.snapshot.cell(pc) & access::OUTSIDE != 0
+        self.t.snapshot.cell(pc) & (access::OUTSIDE | access::OTHER) != 0
     }
 
     /// Returns the number of the record of the instruction at `pc`.

@@ -242,7 +242,8 @@ impl Translator<'_> {
         let others = mask & !(numbers | access::ARRAY | access::OUTSIDE);
         ElementStore {
             numbers_only: mask & numbers != 0 && others == 0,
-            grows: mask & access::OUTSIDE != 0,
+            // of floats as keys it is not known whether the array has had them
+            grows: mask & (access::OUTSIDE | access::OTHER) != 0,
             exits: false,
         }
     }

@@ -180,25 +180,46 @@ impl Builder<'_> {
         }
     }
 
+    /// Returns whether the access to an element under `key` takes it for an integer: it was one so
+    /// far, or it is a float, which then has to be equal to one.
+    fn is_array_key(&self, key: Value) -> bool {
+        let snapshot = self.source.snapshot;
+        let seen = snapshot.cell(self.pc) & access::ALL;
+        if snapshot.general || seen & (access::STRING | access::NO_TABLE) != 0 {
+            return false;
+        }
+        match self.f.ty(self.refined(key)) {
+            Type::Is(Tag::FLOAT) => seen & access::OTHER != 0,
+            _ => {
+                seen & access::ARRAY != 0
+                    && seen & access::OTHER == 0
+                    && !self.is_never(key, Tag::INTEGER)
+            }
+        }
+    }
+
+    /// Returns a key for which [`Builder::is_array_key`] holds as an integer.
+    fn array_key(&mut self, key: Value) -> Value {
+        let key = self.refined(key);
+        match self.f.ty(key) {
+            Type::Is(Tag::FLOAT) => self.as_int(key),
+            _ => self.guard(key, Tag::INTEGER),
+        }
+    }
+
     /// SETTABLE and SETI, of arrays.
     pub(super) fn set_element(&mut self) {
-        let (pc, i) = (self.pc, self.instr(self.pc));
-        let snapshot = self.source.snapshot;
-        let seen = snapshot.cell(pc) & access::ALL;
-        let others = access::STRING | access::OTHER | access::NO_TABLE;
-        if snapshot.general || seen & access::ARRAY == 0 || seen & others != 0 {
-            return self.fast_path();
-        }
+        let i = self.instr(self.pc);
         let object = self.read(i.ra());
         let key = match i.op() {
             Bytecode::SetI | Bytecode::SetIK => self.integer(i.b() as i64),
             _ => self.read(i.rb()),
         };
-        if self.is_never(object, Tag::TABLE) || self.is_never(key, Tag::INTEGER) {
+        if self.is_never(object, Tag::TABLE) || !self.is_array_key(key) {
             return self.fast_path();
         }
         let table = self.guard(object, Tag::TABLE);
-        let key = self.guard(key, Tag::INTEGER);
+        let key = self.array_key(key);
         let v = match i.op() {
             Bytecode::SetTableK | Bytecode::SetIK => self.constant(i.c()),
             _ => self.read(i.rc()),
@@ -231,20 +252,16 @@ impl Builder<'_> {
         let (pc, i) = (self.pc, self.instr(self.pc));
         let snapshot = self.source.snapshot;
         let seen = snapshot.cell(pc) & access::ALL;
-        let others = access::STRING | access::OTHER | access::NO_TABLE;
-        if snapshot.general || seen & access::ARRAY == 0 || seen & others != 0 {
-            return self.fast_path();
-        }
         let object = self.read(i.rb());
         let key = match i.op() {
             Bytecode::GetI => self.integer(i.c() as i64),
             _ => self.read(i.rc()),
         };
-        if self.is_never(object, Tag::TABLE) || self.is_never(key, Tag::INTEGER) {
+        if self.is_never(object, Tag::TABLE) || !self.is_array_key(key) {
             return self.fast_path();
         }
         let table = self.guard(object, Tag::TABLE);
-        let key = self.guard(key, Tag::INTEGER);
+        let key = self.array_key(key);
         let state = self.state();
         if snapshot.failed.contains(&pc.as_u32()) {
             return self.set(i.ra(), Type::Any, Op::ElementOrNil(table, key, state));

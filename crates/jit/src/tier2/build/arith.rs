@@ -122,7 +122,7 @@ impl Builder<'_> {
     }
 
     /// Returns a number as the integer that it is equal to.
-    fn as_int(&mut self, v: Value) -> Value {
+    pub(super) fn as_int(&mut self, v: Value) -> Value {
         let int = Type::Is(Tag::INTEGER);
         if self.f.ty(v) == int {
             return v;
