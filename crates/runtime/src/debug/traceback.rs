@@ -7,7 +7,7 @@ use crate::state::{State, StateRef};
 use crate::string::LuaString;
 use crate::table::Table;
 use crate::thread::Thread;
-use crate::value::Value;
+use crate::value::{Tag, Value};
 
 /// Number of levels shown at the top and at the bottom of a long traceback.
 const FIRST: usize = 10;
@@ -19,12 +19,26 @@ const LAST: usize = 11;
 /// # Safety
 /// `f` is a live value of `st`.
 pub(crate) unsafe fn exported_name(st: *mut State, f: Value) -> Option<Vec<u8>> {
+    exported_names(st, &[f]).pop()?
+}
+
+/// Does the same for several functions, by one walk over the libraries.
+unsafe fn exported_names(st: *mut State, functions: &[Value]) -> Vec<Option<Vec<u8>>> {
+    let mut names = vec![None; functions.len()];
     let mut s = StateRef::new(st);
     let key = s.intern(b"_LOADED");
     let loaded = Table::get(s.registry, Value::string(key));
     if !loaded.is_table() {
-        return None;
+        return names;
     }
+    // The first name that is found counts.
+    let mut note = |v: Value, module: &[u8], field: &[u8]| {
+        for (name, f) in names.iter_mut().zip(functions) {
+            if name.is_none() && v.raw_equals(*f) {
+                *name = Some([module, field].concat());
+            }
+        }
+    };
     let loaded = loaded.as_table();
     let mut at = Table::start(st, loaded);
     while let Some((next, name, module)) = Table::next_index(loaded, at) {
@@ -32,27 +46,27 @@ pub(crate) unsafe fn exported_name(st: *mut State, f: Value) -> Option<Vec<u8>> 
         if !name.is_string() {
             continue;
         }
-        if module.raw_equals(f) {
-            return Some(LuaString::bytes(name.as_string()).to_vec());
-        }
+        let name = LuaString::bytes(name.as_string());
+        note(module, b"", name);
         if !module.is_table() {
             continue;
         }
+        let prefix = if name == b"_G" { Vec::new() } else { [name, b"."].concat() };
         let module = module.as_table();
         let mut at = Table::start(st, module);
         while let Some((next, k, v)) = Table::next_index(module, at) {
             at = next;
-            if v.raw_equals(f) && k.is_string() {
-                let (m, k) = (LuaString::bytes(name.as_string()), LuaString::bytes(k.as_string()));
-                return Some(if m == b"_G" { k.to_vec() } else { [m, b".", k].concat() });
+            if matches!(v.tag(), Tag::FUNCTION | Tag::NATIVE) && k.is_string() {
+                note(v, &prefix, LuaString::bytes(k.as_string()));
             }
         }
     }
-    None
+    names
 }
 
-unsafe fn describe(st: *mut State, l: Level) -> Vec<u8> {
-    if let Some(name) = exported_name(st, l.function()) {
+/// Returns what a traceback says of a level whose function has this `exported` name.
+unsafe fn describe(l: Level, exported: Option<Vec<u8>>) -> Vec<u8> {
+    if let Some(name) = exported {
         return [b"function '", &name[..], b"'"].concat();
     }
     if let Some((kind, name)) = l.name() {
@@ -104,6 +118,9 @@ pub unsafe fn traceback(
     let levels = levels.get(first..).unwrap_or_default();
     // PUC leaves out two levels or more, and does not count the first of them.
     let skip = if levels.len() > FIRST + LAST + 1 { FIRST..levels.len() - LAST } else { 0..0 };
+    let shown = || levels.iter().enumerate().filter(|(i, _)| !skip.contains(i)).map(|(_, l)| l);
+    let functions: Vec<Value> = shown().map(|l| l.function()).collect();
+    let mut exported = exported_names(st, &functions).into_iter();
     for (i, l) in levels.iter().enumerate() {
         if skip.contains(&i) {
             if i == skip.start {
@@ -119,7 +136,7 @@ pub unsafe fn traceback(
             Some(line) => out.extend_from_slice(format!(":{line}: in ").as_bytes()),
             None => out.extend_from_slice(b": in "),
         }
-        out.extend_from_slice(&describe(st, *l));
+        out.extend_from_slice(&describe(*l, exported.next().flatten()));
         if l.is_tail_call() {
             out.extend_from_slice(b"\n\t(...tail calls...)");
         }
