@@ -23,7 +23,7 @@ const BOUND: Duration = Duration::from_millis(if cfg!(debug_assertions) { 100 } 
 const AFTER: Duration = Duration::from_millis(15);
 
 /// The modes, but for a second seed of chaos, as it takes long to stop all scripts.
-fn all_modes() -> impl Iterator<Item = Mode> {
+fn modes() -> impl Iterator<Item = Mode> {
     MODES.into_iter().filter(|mode| *mode != Mode::Chaos(2))
 }
 
@@ -140,7 +140,7 @@ impl Findings {
 fn interrupts_stop_endless_scripts() {
     let _turn = turn();
     let mut findings = Findings::default();
-    for mode in all_modes() {
+    for mode in modes() {
         for program in selected(&[ENDLESS, SLOW]) {
             let interrupt = |lua: &Lua| -> Box<dyn FnOnce() + Send> {
                 let interrupt = lua.interrupt_handle();
@@ -157,7 +157,7 @@ fn interrupts_stop_endless_scripts() {
 fn time_limits_stop_endless_scripts() {
     let _turn = turn();
     let mut findings = Findings::default();
-    for mode in all_modes() {
+    for mode in modes() {
         for program in selected(&[ENDLESS, SLOW, CATCHING]) {
             let limit = |lua: &Lua| -> Box<dyn FnOnce() + Send> {
                 lua.set_time_limit(Some(AFTER)).expect("it can be set");
@@ -211,7 +211,7 @@ fn instruction_limits_stop_endless_scripts() {
     const MEMORY: usize = 16 << 20;
     let _turn = turn();
     let mut findings = Findings::default();
-    for mode in all_modes() {
+    for mode in modes() {
         for program in selected(&[ENDLESS, CATCHING]) {
             let what = format!("{mode:?}: {program}");
             let lua = prepared(mode.state_that(true));
@@ -257,7 +257,7 @@ fn the_memory_limit_stops_growing_scripts() {
     };
     let _turn = turn();
     let mut findings = Findings::default();
-    for mode in all_modes() {
+    for mode in modes() {
         for program in selected(&[GROWING]) {
             let what = format!("{mode:?}: {program}");
             // each of many chunks is compiled to machine code
@@ -299,7 +299,7 @@ fn the_memory_limit_stops_growing_scripts() {
 fn odd_scripts_end() {
     let _turn = turn();
     let mut findings = Findings::default();
-    for mode in all_modes() {
+    for mode in modes() {
         for program in selected(&[ODD]) {
             let what = format!("{mode:?}: {program}");
             let lua = state(mode);
@@ -329,7 +329,7 @@ fn finalizers_do_not_keep_a_state_that_is_out_of_time() {
         "local function again() with('__gc', again) end again()",
     ];
     let mut findings = Findings::default();
-    for mode in all_modes() {
+    for mode in modes() {
         for finalizer in finalizers {
             let what = format!("{mode:?}: {finalizer}");
             let lua = state(mode);

@@ -225,6 +225,10 @@ const COUNTED: &[&str] = &[
      .. c end) end",
     "log = 0 local o = {n = 0} function o:step() self.n = self.n + 1 log = self.n return self end \
      while true do o:step():step() end",
+    // loops that call nothing, of which a round would be peeled if they did not count
+    "local t, n = {1, 2, 3, x = 1}, 0 log = 0 while true do for i = 1, #t do n = n + t[i] + t.x \
+     end log = n end",
+    "local t, n = {x = 1.5}, 0 while true do n = n + t.x if n % 3 == 0 then n = n + 1 end end",
     // loops whose code is left for the interpreter by the test that ends each round
     "log = 0 local function f(t, g) local n = 0 repeat n = n + 1 log = log + 1 until g(n) >= t.b \
      end for i = 1, 99 do f({b = 9}, function(n) return n end) end while true do f({b = 30.0}, \

@@ -1,10 +1,10 @@
-//! The self-check of compiled code: what the translator holds of registers is compared with the
-//! frame while the code runs.
+//! The self-check of generic code: what is held of registers is compared with the frame while the
+//! code runs.
 //!
 //! With [`JitOptions::verify_values`](crate::JitOptions::verify_values) the code of each
 //! instruction begins with a comparison of what is held of the registers that it accesses with
-//! their home slots, and each block with a comparison of what is held of all registers, carried
-//! loop variables included. A difference ends the process.
+//! their home slots, and that of an OSR entry with a comparison of all tags that it relies on. A
+//! difference ends the process.
 
 use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::Op;

@@ -118,8 +118,8 @@ pub unsafe fn traceback(
     let levels = levels.get(first..).unwrap_or_default();
     // PUC leaves out two levels or more, and does not count the first of them.
     let skip = if levels.len() > FIRST + LAST + 1 { FIRST..levels.len() - LAST } else { 0..0 };
-    let shown = || levels.iter().enumerate().filter(|(i, _)| !skip.contains(i)).map(|(_, l)| l);
-    let functions: Vec<Value> = shown().map(|l| l.function()).collect();
+    let shown = levels.iter().enumerate().filter(|(i, _)| !skip.contains(i));
+    let functions: Vec<Value> = shown.map(|(_, l)| l.function()).collect();
     let mut exported = exported_names(st, &functions).into_iter();
     for (i, l) in levels.iter().enumerate() {
         if skip.contains(&i) {

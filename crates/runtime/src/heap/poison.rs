@@ -15,7 +15,7 @@ pub(crate) unsafe fn is_intact(p: *mut u8, size: usize) -> bool {
     let bytes = std::slice::from_raw_parts(p, size);
     let word = u64::from_ne_bytes([POISON; 8]);
     let (head, words, tail) = bytes.align_to::<u64>();
-    // A sum of differences, for a loop without branches becomes vector instructions.
+    // There is no early exit, so that the loop is vectorized.
     let difference = words.iter().fold(0, |sum, w| sum | (w ^ word));
     difference == 0 && head.iter().chain(tail).all(|b| *b == POISON)
 }
