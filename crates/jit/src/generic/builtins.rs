@@ -16,8 +16,9 @@ pub(super) struct BuiltinCall {
     pub(super) a: Reg,
     /// How many arguments follow, if that is known.
     pub(super) arguments: Option<usize>,
-    /// Whether there is a result.
+    /// Whether there is a result, and whether it is left in its home slot.
     pub(super) has_result: bool,
+    pub(super) stores: bool,
     pub(super) callee: Value,
     pub(super) tag: Known,
     pub(super) nargs: Value,
@@ -69,7 +70,7 @@ impl Translator<'_> {
     }
 
     fn end_builtin(&mut self, call: BuiltinCall, bits: Value, tag: Value, done: Join) {
-        if call.has_result {
+        if call.stores {
             self.emit.store_register(call.a, bits, tag);
         }
         self.emit.join(done, bits, tag);

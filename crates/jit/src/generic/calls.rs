@@ -19,6 +19,24 @@ impl Translator<'_> {
     /// CALL.
     pub(super) fn call(&mut self, pc: Pc) {
         let i = self.instr(pc);
+        let done = self.call_storing(pc, true);
+        match i.c() {
+            2 => self.take_value(done, i.ra()),
+            _ => self.emit.switch_to(done.block),
+        }
+    }
+
+    /// CALL with one result; returns payload and tag of the result, which is not stored.
+    pub(super) fn call_for_value(&mut self, pc: Pc) -> (Value, Value) {
+        let done = self.call_storing(pc, false);
+        self.emit.switch_to(done.block);
+        (self.emit.joined_bits(done), self.emit.joined_tag(done))
+    }
+
+    /// CALL, up to the merge point that has its first result. A single result is left in its home
+    /// slot, too, if it `stores` that.
+    fn call_storing(&mut self, pc: Pc, stores: bool) -> Join {
+        let i = self.instr(pc);
         let (a, c) = (i.ra(), i.c());
         let (callee, tag) = self.any(a);
         let nargs = self.emit.argument_count(a, i.b());
@@ -31,7 +49,7 @@ impl Translator<'_> {
         let done = self.emit.join_block(I64);
         let native = matches!(seen, CalleeSeen::Native | CalleeSeen::Builtin(_));
         if !native && self.emit.require(&[tag], Tag::FUNCTION, other) {
-            self.lua_call(pc, a, c, callee, nargs, done);
+            self.lua_call(pc, (a, c, stores), callee, nargs, done);
         } else {
             self.emit.jump(other);
         }
@@ -39,7 +57,8 @@ impl Translator<'_> {
         // other native functions have nothing that machine code could call
         if matches!(c, 1 | 2) && !lua && seen != CalleeSeen::Native {
             let (arguments, has_result) = (i.b().checked_sub(1), c == 2);
-            let call = BuiltinCall { a, arguments, has_result, callee, tag, nargs };
+            let stores = has_result && stores;
+            let call = BuiltinCall { a, arguments, has_result, stores, callee, tag, nargs };
             match seen {
                 CalleeSeen::Builtin(number) => self.likely_builtin(number, call, done),
                 _ => self.any_builtin(call, done),
@@ -50,20 +69,16 @@ impl Translator<'_> {
         let (bits, tag) = self.emit.load_register(a, I64);
         self.emit.join(done, bits, tag);
         self.regs.forget_all();
-        if c == 2 {
-            self.take_value(done, a);
-        } else {
-            self.emit.switch_to(done.block);
-        }
+        done
     }
 
     /// Calls the Lua function `callee`, which lies in register `a` with its arguments above, for
-    /// CALL's operand C; ends the block.
+    /// CALL's operand C; ends the block. A single result is left in its home slot if it `stores`
+    /// that.
     pub(super) fn lua_call(
         &mut self,
         pc: Pc,
-        a: Reg,
-        c: usize,
+        (a, c, stores): (Reg, usize, bool),
         callee: Value,
         nargs: Value,
         done: Join,
@@ -76,7 +91,9 @@ impl Translator<'_> {
         };
         let returned = self.emit.end_call(a, results);
         self.emit.switch_to(returned.good);
-        self.emit.store_results(a, c, &returned);
+        if stores || c != 2 {
+            self.emit.store_results(a, c, &returned);
+        }
         self.emit.join(done, returned.bits, returned.tag);
         let polled = self.emit.pass_on_failure(&returned);
         self.emit.switch_to(polled);

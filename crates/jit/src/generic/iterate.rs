@@ -73,7 +73,7 @@ impl Translator<'_> {
             self.store_home(a + 6, object, object_tag);
             self.store_home(a + 7, control, control_tag);
             let nargs = self.emit.int(2);
-            self.lua_call(pc, a + 4, i.c() + 1, f, nargs, done);
+            self.lua_call(pc, (a + 4, i.c() + 1, true), f, nargs, done);
         } else {
             self.emit.jump(natives);
         }

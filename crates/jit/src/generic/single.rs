@@ -187,6 +187,19 @@ impl<'a> Generic<'a> {
         (ways, open)
     }
 
+    /// As [`Generic::instruction`], for a CALL with one result: returns payload and tag of the
+    /// result, which is not left in its home slot.
+    pub(crate) fn call(&mut self, pc: Pc, held: &[Held]) -> (Value, Value) {
+        self.hold(held);
+        let t = &mut self.t;
+        t.emit.set_source(pc);
+        t.verify_registers(pc);
+        t.speculate(pc);
+        let result = t.call_for_value(pc);
+        t.guarded.clear();
+        result
+    }
+
     /// Notes what is known of registers, and nothing else.
     fn hold(&mut self, held: &[Held]) {
         let t = &mut self.t;

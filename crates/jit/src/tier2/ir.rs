@@ -240,6 +240,8 @@ pub(crate) enum Op {
     /// Executes the instruction of the bytecode with all registers in their home slots, where it
     /// leaves its results.
     Generic(State),
+    /// As [`Op::Generic`], for a CALL with one result, which is not left in a home slot.
+    Call(State),
 }
 
 /// A library function that machine code knows, at a call.
@@ -390,7 +392,7 @@ impl Op {
         use Op::*;
         match self {
             Integer(_) | Float(_) | Primitive(_) | Str(_) | Register(_) | Poll(..)
-            | FastPath(_) | Generic(_) => {}
+            | FastPath(_) | Generic(_) | Call(_) => {}
             Upvalue(closure, _) | Global(closure, _) => {
                 if let Some(closure) = closure {
                     *closure = f(*closure);
@@ -471,7 +473,8 @@ impl Op {
             | Global(_, s)
             | Poll(s, _)
             | FastPath(s)
-            | Generic(s) => Some(s),
+            | Generic(s)
+            | Call(s) => Some(s),
             _ => None,
         }
     }

@@ -243,7 +243,8 @@ impl<'a> Lower<'_, 'a> {
         }
         for inst in &data.insts {
             match inst.op {
-                Op::Generic(_) | Op::FastPath(_) | Op::Poll(_, false) => return None,
+                Op::Generic(_) | Op::Call(_) => return None,
+                Op::FastPath(_) | Op::Poll(_, false) => return None,
                 Op::AddField(..) | Op::SetClass(..) => return None,
                 Op::Library(library, ..) if library.tag.is_none() => return None,
                 Op::FloatArith(Operator::Pow | Operator::Mod, ..) | Op::Equal(..) => return None,
@@ -403,15 +404,25 @@ impl<'a> Lower<'_, 'a> {
 
     /// Executes the instruction of a state by generic code.
     fn generic(&mut self, state: State) -> (Vec<crate::generic::single::Way>, bool) {
+        let held = self.begin_generic(state);
+        let found = self.generic.instruction(self.f.states[state].pc, &held);
+        self.end_generic();
+        found
+    }
+
+    /// Stores the registers of a state, and frames; returns what is known of the registers.
+    fn begin_generic(&mut self, state: State) -> Vec<Held> {
         let stores = self.stores(state);
         let homes = self.homes_of(&stores);
         self.emit().store_homes(&homes);
         self.emit().materialize();
-        let held = self.held(state);
-        let found = self.generic.instruction(self.f.states[state].pc, &held);
+        self.held(state)
+    }
+
+    /// Generic code has executed an instruction.
+    fn end_generic(&mut self) {
         self.called = true;
         self.current.clear();
-        found
     }
 
     /// Returns what is known of the registers of the frame in a state.
@@ -708,6 +719,12 @@ impl<'a> Lower<'_, 'a> {
             }
             Op::Generic(state) => {
                 self.generic(state);
+            }
+            Op::Call(state) => {
+                let held = self.begin_generic(state);
+                let result = self.generic.call(inst.pc, &held);
+                self.end_generic();
+                self.set_any(inst, result);
             }
         }
     }

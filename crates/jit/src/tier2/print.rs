@@ -144,6 +144,7 @@ impl fmt::Display for Line<'_> {
             CheckGlobal(_, v) => write!(f, "check_global {v}")?,
             FastPath(_) => write!(f, "fast_path {}", inst.pc)?,
             Generic(_) => write!(f, "generic {}", inst.pc)?,
+            Call(_) => write!(f, "call {}", inst.pc)?,
         }
         match inst.op.state() {
             Some(state) => write!(f, " {}", Shown(function, state)),

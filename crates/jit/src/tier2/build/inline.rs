@@ -27,16 +27,16 @@ impl Builder<'_> {
         let i = self.instr(self.pc);
         let Some(all) = self.source.calls.get(&self.pc.as_u32()) else {
             if !self.library_call() {
-                self.generic();
+                self.generic_call();
             }
             return true;
         };
         let Some(number) = self.callee_of(all) else {
-            self.generic();
+            self.generic_call();
             return true;
         };
         let Some(closure) = self.inlined_closure(number, i.a()) else {
-            self.generic();
+            self.generic_call();
             return true;
         };
         let offset = self.offset + i.a() + Layout::RESERVED;

@@ -449,6 +449,19 @@ impl Builder<'_> {
         self.forget();
     }
 
+    /// Executes a CALL by generic code. A single result is not stored.
+    fn generic_call(&mut self) {
+        let a = self.instr(self.pc).ra();
+        if self.instr(self.pc).c() != 2 || self.is_captured(a) {
+            return self.generic();
+        }
+        let state = self.state();
+        let result = self.value(Type::Any, Op::Call(state));
+        self.after_call(state);
+        self.forget();
+        self.write(a, result);
+    }
+
     /// Executes the instruction by the fast paths of generic code if it has some that are likely to
     /// do, and exits where they do not; or else by all of that code.
     fn fast_path(&mut self) {

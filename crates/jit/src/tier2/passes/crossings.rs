@@ -7,7 +7,7 @@
 
 use cranelift_codegen::entity::{EntitySet, SecondaryMap};
 
-use crate::tier2::ir::{Block, End, Function, Op, Value};
+use crate::tier2::ir::{Block, End, Function, Inst, Op, Value};
 
 /// What the code of a block finds.
 #[derive(Clone, Default)]
@@ -28,11 +28,15 @@ pub(crate) fn analyse(f: &Function) -> SecondaryMap<Block, Crossings> {
     at
 }
 
+/// Whether an instruction calls.
+fn is_call(inst: &Inst) -> bool {
+    matches!(inst.op, Op::Generic(_) | Op::Call(_))
+}
+
 /// Whether the code of a block calls.
 fn calls(f: &Function, block: Block) -> bool {
     let data = &f.blocks[block];
-    matches!(data.end, End::Generic(..))
-        || data.insts.iter().any(|inst| matches!(inst.op, Op::Generic(_)))
+    matches!(data.end, End::Generic(..)) || data.insts.iter().any(is_call)
 }
 
 fn flow(f: &Function, at: &mut SecondaryMap<Block, Crossings>) {
@@ -50,9 +54,9 @@ fn flow(f: &Function, at: &mut SecondaryMap<Block, Crossings>) {
                     crossed.insert(v);
                 });
                 if !matches!(data.end, End::Generic(..)) {
-                    let after = data.insts.iter().rev();
-                    let after = after.take_while(|inst| !matches!(inst.op, Op::Generic(_)));
-                    after.filter_map(|inst| inst.result).for_each(|v| {
+                    // nor by it
+                    let last = data.insts.iter().rposition(is_call).unwrap_or(0);
+                    data.insts[last..].iter().filter_map(|inst| inst.result).for_each(|v| {
                         crossed.remove(v);
                     });
                 }

@@ -78,7 +78,7 @@ impl Homes {
                 }
             }
             Op::FastPath(_) => self.clobber(f, inst.frame, inst.pc),
-            Op::Generic(state) => {
+            Op::Generic(state) | Op::Call(state) => {
                 self.store(f, state);
                 self.clobber(f, inst.frame, inst.pc);
             }
