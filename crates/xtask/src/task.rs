@@ -81,6 +81,11 @@ pub const FULL: &[Step] = &[
         "the same with every feature of the public crate",
     ),
     step(
+        "no-features",
+        "cargo check -p perilune --locked",
+        "the public crate without features, some of which all tests enable",
+    ),
+    step(
         "docs-public",
         "cargo doc -p perilune -p perilune-derive --no-deps --all-features --locked",
         "the documentation of the public crates as users see it",
@@ -93,12 +98,6 @@ pub const FULL: &[Step] = &[
     )
     .with(&[("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links")]),
     step("test", "cargo test --workspace --locked", "all tests"),
-    step(
-        "features",
-        "cargo test --workspace --locked --features perilune/async,perilune/macros,perilune/serde \
-         --test futures --test macros --test serde",
-        "the features of the public crate without `send`",
-    ),
     step(
         "all-features",
         "cargo test --workspace --all-features --locked --test allocation --test api \
