@@ -104,7 +104,7 @@ impl State {
     /// early, some weak tables have lost entries that others still have, all of them unreachable.
     unsafe fn clear_weak_values(&mut self) -> bool {
         if self.heap.marker.clear_places() {
-            self.meta_epoch = self.meta_epoch.next();
+            self.invalidate_chains();
         }
         !self.heap.marker.stop.was_due()
     }
@@ -392,7 +392,7 @@ unsafe fn close_upvalues(th: *mut Thread, mark: u8) {
 unsafe fn clear_caches(instance: *mut Instance, mark: u8) {
     let dead = |o: *mut GcHeader| !o.is_null() && (*o).mark != mark;
     let stale = |e: &FieldEntry| {
-        let meta = std::ptr::with_exposed_provenance_mut::<GcHeader>(e.meta & !1);
+        let meta = std::ptr::with_exposed_provenance_mut::<GcHeader>(e.meta() & !1);
         dead(e.holder.cast()) || dead(e.outcome) || dead(meta)
     };
     let (fields, globals) = ((*instance).counts.fields, (*instance).counts.globals);

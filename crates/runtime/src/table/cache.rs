@@ -6,8 +6,8 @@
 //! `holder_shape` its slot there plus 1, valid as for a chain entry.
 //!
 //! A chain entry of a load is valid for tables of the shape `chain_shape` with the metatable word
-//! `meta` while the state's `meta_epoch` is `epoch`: all tables of the chain are [`WATCHED`], so
-//! the epoch covers changes of their structure, including the holder's. It also covers stores that
+//! and the `meta_epoch` of the state that its word `chain` says: all tables of the chain are
+//! [`WATCHED`], so the epoch covers changes of their structure, including the holder's. It also covers stores that
 //! replace a Lua function, so a valid entry may have the one that its holder has in the field.
 //!
 //! A chain entry of a store is a transition, or, without an outcome, says only that the field is
@@ -78,7 +78,7 @@ impl FieldCache {
             }
             return FieldEntry::get_absent(e, t, (*st).meta_epoch);
         }
-        if (*e).chain_shape == shape && (*e).meta == (*t).meta && (*e).epoch == (*st).meta_epoch {
+        if (*e).chain_shape == shape && (*e).chain == (*st).meta_epoch.with((*t).meta) {
             return FieldEntry::get_chain(e);
         }
         if (*cache).more.is_some() {
@@ -110,7 +110,7 @@ impl FieldCache {
                 }
                 return FieldEntry::get_absent(e, t, epoch);
             }
-            if e.chain_shape == shape && e.meta == (*t).meta && e.epoch == epoch {
+            if e.chain_shape == shape && e.chain == epoch.with((*t).meta) {
                 return FieldEntry::get_chain(e);
             }
         }
@@ -123,8 +123,7 @@ impl FieldCache {
         let e = &raw const (*cache).first;
         let meta = (*st).type_metas[STRING_META];
         if (*e).chain_shape == FieldEntry::STRING_SHAPE
-            && (*e).meta == meta.addr()
-            && (*e).epoch == (*st).meta_epoch
+            && (*e).chain == (*st).meta_epoch.with(meta.addr())
         {
             return FieldEntry::get_chain(e);
         }
@@ -144,9 +143,7 @@ impl FieldCache {
         std::iter::once(&(*cache).first)
             .chain(more)
             .find(|e| {
-                e.chain_shape == FieldEntry::USERDATA_SHAPE
-                    && e.meta == meta.addr()
-                    && e.epoch == epoch
+                e.chain_shape == FieldEntry::USERDATA_SHAPE && e.chain == epoch.with(meta.addr())
             })
             .and_then(|e| FieldEntry::get_chain(e))
     }
@@ -245,7 +242,7 @@ impl FieldEntry {
     /// field or none does, but they may look it up in different metatables.
     fn is_like(&self, other: &FieldEntry) -> bool {
         let own = |e: &FieldEntry| matches!(e.kind(), EntryKind::Own(_));
-        self.shape() == other.shape() && (own(self) || own(other) || self.meta == other.meta)
+        self.shape() == other.shape() && (own(self) || own(other) || self.meta() == other.meta())
     }
 
     /// Handles an own slot that is nil: returns what the chain has if the entry knows, and nil if
@@ -256,7 +253,7 @@ impl FieldEntry {
         if meta == 0 {
             return Some(Value::NIL);
         }
-        if (*e).meta != meta || (*e).epoch != epoch {
+        if (*e).chain != epoch.with(meta) {
             return None;
         }
         if (*e).chain_shape == (*e).own_shape {
@@ -333,8 +330,7 @@ impl Table {
         t: *mut Table,
         name: *mut LuaString,
     ) -> Found {
-        let mut entry =
-            FieldEntry { epoch: (*st).meta_epoch, meta: (*t).meta, ..FieldEntry::EMPTY };
+        let mut entry = FieldEntry { chain: (*st).meta_epoch.with((*t).meta), ..FieldEntry::EMPTY };
         let cacheable = !(*t).shape.is_null() && LuaString::is_short(name);
         let own_slot = if cacheable { LocalShape::find((*t).shape, name) } else { None };
         if let Some(slot) = own_slot {
@@ -382,6 +378,7 @@ impl Table {
                     let is_noted = (*current).header.flags & GcHeader::ENVIRONMENT == 0;
                     if v.tag() == Tag::FUNCTION && is_noted {
                         entry.outcome = v.as_ptr();
+                        entry.method = (*(*v.as_function()).instance).slot;
                     }
                     entry.slot = match Table::field_slot(current, name) {
                         Some(slot) => slot,
@@ -484,8 +481,7 @@ impl Table {
         };
         let entry = FieldEntry {
             chain_shape,
-            epoch: (*st).meta_epoch,
-            meta: meta.expose_provenance(),
+            chain: (*st).meta_epoch.with(meta.expose_provenance()),
             holder,
             holder_shape: (*holder).header.word,
             slot,
