@@ -1,14 +1,11 @@
 //! The epoch that inline caches of metatable chains compare.
 
-use crate::instance::Instance;
-use crate::state::State;
-
 /// Counts, in one state, the changes that may invalidate inline caches of metatable chains.
 ///
 /// An entry of a cache is valid while the state's epoch is the one that it was recorded with, and
 /// is then used without bounds checks. The count is in the upper 16 bits of a word, above those of
 /// an address, so that epoch and metatable are compared at once (see [`MetaEpoch::with`]). When it
-/// begins again, [`State::invalidate_chains`] invalidates all entries.
+/// begins again, `State::invalidate_chains` invalidates all entries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub struct MetaEpoch(u64);
@@ -20,8 +17,11 @@ impl MetaEpoch {
     pub const FIRST: MetaEpoch =
         MetaEpoch(if cfg!(debug_assertions) { 0xFFF8 * MetaEpoch::STEP } else { MetaEpoch::STEP });
 
+    /// The epoch with which the count begins again.
+    pub(crate) const LEAST: MetaEpoch = MetaEpoch(MetaEpoch::STEP);
+
     /// Returns the epoch after this one, or `None` if the count begins again.
-    const fn next(self) -> Option<MetaEpoch> {
+    pub(crate) const fn next(self) -> Option<MetaEpoch> {
         match self.0.wrapping_add(MetaEpoch::STEP) {
             0 => None,
             next => Some(MetaEpoch(next)),
@@ -45,30 +45,13 @@ impl MetaEpoch {
 // Machine code adds a metatable word with one instruction.
 const _: () = assert!(size_of::<MetaEpoch>() == 8);
 
-impl State {
-    /// Invalidates the inline caches of metatable chains: a table or a function has changed on
-    /// which they may rely.
-    pub(crate) fn invalidate_chains(&mut self) {
-        self.meta_epoch = match self.meta_epoch.next() {
-            Some(next) => next,
-            None => {
-                for &instance in self.heap.instances() {
-                    // SAFETY: the heap lists the instances that are alive, or not freed yet.
-                    unsafe { Instance::forget_chains(instance) };
-                }
-                MetaEpoch(MetaEpoch::STEP)
-            }
-        };
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::MetaEpoch;
 
     #[test]
     fn epochs_differ_until_the_count_begins_again() {
-        let mut epoch = MetaEpoch(MetaEpoch::STEP);
+        let mut epoch = MetaEpoch::LEAST;
         for _ in 2..=u16::MAX {
             let next = epoch.next().expect("it counts to 65 535");
             assert!(next.0 > epoch.0);

@@ -392,8 +392,8 @@ pub(super) fn constant(f: &Function, value: Value) -> Option<i64> {
 }
 
 impl Emitter<'_> {
-    /// Returns the sum of a 64-bit value and a constant, to which what was added to the value before
-    /// is added.
+    /// Returns the sum of a 64-bit value and a constant. If the value is itself a sum with a
+    /// constant, the constants are added first.
     pub(super) fn plus(&mut self, value: Value, n: i64) -> Value {
         match operand(self.b.func, value) {
             Operand::Constant(of) => self.int(of.wrapping_add(n)),

@@ -5,6 +5,7 @@ use super::marker::THOROUGH;
 use super::pauses::Part;
 use super::stop::Stop;
 use super::{Phase, block};
+use crate::epoch::MetaEpoch;
 use crate::header::GcHeader;
 use crate::instance::{CalleeCache, FieldEntry, GlobalCache, Instance};
 use crate::meta::Event;
@@ -107,6 +108,18 @@ impl State {
             self.invalidate_chains();
         }
         !self.heap.marker.stop.was_due()
+    }
+
+    /// Invalidates the inline caches of metatable chains: a table or a function has changed on
+    /// which they may rely.
+    pub(crate) fn invalidate_chains(&mut self) {
+        self.meta_epoch = self.meta_epoch.next().unwrap_or_else(|| {
+            for &instance in &self.heap.boxed.instances.items {
+                // SAFETY: the list has the instances that are not freed.
+                unsafe { Instance::forget_chains(instance) };
+            }
+            MetaEpoch::LEAST
+        });
     }
 
     /// Scans the stack of the running thread, as stacks have no barrier. Others are logged when

@@ -88,7 +88,6 @@ pub(crate) use memory::{LARGE, Memory};
 pub use pacing::Mode;
 pub use pauses::{Part, Pause};
 
-use crate::instance::Instance;
 use crate::table::Asking;
 
 /// The phase of the cycle.
@@ -185,11 +184,6 @@ impl Heap {
     #[inline(always)]
     pub(crate) fn mark(&self) -> u8 {
         self.marker.mark
-    }
-
-    /// Returns the instances that are not freed.
-    pub(crate) fn instances(&self) -> &[*mut Instance] {
-        &self.boxed.instances.items
     }
 
     /// Returns whether objects keep their marks from one cycle to the next.

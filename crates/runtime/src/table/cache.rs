@@ -7,8 +7,9 @@
 //!
 //! A chain entry of a load is valid for tables of the shape `chain_shape` with the metatable word
 //! and the `meta_epoch` of the state that its word `chain` says: all tables of the chain are
-//! [`WATCHED`], so the epoch covers changes of their structure, including the holder's. It also covers stores that
-//! replace a Lua function, so a valid entry may have the one that its holder has in the field.
+//! [`WATCHED`], so the epoch covers changes of their structure, including the holder's. It also
+//! covers stores that replace a Lua function, so a valid entry may have the one that its holder has
+//! in the field.
 //!
 //! A chain entry of a store is a transition, or, without an outcome, says only that the field is
 //! absent. Whether `__newindex` is absent is checked in the metatable at each access.
