@@ -101,8 +101,8 @@ impl Emitter<'_> {
         method
     }
 
-    /// Branches to `other` unless the Lua function in an entry is a closure of the method whose slot
-    /// is at this address.
+    /// Branches to `other` unless the Lua function in an entry is a closure of the method with the
+    /// slot at this address.
     pub(crate) fn guard_method_of(&mut self, r: Record, slot: usize, other: Block) {
         let cached = self.of_record(I64, r, field_cache::METHOD);
         let slot = self.int(slot as i64);
