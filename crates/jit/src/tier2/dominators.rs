@@ -1,10 +1,10 @@
-//! Dominators: which blocks lie on every way to a block.
+//! Dominators: which blocks lie on every path to a block.
 
 use cranelift_codegen::entity::SecondaryMap;
 
 use super::ir::{Block, Function};
 
-/// The dominators of blocks, which are named by their places in the order of the function.
+/// The dominators of blocks. Blocks are named by their places in the order of the function.
 pub(super) struct Dominators {
     place: SecondaryMap<Block, Option<usize>>,
     /// The place of the immediate dominator of each block.
@@ -12,10 +12,11 @@ pub(super) struct Dominators {
 }
 
 impl Dominators {
-    /// Finds the dominators. Cooper, Harvey and Kennedy, *A Simple, Fast Dominance Algorithm*.
+    /// Finds the dominators, after Cooper, Harvey and Kennedy, *A Simple, Fast Dominance
+    /// Algorithm*.
     ///
     /// # Errors
-    /// The block that is in no order, or is not reached.
+    /// The block that is missing in the order, or is not reached.
     pub(super) fn of(f: &Function) -> Result<Dominators, String> {
         let mut place: SecondaryMap<Block, Option<usize>> = SecondaryMap::new();
         for (n, &block) in f.order.iter().enumerate() {
@@ -54,12 +55,12 @@ impl Dominators {
         self.place[block].expect("the block is in the order")
     }
 
-    /// Returns the place of the immediate dominator of a block.
+    /// Returns the place of the immediate dominator of the block at a place.
     pub(super) fn immediate(&self, block: usize) -> usize {
         self.dominator[block]
     }
 
-    /// Returns whether one block dominates another, or is the same.
+    /// Returns whether one block dominates another or is the same.
     pub(super) fn dominates(&self, block: usize, mut other: usize) -> bool {
         while other > block {
             other = self.dominator[other];
@@ -67,7 +68,7 @@ impl Dominators {
         other == block
     }
 
-    /// Returns the last block that dominates two.
+    /// Returns the last block that dominates both.
     pub(super) fn common(&self, mut a: usize, mut b: usize) -> usize {
         while a != b {
             let later = if a > b { &mut a } else { &mut b };

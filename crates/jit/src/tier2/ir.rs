@@ -1,9 +1,9 @@
 //! The intermediate representation: a control-flow graph of instructions over values in SSA form.
 //!
-//! Values are Lua values, of which the tag may be known, or conditions. Blocks have parameters in
-//! place of phi instructions. An instruction that relies on something names the [`FrameState`] in
-//! which the frame continues in the interpreter where that does not hold: the state *before* the
-//! instruction of the bytecode, so that it is executed once.
+//! A value is a Lua value, whose tag may be known, or a condition. Blocks have parameters in place
+//! of phi instructions. An instruction that speculates names the [`FrameState`] in which the
+//! interpreter continues the frame if the speculation fails: the state *before* the bytecode
+//! instruction, so that this is executed once.
 
 use std::sync::Arc;
 
@@ -33,19 +33,19 @@ entity_impl!(Block, "block");
 pub(crate) struct State(u32);
 entity_impl!(State, "state");
 
-/// A frame: that of the function, or one of a function that is inlined in it.
+/// A frame: that of the function itself, or that of a function inlined in it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Frame(u32);
 entity_impl!(Frame, "frame");
 
-/// What is known of a value.
+/// The type of a value, as far as it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Type {
     /// A Lua value of any type.
     Any,
     /// A Lua value with this tag.
     Is(Tag),
-    /// A condition: what branches test.
+    /// A condition, which branches test.
     Condition,
 }
 
@@ -57,38 +57,38 @@ pub(crate) struct Function {
     pub(crate) states: PrimaryMap<State, FrameState>,
     /// The frames; the first is that of the function itself.
     pub(crate) frames: PrimaryMap<Frame, FrameData>,
-    /// The blocks that can be reached, each after those that dominate it.
+    /// The reachable blocks, each after those that dominate it.
     pub(crate) order: Vec<Block>,
     /// Registers that closures share: their home slots may change whenever something is called.
     pub(crate) captured: EntitySet<Reg>,
 }
 
-/// A frame: a function, and where it is called.
+/// A frame: its function and the place of the call.
 pub(crate) struct FrameData {
     pub(crate) proto: Arc<Proto>,
-    /// Where its register 0 is. Registers of all frames are numbered from the first frame's base:
-    /// a frame of an inlined function lies where it would if the function had been called.
+    /// The number of its register 0, counted from the base of the first frame: the frame of an
+    /// inlined function lies where it would lie after a call.
     pub(crate) offset: usize,
     pub(crate) caller: Option<Caller>,
-    /// Its number among the functions that may be inlined.
+    /// The number of its function among the candidates for inlining.
     pub(crate) inlinee: Option<usize>,
 }
 
-/// The call of a function that is inlined.
+/// The call of an inlined function.
 #[derive(Clone, Copy)]
 pub(crate) struct Caller {
     pub(crate) frame: Frame,
     /// Where the caller continues.
     pub(crate) pc: Pc,
-    /// What was called there has been replaced by a tail call of the function.
+    /// Whether the function that was called there has been replaced by a tail call of this one.
     pub(crate) is_tail: bool,
 }
 
-/// What is known of a value, and where it comes from.
+/// The type of a value, and the value that it was guarded from.
 #[derive(Clone, Copy)]
 pub(crate) struct ValueData {
     pub(crate) ty: Type,
-    /// The value that it was before a guard said more of its type: the same payload and tag.
+    /// The value before its type was guarded: it has the same payload and tag.
     pub(crate) origin: Option<Value>,
 }
 
@@ -98,29 +98,29 @@ pub(crate) type Place = (Option<usize>, Pc);
 /// A basic block.
 #[derive(Default)]
 pub(crate) struct BlockData {
-    /// Parameters, each for a register.
+    /// The parameters, each for a register.
     pub(crate) params: Vec<(Value, Reg)>,
     pub(crate) insts: Vec<Inst>,
     pub(crate) end: End,
-    /// Control comes back to here.
+    /// Whether it is the head of a loop.
     pub(crate) is_loop: bool,
-    /// It belongs to a round that was peeled from a quiet loop.
+    /// Whether it belongs to the peeled iteration of a quiet loop.
     pub(crate) is_peeled: bool,
-    /// It is the head of this loop, which was built as a quiet one.
+    /// The loop that it is the head of, if that was built as a quiet loop.
     pub(crate) quiet: Option<Place>,
 }
 
 /// An instruction.
 #[derive(Clone, Copy)]
 pub(crate) struct Inst {
-    /// The instruction of the bytecode that it belongs to, of the function of this frame.
+    /// The bytecode instruction that it belongs to, in the function of `frame`.
     pub(crate) pc: Pc,
     pub(crate) frame: Frame,
     pub(crate) result: Option<Value>,
     pub(crate) op: Op,
 }
 
-/// What an instruction does.
+/// The operation of an instruction.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Op {
     /// An integer.
@@ -129,41 +129,41 @@ pub(crate) enum Op {
     Float(u64),
     /// Nil, false or true.
     Primitive(Tag),
-    /// A constant of the function that is a string, by its number.
+    /// A string constant of the function, by its number.
     Str(usize),
     /// Loads a register from its home slot.
     Register(Reg),
     /// Stores a value to the home slot of a register that closures share.
     SetRegister(Reg, Value),
-    /// Loads an upvalue of the closure, if that is not the one of the function itself.
+    /// Loads an upvalue of the closure, or of the function's own closure if that is `None`.
     Upvalue(Option<Value>, usize),
-    /// Stores to an upvalue of the closure, if that is not the one of the function itself.
+    /// Stores to an upvalue of the closure, or of the function's own closure if that is `None`.
     SetUpvalue(Option<Value>, usize, Value),
     /// Exits unless the closure has the method whose slot is at this address.
     GuardMethod(Value, usize, State),
-    /// The code of an inlined function begins: the frame, and the closure.
+    /// Marks the beginning of an inlined function, with this frame and closure.
     Inline(Frame, Value),
-    /// Exits unless the value has this tag; the result is the value. The instruction that needs it
-    /// has another effect on values with other tags, so it is executed even if its result is not
-    /// used.
+    /// Exits unless the value has this tag; the result is the value. The bytecode instruction
+    /// treats other tags differently, so the guard stays even if its result is not used.
     Guard(Value, Tag, State),
-    /// As [`Op::Guard`], where code that follows speculates on the tag: no effect depends on it.
+    /// As [`Op::Guard`], but only code that follows speculates on the tag: the guard can be removed
+    /// if its result is not used.
     Speculate(Value, Tag, State),
     /// Exits unless the table has one of these shapes.
     GuardShape(Value, Shapes, State),
     /// Whether a table has this shape.
     HasShape(Value, u32),
-    /// Computes an integer of integers. Exits for what is an error.
+    /// Computes an integer from integers; exits where Lua raises an error.
     IntArith(Operator, Value, Value, State),
-    /// The quotient of unsigned integers, of which the second is not 0.
+    /// Divides unsigned integers, the second of which is not 0.
     Rounds(Value, Value),
-    /// Computes a float of floats.
+    /// Computes a float from floats.
     FloatArith(Operator, Value, Value),
     /// Converts an integer to a float.
     ToFloat(Value),
-    /// Converts a number to a float; exits if it is none.
+    /// Converts a number to a float; exits if the value is not a number.
     NumberToFloat(Value, State),
-    /// Converts a number to the integer that is equal to it; exits if there is none.
+    /// Converts a number to the equal integer; exits if there is none.
     NumberToInt(Value, State),
     /// Exits if both values are integers.
     GuardNotBothInt(Value, Value, State),
@@ -171,71 +171,75 @@ pub(crate) enum Op {
     CompareInt(IntCC, Value, Value),
     /// Compares floats.
     CompareFloat(FloatCC, Value, Value),
-    /// Whether payloads are equal, of values with the same tag.
+    /// Whether the payloads of two values with the same tag are equal.
     Same(Value, Value),
-    /// Whether a value is a short string, the second operand.
+    /// Whether the first value is the second, a short string.
     IsString(Value, Value),
     /// Whether a value is a number equal to an integer.
     IsInteger(Value, i64),
-    /// Whether two values of any type are equal. Exits if a metamethod may have a say. The block
-    /// ends with a branch on it, which does the comparing.
+    /// Whether two values of any type are equal. Exits if a metamethod may decide it. The block
+    /// ends with a branch on the result; the code of the branch compares.
     Equal(Value, Value, State),
     /// Whether a value has this tag.
     HasTag(Value, Tag),
     /// Whether a value counts as true.
     IsTrue(Value),
-    /// False for what counts as true, and true for nil and false.
+    /// The boolean `not v`: true for nil and false, and false for all other values.
     Not(Value),
     /// Loads the field in a slot of a table whose shape is guarded. Exits if it is nil and a
-    /// metamethod may have a say; these entries of the inline cache are for tables whose
-    /// metatables do not have the field either.
+    /// metamethod may be called; these entries of the inline cache say that the metatables do not
+    /// have the field either.
     Field(Value, Slot, Entries, State),
-    /// Loads the field in a slot of a table whose shape is guarded. Exits unless it has this tag.
+    /// Loads the field in a slot of a table whose shape is guarded. Exits unless the field has this
+    /// tag.
     FieldOf(Value, Slot, Tag, State),
-    /// Stores the field in a slot of a table whose shape is guarded. Exits if the store may concern
+    /// Stores the field in a slot of a table whose shape is guarded. Exits if the store may affect
     /// more than the table.
     SetField(Value, Slot, Value, Checks, State),
-    /// Adds a field to a table whose shape is guarded. Exits if it is nil, if there is no room, or
-    /// the store may concern more than the table.
+    /// Adds a field to a table whose shape is guarded. Exits if the value is nil, if there is no
+    /// room, or if the store may affect more than the table.
     AddField(Value, Value, Gain, State),
-    /// Loads the field that the chain of metatables of a table whose shape is guarded has, by an
-    /// entry of an inline cache; exits if the cache does not hold. Tables of the shape do not have
-    /// the field themselves.
+    /// Loads a field from the chain of metatables of a table whose shape is guarded and does not
+    /// have the field itself. Uses an entry of the inline cache; exits if that is no longer valid.
     ChainField(Value, Chain, State),
-    /// Loads the element under an integer of an array of numbers with this tag; exits if there is
-    /// none.
+    /// Loads the element at an integer key from an array of numbers with this tag; exits if there
+    /// is none.
     Number(Value, Value, Tag, State),
-    /// Loads an element of an array of any kind; exits if it is none or nil.
+    /// Loads an element from an array of any kind; exits if there is none or it is nil.
     Element(Value, Value, State),
-    /// Loads what a table has under an integer, or nil; exits if that is nil and the table has a
+    /// Loads the value at an integer key of a table; exits if it is nil and the table has a
     /// metatable.
     ElementOrNil(Value, Value, State),
-    /// Stores an element of an array. Exits if a metamethod may have a say, and if there is no
-    /// element to store over and none was added before.
+    /// Stores an element of an array. Exits if a metamethod may be called, and if there is no such
+    /// element and the instruction has not added elements before.
     SetElement(Value, Value, Value, State),
-    /// Gives a table a metatable `{__index = class}`, as CALLMETA does: the table and the class.
-    /// Exits if the table has another metatable, if caches may rely on it, or the class is new.
+    /// Gives the table a metatable `{__index = class}`, as CALLMETA does. Exits if the table has
+    /// another metatable, if caches may rely on the table, or if the class is new.
     SetClass(Value, Value, State),
-    /// Loads a global by its inline cache. Exits if the cache does not hold, or the global is nil.
+    /// Loads a global by its inline cache. Exits if the cache has no valid entry, or the global is
+    /// nil.
     Global(Option<Value>, State),
-    /// The length of a table without metatable (exits), or of a string.
+    /// The length of a string or table; exits if the table has a metatable.
     Length(Value, State),
-    /// Stores home what the runtime may look at if there is something to poll, and polls. In a
-    /// loop that keeps what is known of memory it is quiet: it exits if that may have changed.
+    /// Polls; if there is something to do, it stores the registers that the runtime may look at to
+    /// their home slots first. In a loop that keeps facts about memory the poll is quiet: it exits
+    /// if memory may have changed.
     Poll(State, bool),
     /// Exits unless the native function is the library function with this number.
     GuardLibrary(Value, u32, State),
-    /// Computes or calls a library function with these arguments; exits if it has no answer.
+    /// Computes or calls a library function with these arguments; exits if the function cannot
+    /// answer.
     Library(Library, [Option<Value>; 3], State),
-    /// Compares a value with the field that the instruction reads of a table, in code that checks
-    /// itself: the field is not loaded, as it is known.
+    /// In code that checks itself: compares the known value of a field, which is not loaded, with
+    /// the field of the table.
     CheckField(Value, Value),
-    /// The same with an upvalue of the closure, if that is not the one of the function itself.
+    /// As [`Op::CheckField`], for an upvalue of the closure, or of the function's own closure if
+    /// that is `None`.
     CheckUpvalue(Option<Value>, usize, Value),
-    /// The same with a global, by the closure in the same way.
+    /// As [`Op::CheckUpvalue`], for a global.
     CheckGlobal(Option<Value>, Value),
-    /// Executes the instruction of the bytecode by the fast paths of generic code, which run no
-    /// Lua code. Exits where they have no answer. The results are left in home slots.
+    /// Executes the bytecode instruction by the fast paths of generic code, which run no Lua code;
+    /// exits where they cannot. The results are left in home slots.
     FastPath(State),
     /// Executes the instruction of the bytecode with all registers in their home slots, where it
     /// leaves its results.
@@ -296,50 +300,51 @@ pub(crate) struct Gain {
     pub(crate) plain: bool,
 }
 
-/// What a store to a field has to check or to store, as it is not known.
+/// The checks and stores that a store to a field needs, because the facts that would save them are
+/// not known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Checks {
-    /// The table may be one that caches rely on: a metatable or a class.
+    /// Whether caches may rely on the table: it may be a metatable or a class.
     pub(crate) watched: bool,
-    /// The field may be nil, and a metamethod may have a say.
+    /// Whether the field may be nil, so that a metamethod may be called.
     pub(crate) absent: bool,
-    /// The field may have another tag than the value.
+    /// Whether the field may have another tag than the value.
     pub(crate) tag: bool,
 }
 
 /// How a block ends.
 #[derive(Default)]
 pub(crate) enum End {
-    /// Not yet.
+    /// It has not been decided yet.
     #[default]
     Open,
     Jump(Target),
-    /// The first target if the condition holds, else the second.
+    /// Goes to the first target if the condition holds, otherwise to the second.
     Branch(Value, Target, Target),
     /// Returns a value.
     Return(Value),
     /// Returns nothing.
     ReturnNone,
-    /// The frame continues in the interpreter.
+    /// Exits: the frame continues in the interpreter.
     Exit(State),
-    /// Executes the instruction of the bytecode as [`Op::Generic`] does, and goes to the target
-    /// for the instruction that it continues with. Without targets it returns.
+    /// Executes the bytecode instruction as [`Op::Generic`] does, and goes to the target for the pc
+    /// where it continues. Without targets it returns.
     Generic(State, Vec<(Pc, Target)>),
 }
 
-/// Where a block ends, with the values for the parameters of the next one.
+/// The successor of a block, with the arguments for its parameters.
 #[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) block: Block,
     pub(crate) args: Vec<Value>,
 }
 
-/// The state of a frame before an instruction of the bytecode, and those of its callers.
+/// The state of a frame, and of its callers' frames, before a bytecode instruction.
 pub(crate) struct FrameState {
     pub(crate) frame: Frame,
     pub(crate) pc: Pc,
-    /// Values of registers of the frame and of those of its callers. Others are in their home
-    /// slots, or needed no more.
+    /// The values of registers of the frame and of its callers' frames. Other registers are in
+    /// their home slots, or dead.
     pub(crate) registers: Vec<(Reg, Value)>,
 }
 
@@ -354,7 +359,7 @@ impl Function {
         self.values[v].ty
     }
 
-    /// Returns the value that a guarded value was at first.
+    /// Returns the value before all guards of its type.
     pub(crate) fn origin(&self, v: Value) -> Value {
         self.values[v].origin.unwrap_or(v)
     }
@@ -369,7 +374,7 @@ impl Type {
         }
     }
 
-    /// Returns what is known of a value that is of one of two types.
+    /// Returns the type of a value that has one of the two types.
     pub(crate) fn join(self, other: Type) -> Type {
         if self == other { self } else { Type::Any }
     }
@@ -479,8 +484,8 @@ impl Op {
         }
     }
 
-    /// Returns whether it is not needed where its result is not: it has no effect, and exits at
-    /// most where the result would not be what was speculated.
+    /// Returns whether it can be removed if its result is not used: it has no effect, and exits
+    /// only where a speculation on the result fails.
     pub(crate) fn is_removable(&self) -> bool {
         use Op::*;
         match self {
@@ -506,7 +511,7 @@ impl End {
         first.into_iter().chain(second).chain(more.iter().map(|(_, t)| t))
     }
 
-    /// Returns the targets, to be changed.
+    /// Returns the targets, mutably.
     pub(crate) fn targets_mut(&mut self) -> impl Iterator<Item = &mut Target> {
         let (first, second, more): (_, _, &mut [(Pc, Target)]) = match self {
             End::Open | End::Return(_) | End::ReturnNone | End::Exit(_) => (None, None, &mut []),

@@ -1,7 +1,7 @@
-//! What is known where code is built: guarded types of values, shapes of tables, and what fields
-//! and upvalues hold.
+//! The facts known at the place where code is built: guarded types of values, shapes of tables, and
+//! values of fields and upvalues.
 //!
-//! Guards and loads that it makes needless are not built. What is known of memory holds until
+//! Guards and loads that the facts make redundant are not built. Facts about memory hold until
 //! something is called.
 
 use std::hash::Hash;
@@ -10,32 +10,32 @@ use super::ir::Value;
 use super::shapes::Shapes;
 use crate::hash::HashMap;
 
-/// A global: the closure whose upvalue has the environment (`None`: that of the function itself),
-/// the upvalue, and the constant with the name.
+/// A global: the closure whose upvalue is the environment (`None`: the function's own), the
+/// upvalue, and the constant that is the name.
 pub(super) type Global = (Option<Value>, usize, usize);
 
-/// What is known of values and of memory.
+/// Facts about values and about memory.
 #[derive(Clone, Default)]
 pub(super) struct Known {
-    /// Values after guards of their types, by what they were before.
+    /// The values after guards of their types, by the values before.
     guarded: HashMap<Value, Value>,
-    /// Shapes of tables, which guards have compared.
+    /// The shapes of tables that guards have compared.
     shapes: HashMap<Value, Shapes>,
-    /// Values of the fields of tables whose shapes are known, by slot.
+    /// The values of fields, by table and slot.
     fields: HashMap<(Value, u32), Value>,
-    /// Values of upvalues of closures; `None`: of that of the function itself.
+    /// The values of upvalues, by closure; `None` is the function's own.
     upvalues: HashMap<(Option<Value>, usize), Value>,
     /// Tables on which no cache relies: neither metatables nor classes.
     unwatched: HashMap<Value, ()>,
     /// Values of globals.
     globals: HashMap<Global, Value>,
-    /// What guards have compared of functions: the slots of the methods of closures, and the
-    /// numbers of library functions.
+    /// The identities that guards have compared: for closures the slots of their methods, for
+    /// native functions their numbers in the library.
     methods: HashMap<Value, usize>,
 }
 
 impl Known {
-    /// Something was called: nothing is known of memory any more.
+    /// Forgets all facts about memory: something was called.
     pub(super) fn forget(&mut self) {
         self.shapes.clear();
         self.fields.clear();
@@ -44,13 +44,13 @@ impl Known {
         self.unwatched.clear();
     }
 
-    /// Variables that closures share were stored, which may be environments.
+    /// Forgets upvalues, and globals, whose environment may be one: shared variables were stored.
     pub(super) fn forget_upvalues(&mut self) {
         self.upvalues.clear();
         self.globals.clear();
     }
 
-    /// Something was stored into any table.
+    /// Forgets all facts about tables: something was stored into an unknown one.
     pub(super) fn forget_tables(&mut self) {
         self.shapes.clear();
         self.fields.clear();
@@ -63,17 +63,17 @@ impl Known {
         self.unwatched.contains_key(&table)
     }
 
-    /// A store has found that no cache relies on a table.
+    /// Records that no cache relies on a table, as a store has found.
     pub(super) fn note_unwatched(&mut self, table: Value) {
         self.unwatched.insert(table, ());
     }
 
-    /// Returns the value of a global.
+    /// Returns the value of a global, if it is known.
     pub(super) fn global(&self, global: Global) -> Option<Value> {
         self.globals.get(&global).copied()
     }
 
-    /// A global was loaded.
+    /// Records the value of a global.
     pub(super) fn note_global(&mut self, global: Global, value: Value) {
         self.globals.insert(global, value);
     }
@@ -83,29 +83,30 @@ impl Known {
         self.guarded.get(&origin).copied()
     }
 
-    /// The type of a value was guarded.
+    /// Records that a guard of the type of `origin` gave `guarded`.
     pub(super) fn note_guarded(&mut self, origin: Value, guarded: Value) {
         self.guarded.insert(origin, guarded);
     }
 
-    /// Returns the shapes of which `table` has one, if they are known.
+    /// Returns the shapes one of which `table` has, if they are known.
     pub(super) fn shapes(&self, table: Value) -> Option<Shapes> {
         self.shapes.get(&table).copied()
     }
 
-    /// A guard has compared the shape of `table` with these.
+    /// Records that `table` has one of these shapes.
     pub(super) fn note_shapes(&mut self, table: Value, shapes: Shapes) {
         self.shapes.insert(table, shapes);
     }
 
-    /// A table of one of these shapes has another shape now, whichever values stand for it.
+    /// Forgets these shapes: a table that had one of them has changed its shape, and any value may
+    /// be that table.
     pub(super) fn forget_shapes(&mut self, shapes: Shapes) {
         self.shapes.retain(|_, known| !known.ids().iter().any(|&id| shapes.contains(id)));
     }
 
-    /// A table has another metatable and shape now, whichever values stand for it. What the table
-    /// lacks is looked up elsewhere then, so fields are forgotten unless `is_there` says that their
-    /// value is not nil.
+    /// Forgets what a change of the metatable of `table`, which changes its shape too, makes
+    /// invalid; any value may be the same table. Absent fields are looked up in the new metatable,
+    /// so fields are forgotten unless `is_there` says that their value is not nil.
     pub(super) fn change_metatable(&mut self, table: Value, is_there: impl Fn(Value) -> bool) {
         match self.shapes(table) {
             Some(shapes) => self.forget_shapes(shapes),
@@ -114,18 +115,18 @@ impl Known {
         self.fields.retain(|_, value| is_there(*value));
     }
 
-    /// Returns what a field holds.
+    /// Returns the value of a field, if it is known.
     pub(super) fn field(&self, table: Value, slot: u32) -> Option<Value> {
         self.fields.get(&(table, slot)).copied()
     }
 
-    /// A field was loaded.
+    /// Records the value of a field.
     pub(super) fn note_field(&mut self, table: Value, slot: u32, value: Value) {
         self.fields.insert((table, slot), value);
     }
 
-    /// A field is stored: the same slot of another table may be the same field. `value`: what it
-    /// holds, unless that may be nil, for which metatables are asked.
+    /// Records a store to a field, and forgets the same slot of other tables, which may be the same
+    /// table. `value` is `None` if it may be nil: metatables are asked then.
     pub(super) fn store_field(&mut self, table: Value, slot: u32, value: Option<Value>) {
         self.fields.retain(|&(_, other), _| other != slot);
         if let Some(value) = value {
@@ -133,18 +134,18 @@ impl Known {
         }
     }
 
-    /// Returns what an upvalue holds.
+    /// Returns the value of an upvalue, if it is known.
     pub(super) fn upvalue(&self, closure: Option<Value>, n: usize) -> Option<Value> {
         self.upvalues.get(&(closure, n)).copied()
     }
 
-    /// An upvalue was loaded.
+    /// Records the value of an upvalue.
     pub(super) fn note_upvalue(&mut self, closure: Option<Value>, n: usize, value: Value) {
         self.upvalues.insert((closure, n), value);
     }
 
-    /// An upvalue is stored: others may be the same variable, of another closure or by
-    /// `debug.upvaluejoin`.
+    /// Records a store to an upvalue, and forgets the others: any may be the same variable, shared
+    /// by closures or joined by `debug.upvaluejoin`.
     pub(super) fn store_upvalue(&mut self, closure: Option<Value>, n: usize, value: Value) {
         self.forget_upvalues();
         self.note_upvalue(closure, n, value);
@@ -155,12 +156,12 @@ impl Known {
         self.methods.get(&closure) == Some(&slot)
     }
 
-    /// A guard has compared the method of a closure.
+    /// Records that a closure has the method whose slot is at this address.
     pub(super) fn note_method(&mut self, closure: Value, slot: usize) {
         self.methods.insert(closure, slot);
     }
 
-    /// Keeps what is known on both ways to a merge point.
+    /// Keeps the facts that hold in both predecessors of a merge point.
     pub(super) fn meet(&mut self, other: &Known) {
         keep_common(&mut self.guarded, &other.guarded);
         self.shapes.retain(|table, shapes| {
@@ -217,7 +218,7 @@ mod tests {
         assert_eq!((known.shapes(t), known.shapes(u)), (None, Some(shape(8))));
         assert_eq!(known.field(t, 0), Some(v));
         assert_eq!((known.field(t, 1), known.field(u, 1)), (None, None));
-        // of unknown shape: it may be any of the others
+        // the shape of the table is unknown, so it may be any of the others
         known.change_metatable(t, |_| true);
         assert_eq!(known.shapes(u), None);
     }

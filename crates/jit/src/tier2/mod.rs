@@ -1,8 +1,9 @@
 //! Tier 2: the optimizing compiler.
 //!
-//! Bytecode and feedback become a function in SSA form ([`ir`]), which is printed by
-//! `--dump=ssa`; passes change it; it is lowered to Cranelift IR. What it has no operations for is
-//! executed by the code that [`generic`](crate::generic) has for the instruction.
+//! The compiler builds a function in SSA form ([`ir`]) from bytecode and feedback, runs passes on
+//! it and lowers it to Cranelift IR. `--dump=ssa` prints it. An instruction for which the
+//! representation has no operation is executed by the code that [`generic`](crate::generic) emits
+//! for it.
 
 mod build;
 mod dominators;
@@ -32,7 +33,7 @@ use crate::testing::fault::Fault;
 /// Fills `func` with the code of a function.
 ///
 /// # Errors
-/// The fault that is found in the intermediate representation, where that is verified.
+/// The fault that the verifier finds in the intermediate representation, if it runs.
 pub(crate) fn compile(
     func: &mut Function,
     context: &mut FunctionBuilderContext,
@@ -86,11 +87,11 @@ fn build(
     Ok(f)
 }
 
-/// Adds the frames of inlined functions to what translates their instructions.
+/// Adds the frames of inlined functions to `generic`, which translates their instructions.
 fn add_frames<'a>(generic: &mut Generic<'a>, f: &ir::Function, all: &[build::Candidate<'a>]) {
     for frame in f.frames.values() {
         let (Some(inlinee), Some(caller)) = (frame.inlinee, frame.caller) else { continue };
-        // a call in a loop of which a round is peeled has two frames
+        // a call in a loop with a peeled iteration has two frames
         let part = all[inlinee].part.clone();
         let ir::Caller { frame: at, pc, is_tail } = caller;
         let caller = Caller { frame: at.index(), pc, is_tail };
@@ -98,7 +99,7 @@ fn add_frames<'a>(generic: &mut Generic<'a>, f: &ir::Function, all: &[build::Can
     }
 }
 
-/// Verifies the function, if that is asked for.
+/// Verifies the function if the options ask for it.
 fn check(f: &ir::Function, after: &str, input: &Input<'_>) -> Result<(), String> {
     match input.verify {
         true => verify::verify(f).map_err(|e| format!("verifier: after {after}: {e}\n{f}")),

@@ -1,4 +1,4 @@
-//! Functions as text.
+//! The text form of functions.
 
 use std::fmt;
 

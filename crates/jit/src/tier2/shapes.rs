@@ -1,11 +1,11 @@
-//! The shapes of which a table has one.
+//! Sets of shapes that a table may have.
 
 use std::fmt;
 
 use crate::feedback::inlinee::MAX_SHAPES;
 
-/// The shapes of which a table has one: one where code has seen no other, or a few whose tables
-/// have a field in the same slot.
+/// A set of shapes, one of which a table has: a single one where code has seen no other, or a few
+/// whose tables have a field in the same slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Shapes {
     ids: [u32; MAX_SHAPES],
@@ -13,7 +13,7 @@ pub(crate) struct Shapes {
 }
 
 impl Shapes {
-    /// Returns the set of some shapes; `None` if there are too many, or none.
+    /// Returns the set of these shapes; `None` if there are too many, or none.
     pub(crate) fn of(ids: impl IntoIterator<Item = u32>) -> Option<Shapes> {
         let mut found = Shapes { ids: [0; MAX_SHAPES], count: 0 };
         for id in ids {
@@ -30,17 +30,17 @@ impl Shapes {
         &self.ids[..self.count]
     }
 
-    /// Returns whether a shape is among them.
+    /// Returns whether the set has this shape.
     pub(crate) fn contains(&self, id: u32) -> bool {
         self.ids().contains(&id)
     }
 
-    /// Returns whether all of them are among others.
+    /// Returns whether the set is a subset of `others`.
     pub(crate) fn are_in(&self, others: &Shapes) -> bool {
         self.ids().iter().all(|&id| others.contains(id))
     }
 
-    /// Returns these and others, unless that are too many.
+    /// Returns the union with `others`, unless that has too many shapes.
     pub(crate) fn and(&self, others: &Shapes) -> Option<Shapes> {
         Shapes::of(self.ids().iter().chain(others.ids()).copied())
     }

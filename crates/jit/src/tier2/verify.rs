@@ -1,4 +1,4 @@
-//! Checks of functions: what every pass relies on, and leaves true.
+//! The verifier: it checks the invariants of functions that every pass relies on and preserves.
 
 use cranelift_codegen::entity::SecondaryMap;
 use perilune_runtime::value::Tag;
@@ -9,8 +9,8 @@ use super::ir::{Block, End, Function, Op, State, Type, Value};
 /// Checks a function.
 ///
 /// # Errors
-/// The first fault: a value that is used where it is not defined or of a type that an instruction
-/// does not take, a block without an end, arguments that are no match for parameters.
+/// The first fault: a value used where it is not defined, or of a type that an instruction does not
+/// take, a block without an end, or arguments that do not match parameters.
 pub(super) fn verify(f: &Function) -> Result<(), String> {
     let verifier = Verifier { f, dominators: Dominators::of(f)? };
     verifier.check()
@@ -21,11 +21,11 @@ struct Verifier<'a> {
     dominators: Dominators,
 }
 
-/// Where a value is defined: the place of its block, and of its instruction there.
+/// The definition of a value: the place of its block, and of its instruction in the block.
 type Place = (usize, usize);
 
 impl Verifier<'_> {
-    /// Whether what is defined at one place can be used at another.
+    /// Returns whether a value that is defined at one place can be used at another.
     fn dominates(&self, (block, inst): Place, (user, at): Place) -> bool {
         if user == block { inst < at } else { self.dominators.dominates(block, user) }
     }
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::entity::Pc;
 
-    /// A block that defines an integer, and one that returns it.
+    /// Returns a function of two blocks: one defines an integer, the other returns it.
     fn function() -> (Function, Value) {
         let mut f = Function::default();
         let v = f.value(Type::Is(Tag::INTEGER));

@@ -1,4 +1,4 @@
-//! Which of the two blocks that a branch leads to is laid out next.
+//! Decides which successor of a branch is laid out next.
 
 use cranelift_codegen::entity::{EntitySet, SecondaryMap};
 
@@ -6,8 +6,8 @@ use crate::tier2::ir::{Block, Function};
 
 /// The loops of a function, for the order of its blocks in memory.
 ///
-/// Cranelift lays out the second block of a branch next. If that is the one that stays in the loop,
-/// a round takes one jump, the one back; otherwise it takes two.
+/// Cranelift lays out the second block of a branch next. If that block stays in the loop, an
+/// iteration takes one jump, the back edge; otherwise it takes two.
 pub(super) struct BlockLayout {
     loops: Vec<EntitySet<Block>>,
     /// The innermost loop that a block is in.
@@ -48,8 +48,8 @@ impl BlockLayout {
         layout
     }
 
-    /// Whether a branch at the end of `from` stays in the loop if it leads to `yes`, and leaves it
-    /// if it leads to `no`.
+    /// Returns whether a branch at the end of `from` stays in the loop at `yes` and leaves it at
+    /// `no`.
     pub(super) fn stays(&self, from: Block, yes: Block, no: Block) -> bool {
         let members = self.innermost[from].map(|n| &self.loops[n]);
         members.is_some_and(|members| members.contains(yes) && !members.contains(no))

@@ -1,20 +1,20 @@
-//! Which values live across calls, and are better loaded from their home slots afterwards.
+//! Finds the values that live across calls and are better loaded from their home slots afterwards.
 //!
-//! Calls preserve no registers, so a value that is used after one is stored and loaded again. Its
-//! home slot has it already: to load it from there saves the store to the native stack. In a loop
-//! without calls that follows a call, values stay in registers instead, and so they do in a round
-//! that was peeled from it, whose loads are for the loop.
+//! Calls preserve no registers, so a value that is used after a call is spilled and reloaded. Its
+//! home slot already has it, and a load from there saves the spill to the native stack. In a loop
+//! without calls that follows a call, values stay in registers instead. The same holds for the
+//! iteration peeled from such a loop, whose loads are for the loop.
 
 use cranelift_codegen::entity::{EntitySet, SecondaryMap};
 
 use crate::tier2::ir::{Block, End, Function, Inst, Op, Value};
 
-/// What the code of a block finds.
+/// The result of the analysis at the beginning of a block.
 #[derive(Clone, Default)]
 pub(crate) struct Crossings {
-    /// Values that have lived across a call on a way here.
+    /// The values that have lived across a call on a path to the block.
     pub(crate) crossed: EntitySet<Value>,
-    /// The innermost loop around the block has a call, or there is no loop.
+    /// Whether the innermost loop around the block has a call, or there is no loop.
     pub(crate) calls: bool,
 }
 
@@ -28,12 +28,12 @@ pub(crate) fn analyse(f: &Function) -> SecondaryMap<Block, Crossings> {
     at
 }
 
-/// Whether an instruction calls.
+/// Returns whether an instruction calls.
 fn is_call(inst: &Inst) -> bool {
     matches!(inst.op, Op::Generic(_) | Op::Call(_))
 }
 
-/// Whether the code of a block calls.
+/// Returns whether the code of a block calls.
 fn calls(f: &Function, block: Block) -> bool {
     let data = &f.blocks[block];
     matches!(data.end, End::Generic(..)) || data.insts.iter().any(is_call)
@@ -49,7 +49,7 @@ fn flow(f: &Function, at: &mut SecondaryMap<Block, Crossings>) {
             let defined = data.params.iter().map(|&(v, _)| v);
             let defined = defined.chain(data.insts.iter().filter_map(|inst| inst.result));
             if calls(f, block) {
-                // what is not defined after the last call
+                // all values cross it that are not defined after the last call
                 f.values.keys().for_each(|v| {
                     crossed.insert(v);
                 });
@@ -88,7 +88,7 @@ fn loops(f: &Function) -> Vec<bool> {
         }
     }
     let calls: Vec<bool> = f.order.iter().map(|&block| calls(f, block)).collect();
-    // the size of the innermost loop so far, and whether that has a call
+    // the size of the innermost loop found so far, and whether it has a call
     let mut innermost = vec![(usize::MAX, true); f.order.len()];
     for head in 0..f.order.len() {
         let mut todo: Vec<usize> =

@@ -1,8 +1,8 @@
-//! Loads parameters where they are used.
+//! Moves loads of parameters to their uses.
 //!
-//! A parameter is in its home slot when a function is called. Many functions look at one, and
-//! return before they use the others, or use them only after a loop: what is loaded at once takes a
-//! register on the way, or is stored to the native stack and loaded again.
+//! A parameter is in its home slot when a function is called. Many functions look at one parameter
+//! and return before they use the others, or use them only after a loop. A parameter that is loaded
+//! at once takes a machine register until its use, or is spilled to the native stack and reloaded.
 
 use std::collections::HashSet;
 
@@ -19,14 +19,14 @@ struct Load {
     register: Reg,
     /// The place of the last block that dominates all uses.
     at: Option<usize>,
-    /// The states in which the value is that of its register, where they are used: the place of the
-    /// block, and whether the home slot holds the value.
+    /// The states that name the value for its own register. For each use of a state: the place of
+    /// the block, and whether the home slot holds the value there.
     states: Vec<(State, usize, bool)>,
 }
 
 /// Runs the pass: moves loads of registers from the first block to the last one that dominates
 /// their uses and is in no loop, if the home slot holds the value there. States that are used
-/// before do not name the value any more, which is at home in them.
+/// before that block no longer name the value, which is in its home slot there.
 pub(super) fn run(f: &mut Function) {
     let first = f.blocks[f.order[0]].insts.iter();
     let loads = first.filter_map(|inst| match (inst.op, inst.result) {
@@ -43,7 +43,7 @@ pub(super) fn run(f: &mut Function) {
     let homes = homes::analyse(f);
     find_uses(f, &dominators, &homes, &mut loads);
     let loops = in_loops(f, &dominators);
-    // the first one comes first in the block that they are moved to
+    // in reverse, so that moved loads keep their order
     for Load { value, register, at, states } in loads.into_iter().rev() {
         let Some(mut at) = at else { continue };
         while loops[at] {
@@ -136,8 +136,9 @@ mod tests {
     use crate::tier2::ir::{BlockData, End, FrameData, FrameState, Inst, Target, Type};
     use crate::tier2::verify::verify;
 
-    /// A function that loads two registers, looks at the first, and then uses the second in one of
-    /// two ways or in both. Between them is `op`. `loops`: what uses the second is in a loop.
+    /// Returns a function that loads two registers, tests the first, and then uses the second in
+    /// one of two branches. The block with the test has `op`. If `loops`, the use of the second is
+    /// in a loop.
     fn function(op: impl Fn(Value) -> Option<Op>, loops: bool) -> Function {
         let mut f = Function::default();
         let proto = listing::compile("local x, y = ... return y");
@@ -170,7 +171,7 @@ mod tests {
         f
     }
 
-    /// Runs the pass; the loads are in these blocks then.
+    /// Runs the pass, and checks that the loads are in these blocks afterwards.
     #[track_caller]
     fn check(mut f: Function, expected: [usize; 2]) {
         run(&mut f);
@@ -188,7 +189,7 @@ mod tests {
     #[test]
     fn parameters_are_loaded_before_their_uses() {
         check(function(|_| None, false), [1, 2]);
-        // not in each round of a loop
+        // not in each iteration of a loop
         check(function(|_| None, true), [1, 1]);
         // another value is stored to the slot of the second
         check(function(|x| Some(Op::SetRegister(Reg::new(1), x)), false), [1, 0]);

@@ -1,9 +1,9 @@
-//! Loads fields as what they are guarded to be.
+//! Combines the load of a field with the guard of its tag.
 //!
-//! A field that is loaded may be nil, for which metatables are asked. Where the same block guards
-//! the value to have a tag, the load exits unless it has: then there is one comparison, and nothing
-//! to ask. It may exit earlier than the guard did, which is before the load, so nothing is executed
-//! twice.
+//! A field that is loaded may be nil, and then metatables have to be asked. If the same block
+//! guards the tag of the value, the load exits unless the field has that tag: this takes one
+//! comparison, and metatables need not be asked. The exit may be earlier than that of the guard,
+//! but it is before the load, so nothing is executed twice.
 
 use cranelift_codegen::entity::SecondaryMap;
 use perilune_runtime::value::Tag;
@@ -17,7 +17,7 @@ pub(super) fn run(f: &mut Function) {
     let mut replaced: SecondaryMap<Value, Option<Value>> = SecondaryMap::new();
     let mut is_changed = false;
     for data in f.blocks.values_mut() {
-        // the loads of the block whose values are not guarded so far
+        // the loads of the block whose values have not been guarded yet
         let mut loads: HashMap<Value, usize> = HashMap::default();
         let mut n = 0;
         while n < data.insts.len() {
@@ -63,7 +63,8 @@ mod tests {
         Slot { number, is_inline: true }
     }
 
-    /// A block that loads two fields of a table, guards the first and returns a sum with it.
+    /// Returns a function that loads two fields of a table, guards the first and returns a sum with
+    /// it.
     fn function() -> (Function, [Value; 5]) {
         let mut f = Function::default();
         let frame = Frame::new(0);

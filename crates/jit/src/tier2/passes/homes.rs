@@ -1,4 +1,4 @@
-//! What the home slots of registers hold where blocks begin, so that nothing is stored that is
+//! Finds the contents of home slots at the beginning of blocks, so that no value is stored that is
 //! there already.
 
 use cranelift_codegen::entity::{EntityRef, SecondaryMap};
@@ -9,7 +9,7 @@ use perilune_runtime::frame::Frame as Layout;
 use crate::entity::{Pc, Reg};
 use crate::tier2::ir::{Block, End, Frame, FrameData, Function, Inst, Op, State, Target, Value};
 
-/// What home slots hold: values as they were before guards.
+/// The contents of home slots: values before guards.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Homes(Vec<Option<Value>>);
 
@@ -18,7 +18,7 @@ impl Homes {
         Homes(vec![None; size])
     }
 
-    /// Returns what the home slot of a register holds, if that is known.
+    /// Returns the content of the home slot of a register, if it is known.
     pub(crate) fn get(&self, r: Reg) -> Option<Value> {
         self.0[r.index()]
     }
@@ -28,7 +28,7 @@ impl Homes {
         self.0.iter().position(|held| *held == Some(v)).map(Reg::new)
     }
 
-    /// The registers of a state are stored.
+    /// Follows the store of the registers of a state.
     pub(crate) fn store(&mut self, f: &Function, state: State) {
         self.forget_headers(f, state);
         for &(r, v) in &f.states[state].registers {
@@ -36,8 +36,8 @@ impl Homes {
         }
     }
 
-    /// The registers of a state are stored on one way and not on another: a slot that held
-    /// something else holds either.
+    /// Follows code that may store the registers of a state: a slot that held another value may
+    /// hold either.
     fn may_store(&mut self, f: &Function, state: State) {
         self.forget_headers(f, state);
         for &(r, v) in &f.states[state].registers {
@@ -48,7 +48,7 @@ impl Homes {
         }
     }
 
-    /// The headers of the frames of a state are stored, or may be.
+    /// Forgets the slots for the headers of the frames of a state, which may be stored.
     fn forget_headers(&mut self, f: &Function, state: State) {
         let mut frame = f.states[state].frame;
         while let Some(caller) = f.frames[frame].caller {
@@ -66,7 +66,7 @@ impl Homes {
             // the self-check stores the closure
             Op::Inline(frame, _) => self.0[f.frames[frame].offset - Layout::RESERVED] = None,
             Op::Poll(state, _) => self.may_store(f, state),
-            // arguments are stored where the function is called
+            // arguments are stored if the function is called
             Op::Library(library, args, _) => {
                 let first = library.at.index() + Layout::RESERVED;
                 for (held, &arg) in self.0[first..].iter_mut().zip(args.iter().flatten()) {
@@ -94,7 +94,7 @@ impl Homes {
         }
     }
 
-    /// The instruction at `pc` was executed on home slots of a frame.
+    /// Follows the execution of the instruction at `pc` on the home slots of a frame.
     fn clobber(&mut self, f: &Function, frame: Frame, pc: Pc) {
         let FrameData { proto, offset, .. } = &f.frames[frame];
         let homes = &mut self.0[*offset..];
@@ -109,11 +109,11 @@ impl Homes {
         }
     }
 
-    /// Returns what is held at the beginning of the block that a target names.
+    /// Returns the contents at the beginning of the target's block.
     fn passed(&self, f: &Function, target: &Target) -> Homes {
         let mut homes = self.clone();
         let params = &f.blocks[target.block].params;
-        // a slot that holds what a parameter was in the round before does not hold what it is now
+        // a slot with a parameter's value of the previous iteration does not hold its new value
         let is_param = |v: &Value| params.iter().any(|(param, _)| param == v);
         for held in homes.0.iter_mut().filter(|held| held.as_ref().is_some_and(is_param)) {
             *held = None;
@@ -138,8 +138,8 @@ impl Homes {
     }
 }
 
-/// The registers that a loop or a test writes besides its effects, on one of its ways or as the
-/// position of a traversal: first and count.
+/// Returns the registers, as first and count, that a loop or test instruction writes besides its
+/// effects: on one of its branches, or as the position of a traversal.
 pub(crate) fn loop_registers(i: perilune_bytecode::Instr) -> (usize, usize) {
     match i.op() {
         Bytecode::ForPrep | Bytecode::ForLoop => (i.a(), 4),
@@ -150,9 +150,9 @@ pub(crate) fn loop_registers(i: perilune_bytecode::Instr) -> (usize, usize) {
     }
 }
 
-/// Returns what home slots hold where blocks begin.
+/// Returns the contents of home slots at the beginning of each block.
 pub(crate) fn analyse(f: &Function) -> SecondaryMap<Block, Option<Homes>> {
-    // those above the ones that have names are used by calls
+    // calls use slots above those of registers
     let ends = f.frames.values().map(|frame| frame.offset + usize::from(frame.proto.max_stack));
     let registers = ends.max().expect("there is a frame") + 16;
     let mut at: SecondaryMap<Block, Option<Homes>> = SecondaryMap::new();

@@ -1,4 +1,4 @@
-//! What is done with a function between building and lowering, a pass a file.
+//! The passes between building and lowering, one per file.
 
 pub(super) mod crossings;
 mod delayed;

@@ -1,9 +1,8 @@
-//! Removes parameters of blocks that are always passed one value, or what another parameter is
-//! passed.
+//! Removes block parameters that always have the same value, or the value of another parameter.
 //!
-//! Where blocks are built, each register that is needed is a parameter of the head of a loop; most
-//! of them the loop does not change. Braun et al., *Simple and Efficient Construction of Static
-//! Single Assignment Form*, 2013, section 3.1.
+//! The builder makes each live register a parameter of a loop's head, but the loop changes only a
+//! few of them. See Braun et al., *Simple and Efficient Construction of Static Single Assignment
+//! Form*, 2013, section 3.1.
 
 use cranelift_codegen::entity::SecondaryMap;
 
@@ -35,7 +34,7 @@ pub(super) fn run(f: &mut Function) {
     rename(f, &replaced);
 }
 
-/// Returns what a value is replaced by.
+/// Returns the value that replaces `v`, or `v` itself.
 fn resolve(replaced: &SecondaryMap<Value, Option<Value>>, mut v: Value) -> Value {
     while let Some(by) = replaced[v] {
         v = by;
@@ -71,14 +70,14 @@ fn passed(
     }
     match f.ty(param) {
         _ if is_one => same,
-        // what the guarded values were before dominates all of them
+        // the value before the guards dominates all guarded values
         Type::Any => same_origin,
         _ => None,
     }
 }
 
-/// Returns the parameter before that at `index` which is always passed the same, as the control
-/// variable of a loop is its index.
+/// Returns an earlier parameter that is always passed the same values as the one at `index`, as the
+/// control variable of a numeric `for` and its hidden index are.
 fn twin(
     f: &Function,
     replaced: &SecondaryMap<Value, Option<Value>>,
@@ -108,7 +107,7 @@ fn remove(f: &mut Function, block: Block, index: usize) {
     }
 }
 
-/// Replaces values by others, for good.
+/// Replaces values by others in the whole function.
 pub(super) fn rename(f: &mut Function, replaced: &SecondaryMap<Value, Option<Value>>) {
     for data in f.blocks.values_mut() {
         for inst in &mut data.insts {

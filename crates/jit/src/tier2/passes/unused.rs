@@ -1,4 +1,4 @@
-//! Removes instructions whose results are not used, and parameters of blocks.
+//! Removes instructions and block parameters whose values are not used.
 
 use cranelift_codegen::entity::SecondaryMap;
 
@@ -27,7 +27,7 @@ fn retain<T>(of: &mut Vec<T>, kept: &[bool]) {
     of.retain(|_| *kept.next().expect("as many as there were"));
 }
 
-/// Returns which values are used by instructions that are needed.
+/// Returns for each value whether an instruction that stays uses it.
 fn used(f: &Function) -> SecondaryMap<Value, bool> {
     let mut marks =
         Marks { used: SecondaryMap::new(), states: SecondaryMap::new(), todo: Vec::new() };
