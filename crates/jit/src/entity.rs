@@ -1,4 +1,4 @@
-//! What analyses and compilers index by: the instructions and the registers of a function.
+//! The entities that analyses and compilers index by: the instructions and registers of a function.
 
 use std::ops::{Add, Sub};
 
@@ -6,7 +6,7 @@ use cranelift_codegen::entity::{EntityRef, entity_impl};
 use perilune_bytecode::flow::{self, jump_target};
 use perilune_bytecode::{Instr, Proto};
 
-/// The place of an instruction in its function.
+/// The index of an instruction in its function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Pc(u32);
 entity_impl!(Pc, "pc");
@@ -17,23 +17,23 @@ pub(crate) struct Reg(u32);
 entity_impl!(Reg, "r");
 
 impl Pc {
-    /// Returns all places in `proto`, in order.
+    /// Returns the pcs of all instructions of `proto`, in order.
     pub(crate) fn all(proto: &Proto) -> impl DoubleEndedIterator<Item = Pc> + use<> {
         (0..proto.code.len()).map(Pc::new)
     }
 
-    /// Returns the instruction at this place.
+    /// Returns the instruction at this pc.
     pub(crate) fn instr(self, proto: &Proto) -> Instr {
         proto.code[self.index()]
     }
 
-    /// Returns where the instruction at this place, which is a JMP, leads to.
+    /// Returns the target of the JMP at this pc.
     pub(crate) fn jump_target(self, proto: &Proto) -> Pc {
         Pc::new(jump_target(&proto.code, self.index()))
     }
 
-    /// Returns the successors of the instruction at this place: in sequence, and by a jump. A test
-    /// and its JMP count as one instruction, and so do an instruction and its EXTRAARG.
+    /// Returns the successors of the instruction at this pc: in sequence, and by a jump. A test and
+    /// its JMP count as one instruction, and so do an instruction and its EXTRAARG.
     pub(crate) fn successors(self, proto: &Proto) -> (Option<Pc>, Option<Pc>) {
         let to = flow::successors(&proto.code, self.index());
         (to.sequence.map(Pc::new), to.jump.map(Pc::new))

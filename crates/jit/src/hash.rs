@@ -1,7 +1,7 @@
-//! Maps for what compiling looks up most.
+//! Hash maps for the most frequent lookups of the compilers.
 
 use foldhash::fast::FixedState;
 
-/// A map whose keys are the compiler's own, so they are not chosen to make it slow. The hashes of
-/// the standard library, which withstand that, take several times as long.
+/// A map whose keys come from the compiler, so they cannot be chosen to cause collisions. The
+/// standard library's hasher, which resists such attacks, takes several times as long.
 pub(crate) type HashMap<K, V> = std::collections::HashMap<K, V, FixedState>;

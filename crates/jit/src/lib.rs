@@ -1,4 +1,5 @@
-//! Machine code for hot methods: two compilers, and the policy of what is compiled when.
+//! Machine code for hot methods: two compilers, and the policy that decides what to compile and
+//! when.
 //!
 //! | Room | What is in it |
 //! |---|---|
@@ -17,9 +18,9 @@
 //! | `testing` | faults and chaos, for tests |
 //!
 //! Compiled code has inline paths for the operands that feedback has recorded. For others it calls
-//! the runtime, or deoptimizes to the interpreter. Registers that may be read again are in their
-//! home slots at calls, so that a frame of compiled code can be read, suspended and finished like
-//! one of the interpreter.
+//! the runtime, or deoptimizes to the interpreter. Live registers are in their home slots at calls,
+//! so that a frame of compiled code can be read, suspended and finished like one of the
+//! interpreter.
 //!
 //! **Invariant:** a compile job owns a [`Snapshot`] of feedback and knows its proto; no compile
 //! thread accesses a heap.

@@ -1,8 +1,8 @@
-//! Allocation in line: tables with their first fields, closures, upvalues.
+//! Inline allocation: tables with their first fields, closures, upvalues.
 //!
-//! What fits into the current hole is taken there, as `State::alloc` does; only the runtime looks
-//! for another hole, counts what was taken, and asks for a collection. So there is something to
-//! poll after a call of the runtime only.
+//! An object that fits into the current hole is allocated there, as `State::alloc` does. Only the
+//! runtime looks for another hole, counts allocated bytes, and requests a collection. So code has
+//! to poll only after a call of the runtime.
 
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -21,7 +21,7 @@ use super::value::Known;
 use crate::entity::{Pc, Reg};
 
 impl Emitter<'_> {
-    /// Takes `size` bytes of the current hole; branches to `slow` if it is too small.
+    /// Allocates `size` bytes in the current hole; branches to `slow` if it is too small.
     fn bump(&mut self, size: usize, slow: Block) -> Value {
         let st = self.state();
         let place = self.load64(Region::State, st, state::CURSOR);
@@ -33,8 +33,8 @@ impl Emitter<'_> {
         place
     }
 
-    /// Loads the shape of the tables that site `site` makes, which has `fields` fields at most;
-    /// branches to `slow` if none was made there in this state.
+    /// Loads the shape of the tables that site `site` allocates, which have at most `fields`
+    /// fields; branches to `slow` if this state has allocated none there.
     pub(crate) fn site_shape(&mut self, site: usize, fields: usize, slow: Block) -> Value {
         if fields == 0 {
             let st = self.state();
@@ -46,7 +46,7 @@ impl Emitter<'_> {
         shape
     }
 
-    /// Branches to `other` unless a shape is this one.
+    /// Branches to `other` unless a shape has this id.
     pub(crate) fn guard_shape_id(&mut self, shape: Value, id: u32, other: Block) {
         let found = self.load32(Region::Objects, shape, header::WORD);
         let same = self.b.ins().icmp_imm_u(IntCC::Equal, found, i64::from(id));
@@ -54,7 +54,7 @@ impl Emitter<'_> {
     }
 
     /// Allocates a table of a shape as `Table::new` does; branches to `slow` if there is no room.
-    /// `is_stored`: which of its fields are about to be stored.
+    /// `is_stored` says which of its fields the caller stores next.
     pub(crate) fn allocate_table(
         &mut self,
         (fields, array): (usize, usize),
@@ -89,8 +89,8 @@ impl Emitter<'_> {
         t
     }
 
-    /// Allocates a table in the runtime, for the instruction at `pc`. There is something to poll
-    /// once the table is in a register.
+    /// Allocates a table in the runtime, for the instruction at `pc`. The caller has to poll once
+    /// the table is in a register.
     pub(crate) fn call_new_table(&mut self, pc: Pc, fields: usize) -> Value {
         self.save_frame(pc + 1);
         let st = self.state();
@@ -174,8 +174,8 @@ impl Emitter<'_> {
         c
     }
 
-    /// Allocates a closure of inner function `n` in the runtime, for the instruction at `pc`. There
-    /// is something to poll once the closure is in a register.
+    /// Allocates a closure of inner function `n` in the runtime, for the instruction at `pc`. The
+    /// caller has to poll once the closure is in a register.
     pub(crate) fn call_new_closure(&mut self, pc: Pc, n: usize) -> Value {
         let st = self.state();
         let n = self.int(n as i64);
@@ -187,10 +187,10 @@ impl Emitter<'_> {
     }
 }
 
-/// Position of the byte `aux` in the first word of a header.
+/// The position of the byte `aux` in the first word of a header.
 const AUX_SHIFT: usize = 8 * header::AUX;
 
-// What is written as one word.
+// The fields of a header that are written as one word.
 const _: () = assert!(
     table::ARRAY_CAP == table::ARRAY_LEN + 4
         && table::LOG_NODES == table::NODES_USED + 4

@@ -28,7 +28,7 @@ impl Emitter<'_> {
         self.call_barrier(owner, bits, on);
     }
 
-    /// Emits what comes before a store to a field of `owner`: branches to `other` if the table is a
+    /// Emits the checks before a store to a field of `owner`: branches to `other` if the table is a
     /// metatable or a class, and does what [`Emitter::barrier`] does for the value. One test of the
     /// table's flags serves both.
     pub(crate) fn before_field_store(
@@ -63,16 +63,16 @@ impl Emitter<'_> {
         self.switch_to(on);
     }
 
-    /// Branches to `other` if the table is a metatable or a class, or a store of any value needs
-    /// the barrier.
+    /// Branches to `other` if the table is a metatable or a class, or if a store of some value
+    /// would need the barrier.
     pub(crate) fn guard_plain_store(&mut self, table: Value, other: Block) {
         let flags = self.flags(table);
         let due = self.b.ins().band_imm_u(flags, i64::from(WATCHED | GcHeader::UNLOGGED));
         self.guard_not(due, other);
     }
 
-    /// Returns which of `flags` matter for a store of a value with this tag: `also`, and that the
-    /// owner is unlogged if the value is collectable.
+    /// Returns those of `flags` that matter for a store of a value with this tag: `also`, and the
+    /// flag of an unlogged owner if the value is collectable.
     fn due_flags(&mut self, flags: Value, tag: Known, also: u8) -> Value {
         match tag {
             Known::Tag(t) => {

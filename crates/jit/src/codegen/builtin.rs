@@ -1,7 +1,7 @@
 //! Library functions as instructions.
 //!
-//! Each method computes what its function returns for the usual arguments, without a call, and
-//! branches to `other` for all the rest: other types, errors, and results that take a call to make.
+//! Each method computes the result of its function for the usual arguments without a call. It
+//! branches to `other` for everything else: other types, errors, and results that need a call.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::I64;
@@ -42,7 +42,8 @@ pub(crate) enum Inlined {
 }
 
 impl Inlined {
-    /// Returns what a call of library function `number` with so many arguments can be computed by.
+    /// Returns the operation that computes a call of library function `number` with so many
+    /// arguments.
     pub(crate) fn of(number: u32, arguments: usize) -> Option<Inlined> {
         const ALL: &[(Builtin, Inlined, &[usize])] = &[
             (Builtin::Abs, Inlined::Abs, &[1]),
@@ -63,14 +64,13 @@ impl Inlined {
 }
 
 impl Inlined {
-    /// Returns the tag that all results have. What would have another one is left to the function
-    /// itself.
+    /// Returns the tag of all results that are computed. The function itself is called for others.
     pub(crate) fn result(self) -> Option<Tag> {
         match self {
             Inlined::Ceil | Inlined::Floor | Inlined::Length => Some(Tag::INTEGER),
             Inlined::Sqrt => Some(Tag::FLOAT),
             Inlined::Type => Some(Tag::STRING),
-            // the function is called for the rest, which may return another type
+            // the function is called otherwise, and may return another type
             _ => None,
         }
     }
@@ -80,8 +80,8 @@ impl Inlined {
 pub(crate) type Argument = (Value, Known);
 
 impl Emitter<'_> {
-    /// Computes a library function; returns payload and tag of its result. `None`: the arguments
-    /// never are what it takes, and nothing that matters was emitted.
+    /// Computes a library function; returns payload and tag of its result, or `None` if the
+    /// arguments never have the right types. Nothing that has an effect was emitted then.
     pub(crate) fn inlined(
         &mut self,
         function: Inlined,
@@ -142,7 +142,7 @@ impl Emitter<'_> {
         self.by_kind(
             &[tag],
             other,
-            // the least integer stays as it is
+            // the least integer is its own absolute value
             |e| e.b.ins().iabs(bits),
             |e| {
                 let x = e.bits_float(bits);
@@ -152,7 +152,7 @@ impl Emitter<'_> {
         )
     }
 
-    /// Rounds to an integer; a float that is too large for one goes to `other`.
+    /// Rounds a number to an integer; branches to `other` for a float that is too large.
     fn rounded(&mut self, (bits, tag): Argument, up: bool, other: Block) -> Option<(Value, Known)> {
         let (n, _) = self.by_kind(
             &[tag],
@@ -171,7 +171,8 @@ impl Emitter<'_> {
         Some((n, Known::Tag(Tag::INTEGER)))
     }
 
-    /// The larger or the smaller one of two numbers of one kind; the first if neither is.
+    /// Returns the larger or the smaller of two numbers of the same kind, or the first if neither
+    /// is.
     fn chosen(
         &mut self,
         (x, tx): Argument,
@@ -229,7 +230,7 @@ impl Emitter<'_> {
         Some((self.byte_at(text, i, other), Known::Tag(Tag::INTEGER)))
     }
 
-    /// Loads the string of one byte.
+    /// Loads the string that consists of one byte.
     fn byte_string(&mut self, byte: Value) -> (Value, Known) {
         let offset = self.b.ins().ishl_imm_u(byte, 3);
         let st = self.state();
@@ -253,7 +254,7 @@ impl Emitter<'_> {
         Some((self.load_u32(Region::Objects, text, string::LEN), Known::Tag(Tag::INTEGER)))
     }
 
-    /// A part of a string that begins and ends at the same byte.
+    /// Returns the part of a string that begins and ends at the same byte.
     fn one_byte(
         &mut self,
         (text, tag): Argument,

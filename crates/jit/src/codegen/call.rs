@@ -1,4 +1,4 @@
-//! Entries, calls and returns: the protocol between the code of functions, and calls of the
+//! Entries, calls and returns: the calling protocol of compiled functions, and calls of the
 //! runtime.
 
 use cranelift_codegen::entity::EntityRef;
@@ -17,19 +17,20 @@ use super::memory::{Region, Regions};
 use crate::entity::{Pc, Reg};
 use crate::pipeline::input::Direct;
 
-/// The bits of the frame's link that a tail call keeps: its distance, and what concerns its caller.
+/// The bits of the frame's link that a tail call keeps: the distance, and the flags that concern
+/// the caller.
 const TAIL_KEEPS: u64 = Link::new(flags::TAIL_KEEPS, 0, 0xF_FFFF).0;
-/// The bits that it sets.
+/// The bits of the link that a tail call sets.
 const TAIL_GETS: u64 = Link::new(flags::TAIL, 0, 0).0;
 
-/// Position of the number of results in a status word.
+/// The position of the number of results in a status word.
 const RESULTS_SHIFT: i64 = 32;
 
-/// A call of a Lua function that has come back.
+/// The end of a call of a Lua function.
 pub(crate) struct Returned {
-    /// Where it has returned, and there is nothing to poll.
+    /// The block where it has returned, and there is nothing to poll.
     pub(crate) good: Block,
-    /// Where it has not returned, or there is something to poll.
+    /// The block where it has not returned, or there is something to poll.
     cold: Block,
     /// The status word, and the status in its low half.
     status: Value,
@@ -61,20 +62,20 @@ impl Emitter<'_> {
         self.b.ins().call(func, args)
     }
 
-    /// As [`Emitter::runtime`], of a function that answers with a word.
+    /// As [`Emitter::runtime`], for a function that returns a word.
     pub(crate) fn runtime_word(&mut self, address: usize, args: &[Value]) -> Value {
         let inst = self.runtime(address, args, &[I64]);
         self.b.inst_results(inst)[0]
     }
 
-    /// As [`Emitter::runtime`], of a function that answers with a value: payload and tag.
+    /// As [`Emitter::runtime`], for a function that returns a value: payload and tag.
     pub(crate) fn runtime_pair(&mut self, address: usize, args: &[Value]) -> (Value, Value) {
         let inst = self.runtime(address, args, &[I64, I64]);
         let results = self.b.inst_results(inst);
         (results[0], results[1])
     }
 
-    /// Calls a function of the runtime whose address is in a register.
+    /// Calls a function of the runtime whose address is a value.
     fn runtime_at(&mut self, callee: Value, args: &[Value], results: &[Type]) -> Inst {
         let kinds = kinds(self.b.func, args);
         let found = self.sigs.iter().find(|(a, r, _)| *a == kinds && r == results);
@@ -90,7 +91,8 @@ impl Emitter<'_> {
     }
 
     /// Calls a function of the runtime that may run Lua code, while the frame is at `pc`; exits
-    /// from the code unless the status is good. `args`: those after state, base and frame word.
+    /// from the code unless the status is good. `args` are the arguments after state, base and
+    /// frame word.
     pub(crate) fn runtime_step(&mut self, address: usize, pc: Pc, args: &[Value]) {
         let word = self.frame_word(pc);
         self.runtime_step_at(address, word, args);
@@ -110,8 +112,8 @@ impl Emitter<'_> {
         self.runtime_pair(address, &all)
     }
 
-    /// As [`Emitter::runtime_step`], of a function that preserves all registers: for what hardly
-    /// ever happens, while the code around it holds values in registers.
+    /// As [`Emitter::runtime_step`], for a function that preserves all machine registers: for rare
+    /// events, so that the code around holds values in registers.
     pub(crate) fn preserving_step(&mut self, address: usize, pc: Pc) {
         self.save_frame(pc);
         self.preserving(address, &[]);
@@ -123,8 +125,8 @@ impl Emitter<'_> {
         self.set_base(base);
     }
 
-    /// As [`Emitter::preserving_step`], of a function that changes nothing that code loads, but
-    /// for home slots and the state.
+    /// As [`Emitter::preserving_step`], for a function that changes no memory that code loads from
+    /// except home slots and the state.
     pub(super) fn quiet_step(&mut self, address: usize, pc: Pc) {
         self.save_frame(pc);
         self.changing_nothing(|e| e.preserving(address, &[]));
@@ -133,7 +135,7 @@ impl Emitter<'_> {
         self.check(status);
     }
 
-    /// Calls a function of the runtime that preserves all registers.
+    /// Calls a function of the runtime that preserves all machine registers.
     pub(super) fn preserving(&mut self, address: usize, args: &[Value]) {
         let signature = |func: &Function| {
             let mut signature = runtime_signature(&kinds(func, args), &[]);
@@ -149,16 +151,16 @@ impl Emitter<'_> {
         self.preserving_step(self.body.calls.preserving_one as usize, pc + 1);
     }
 
-    /// Continues in a new block if `answer` is not 0, and else there after running the instruction
-    /// at `pc` in the runtime.
+    /// Continues in a new block. If `answer` is 0, runs the instruction at `pc` in the runtime
+    /// first.
     pub(crate) fn unless_generic(&mut self, pc: Pc, answer: Value) {
         let (slow, on) = (self.cold_block(), self.block());
         self.branch(answer, on, slow);
         self.end_slowly(slow, pc, on);
     }
 
-    /// Ends an instruction without a result: what went to `slow` runs it in the runtime, and
-    /// control continues at `done`.
+    /// Ends an instruction without a result: in `slow`, runs the instruction in the runtime.
+    /// Control continues at `done`.
     pub(crate) fn end_slowly(&mut self, slow: Block, pc: Pc, done: Block) {
         self.switch_to(slow);
         self.generic(pc);
@@ -173,8 +175,8 @@ impl Emitter<'_> {
         self.guard(known, slow);
     }
 
-    /// Calls the native function `callee` if it is one of the library that machine code knows,
-    /// and it can answer without an error; returns its result. Branches to `unknown` else.
+    /// Calls the native function `callee` if it is a library function that machine code knows and
+    /// that can answer without an error; returns its result. Otherwise branches to `unknown`.
     pub(crate) fn call_builtin(
         &mut self,
         callee: Value,
@@ -226,7 +228,8 @@ impl Emitter<'_> {
 
 /// The beginning of a function.
 impl Emitter<'_> {
-    /// Emits the beginning of a function: is there room, and are all parameters there?
+    /// Emits the prologue of a function: checks that the stack has room, and fills missing
+    /// parameters.
     pub(crate) fn prologue(&mut self, nargs: Value) {
         let proto = self.body.proto;
         let params: usize = proto.num_params.into();
@@ -290,7 +293,7 @@ impl Emitter<'_> {
             self.switch_to(on);
             return;
         }
-        // the last one first, down to those that there are arguments for
+        // from the last parameter down to the first one without an argument
         let fill = self.cold_block();
         let p = self.b.append_block_param(fill, I64);
         let count = self.int(params as i64);
@@ -308,7 +311,7 @@ impl Emitter<'_> {
 
 /// Calls of Lua functions.
 impl Emitter<'_> {
-    /// Loads the address of the slot of a Lua function.
+    /// Loads the address of the entry slot of a Lua function.
     pub(crate) fn slot_of(&mut self, callee: Value) -> Value {
         let inst = self.load64(Region::Objects, callee, closure::INSTANCE);
         self.load64(Region::Instances, inst, instance::SLOT)
@@ -324,8 +327,8 @@ impl Emitter<'_> {
         if b != 0 { self.int(b as i64 - 1) } else { self.count_from(a + Frame::RESERVED) }
     }
 
-    /// Stores the headers of this frame and of that of a callee in register `a`, for a call that
-    /// continues at `pc`; returns the base of the callee's frame.
+    /// Stores the headers of this frame and of the frame of a callee in register `a`, for a call
+    /// that continues at `pc`; returns the base of the callee's frame.
     pub(crate) fn begin_call(&mut self, a: Reg, pc: Pc) -> Value {
         let base = self.base();
         let word = self.frame_word(pc);
@@ -343,7 +346,8 @@ impl Emitter<'_> {
         std::array::from_fn(|n| self.b.inst_results(inst)[n])
     }
 
-    /// Calls a Lua function: directly, if it is the one in this module that it is likely to be.
+    /// Calls a Lua function: directly if it is the likely callee in this module, otherwise through
+    /// its slot.
     pub(crate) fn call_likely(&mut self, likely: Direct, args: &[Value; 3]) -> [Value; 4] {
         let callee = args[0];
         let (direct, other) = (self.block(), self.cold_block());
@@ -352,7 +356,7 @@ impl Emitter<'_> {
             self.b.append_block_param(done, I64);
         }
         let same = if likely.is_self {
-            // one closure calls itself
+            // a closure that calls itself
             let own = self.closure();
             self.b.ins().icmp(IntCC::Equal, callee, own)
         } else {
@@ -392,8 +396,8 @@ impl Emitter<'_> {
         Returned { good, cold, status, low, bits, tag }
     }
 
-    /// Leaves the frame where the callee has failed or yields; returns the block where it has
-    /// returned and there is something to poll.
+    /// Leaves the frame if the callee has failed or yields; returns the block where it has returned
+    /// and there is something to poll.
     pub(crate) fn pass_on_failure(&mut self, returned: &Returned) -> Block {
         self.switch_to(returned.cold);
         let polled = self.cold_block();
@@ -415,7 +419,8 @@ impl Emitter<'_> {
         self.switch_to(block);
         let status_ = self.b.block_params(block)[0];
         let base = self.return_base();
-        // an error finds its way by `State::base`; of a yield the top frame is the yielding one
+        // an error unwinds from the frame at `State::base`; a yield leaves that of the yielding
+        // frame there
         let (error, out) = (self.cold_block(), self.cold_block());
         let low = self.b.ins().ireduce(I8, status_);
         let failed = self.b.ins().icmp_imm_u(IntCC::Equal, low, status::ERROR as i64);
@@ -428,7 +433,7 @@ impl Emitter<'_> {
         self.leave_with(status_, base);
     }
 
-    /// Stores the results of a callee where a call with operand C wants them, from register `a` on.
+    /// Stores the results of a callee from register `a` on, as many as a call with operand C wants.
     pub(crate) fn store_results(&mut self, a: Reg, c: usize, returned: &Returned) {
         let Returned { status, bits, tag, .. } = *returned;
         let base = self.base();
@@ -451,7 +456,7 @@ impl Emitter<'_> {
                 self.store(Region::State, top, st, state::TOP);
             }
             _ => {
-                // the first is in registers in any case
+                // the first is in machine registers in any case
                 self.store_register_at(base, a, bits, tag);
                 let n = self.b.ins().ushr_imm_u(status, RESULTS_SHIFT);
                 let nil = self.int(0);
@@ -485,8 +490,8 @@ impl Emitter<'_> {
         self.guard_not(word, other);
     }
 
-    /// Ends the block: replaces the frame by one of the Lua function `callee` and jumps to it. No
-    /// extra arguments have moved the frame.
+    /// Ends the block: replaces the frame by one of the Lua function `callee` and jumps to it. The
+    /// frame must not have been moved by extra arguments.
     pub(crate) fn tail_call(&mut self, base: Value, callee: Value, args: &[(Value, Value)]) {
         self.store(Region::Slots, callee, base, frame::CALLEE);
         for (n, &(bits, tag)) in args.iter().enumerate() {
@@ -502,9 +507,9 @@ impl Emitter<'_> {
         self.b.ins().return_call_indirect(self.entry_sig, entry, &[callee, base, nargs]);
     }
 
-    /// Makes a tail call in the runtime, for the instruction before `pc`. `args`: those of
-    /// `RuntimeCalls::tail_call` after the frame word. Jumps to the Lua function that the runtime
-    /// has put in the place of this one; continues where it has called the function.
+    /// Makes a tail call in the runtime, for the instruction before `pc`. `args` are those of
+    /// `RuntimeCalls::tail_call` after the frame word. Jumps to a Lua function by which the runtime
+    /// has replaced this one; continues if the runtime has called the function itself.
     pub(crate) fn call_tail_call(&mut self, pc: Pc, args: &[Value]) {
         let word = self.frame_word(pc);
         let (status, base) = self.call_step(self.body.calls.tail_call as usize, word, args);

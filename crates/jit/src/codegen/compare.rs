@@ -9,8 +9,8 @@ use super::Emitter;
 
 impl Emitter<'_> {
     /// Ends the block: goes to `yes` if two values, given as payload and tag, are equal without a
-    /// metamethod, to `mixed` if they are numbers of both kinds, to `slow` if a metamethod may say
-    /// so, and else to `no`.
+    /// metamethod, to `mixed` if they are an integer and a float, to `slow` if a metamethod may
+    /// make them equal, and otherwise to `no`.
     pub(crate) fn equal_values(
         &mut self,
         (va, a): (Value, Value),
@@ -28,7 +28,7 @@ impl Emitter<'_> {
         let c = self.b.ins().icmp(IntCC::Equal, va, vb);
         self.branch(c, yes, no);
 
-        // tags below those of numbers have one value
+        // a tag below those of numbers has only one value
         self.switch_to(more);
         let c = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, a, i64::from(Tag::INTEGER.0));
         let objects = self.case(c);
@@ -59,7 +59,7 @@ impl Emitter<'_> {
         let both = self.is_number(a);
         self.branch(both, mixed, differ_from_all);
 
-        // short strings differ when their objects do
+        // different objects are different short strings
         self.switch_to(unequal);
         let c = self.is_tag(a, Tag::STRING);
         let other = self.case(c);
@@ -85,7 +85,7 @@ impl Emitter<'_> {
         self.jump(no);
     }
 
-    /// Returns whether an integer and a float are equal, of which either may come first.
+    /// Returns whether an integer and a float, in either order, are equal.
     pub(crate) fn equal_numbers(
         &mut self,
         (va, a): (Value, Value),
@@ -95,7 +95,7 @@ impl Emitter<'_> {
         let int = self.b.ins().select(first, va, vb);
         let bits = self.b.ins().select(first, vb, va);
         let float = self.bits_float(bits);
-        // the integer that the float is, if it is one: conversions there and back are exact then
+        // if the float is equal to an integer, both conversions are exact
         let near = self.b.ins().fcvt_to_sint_sat(I64, float);
         let back = self.b.ins().fcvt_from_sint(F64, near);
         let exact = self.b.ins().fcmp(FloatCC::Equal, back, float);

@@ -1,4 +1,4 @@
-//! Encodings that the emitted code computes with, asserted where the compiler sees them.
+//! Encodings that the emitted code relies on, asserted at compile time.
 
 use perilune_runtime::frame::Link;
 use perilune_runtime::meta::Event;
@@ -6,11 +6,11 @@ use perilune_runtime::table::ArrayKind;
 use perilune_runtime::tier::{MISS, status};
 use perilune_runtime::value::Tag;
 
-/// The tag of the elements of an array of numbers, less its kind.
+/// The difference between the tag of the elements of an array of numbers and the kind of the array.
 pub(super) const KIND_TO_TAG: i64 = Tag::INTEGER.0 as i64 - ArrayKind::Int as i64;
 
-// `number_tag` and its guards: both kinds of numbers are as far from their tags, which are
-// neighbours.
+// `number_tag` and its guards: both kinds of arrays are equally far from their tags, which are
+// adjacent.
 const _: () = assert!(
     Tag::FLOAT.0 as i64 - ArrayKind::Float as i64 == KIND_TO_TAG
         && Tag::FLOAT.0 == Tag::INTEGER.0 + 1
@@ -27,7 +27,7 @@ const _: () = assert!(
         && Tag::ITER.0 > Tag::TRUE.0
 );
 
-// Collectable tags are those with one bit.
+// A tag is collectable if it has a certain bit.
 const _: () = assert!(
     Tag::STRING.is_collectable()
         && Tag::CELL.is_collectable()

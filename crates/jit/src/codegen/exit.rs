@@ -1,4 +1,4 @@
-//! Ways out of the code: statuses of the runtime, and deoptimization.
+//! Exits from the code: by a status of the runtime, and by deoptimization.
 
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -15,7 +15,7 @@ use crate::exits::share::Tree;
 use crate::exits::state::{FrameState, Home, Point, Registers};
 use crate::hash::HashMap;
 
-/// A store that an exit makes: equal ones store the same.
+/// A store that an exit makes. Equal stores have the same effect.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Store {
     register: Reg,
@@ -30,12 +30,12 @@ enum Operand {
 }
 
 impl Emitter<'_> {
-    /// Exits from the code unless the status is good. It counts no results.
+    /// Exits from the code unless the status, which has no number of results, is good.
     pub(super) fn check(&mut self, status: Value) {
         self.check_whether(status, status);
     }
 
-    /// As [`Emitter::check`], of a status with a number in its high half.
+    /// As [`Emitter::check`], for a status with a number in its high half.
     pub(super) fn check_low(&mut self, status: Value) {
         let low = self.b.ins().ireduce(I32, status);
         self.check_whether(low, status);
@@ -48,8 +48,8 @@ impl Emitter<'_> {
         self.switch_to(on);
     }
 
-    /// Exits from the code with a panic of the runtime if the object that it was to make is null.
-    /// The frame is stored.
+    /// Exits from the code with a panic of the runtime if the object that the runtime was to
+    /// allocate is null. The frame must have been stored.
     pub(super) fn unless_panicked(&mut self, object: Value) -> Value {
         let panicked = self.int(status::PANIC as i64);
         let on = self.next_block();
@@ -59,7 +59,7 @@ impl Emitter<'_> {
         object
     }
 
-    /// Returns what all exits of this frame with a status of the runtime jump to.
+    /// Returns the block to which all exits of this frame with a status of the runtime jump.
     fn exit(&mut self) -> Block {
         if let Some(block) = self.frame().exit {
             return block;
@@ -69,7 +69,7 @@ impl Emitter<'_> {
         *self.frames[self.current].exit.insert(block)
     }
 
-    /// Emits the exits, and what they share.
+    /// Emits the blocks of the exits, and the blocks that they share.
     pub(super) fn exit_blocks(&mut self) {
         self.deferred_exits();
         for (point, frame, block) in std::mem::take(&mut self.deoptimizing) {
@@ -95,7 +95,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Ends the block: returns with a status and no results. One return serves all ways here.
+    /// Ends the block: returns with a status and no results. All such blocks share one return.
     pub(super) fn leave_with(&mut self, status: Value, base: Value) {
         let block = match self.leaving {
             Some(block) => block,
@@ -109,8 +109,8 @@ impl Emitter<'_> {
         self.jump_with_all(block, &[status, base]);
     }
 
-    /// Emits the blocks that deoptimize, by frame and point; stores that several of them make are
-    /// emitted once.
+    /// Emits the blocks that deoptimize, grouped by frame and point; stores that several of them
+    /// make are emitted once.
     fn deferred_exits(&mut self) {
         let mut exits = std::mem::take(&mut self.deferred);
         while let Some((_, first, _)) = exits.first() {
@@ -200,14 +200,14 @@ impl Emitter<'_> {
         }
     }
 
-    /// Emits what all exits of the outermost frame with a status of the runtime jump to.
+    /// Emits `block`, to which all exits of the outermost frame with a status of the runtime jump.
     fn exit_block(&mut self, block: Block) {
         self.switch_to(block);
         let status = self.b.block_params(block)[0];
         let st = self.state();
         let base = self.load64(Region::State, st, state::BASE);
         if self.body.is_loop {
-            // the loop that entered this code takes the frame back
+            // the interpreter loop that entered this code takes the frame back
             return self.leave_with(status, base);
         }
         let (resume, out) = (self.cold_block(), self.cold_block());
@@ -220,16 +220,16 @@ impl Emitter<'_> {
         self.resume(base, zero);
     }
 
-    /// Ends the block: the interpreter continues the frame at `base`. No return address in this
-    /// code may remain: it does not pin the code any more.
+    /// Ends the block: the interpreter continues the frame at `base`. No return address into this
+    /// code may remain, as the frame no longer pins the code.
     fn resume(&mut self, base: Value, depth: Value) {
         let entry = self.int(self.body.calls.resume as usize as i64);
         let closure = self.load_callee(base);
         self.b.ins().return_call_indirect(self.entry_sig, entry, &[closure, base, depth]);
     }
 
-    /// Emits what the exits of frames of inlined functions with a status of the runtime jump to,
-    /// and what these frames share.
+    /// Emits the blocks to which exits of inlined frames with a status of the runtime jump, and the
+    /// block that these share.
     fn exit_blocks_of_inlined(&mut self, frames: &[(usize, Block)]) {
         if frames.is_empty() {
             return;
@@ -249,8 +249,8 @@ impl Emitter<'_> {
         self.exit_inlined(params);
     }
 
-    /// As [`Emitter::exit_block`], of a frame of an inlined function, whose base the runtime has
-    /// stored: the code returns for the outermost frame, which is at `distance` below.
+    /// As [`Emitter::exit_block`], for the frame of an inlined function, whose base the runtime has
+    /// stored. The code returns for the outermost frame, which is `distance` below.
     fn exit_inlined(&mut self, [status, depth, distance]: [Value; 3]) {
         let st = self.state();
         let base = self.load64(Region::State, st, state::BASE);
@@ -283,8 +283,7 @@ impl Emitter<'_> {
         self.deoptimize_storing(block, state, Vec::new());
     }
 
-    /// As [`Emitter::deoptimize_in`], where registers are to be stored first. The frame is the
-    /// current one.
+    /// As [`Emitter::deoptimize_in`], but stores registers first. The frame is the current one.
     pub(crate) fn deoptimize_storing(
         &mut self,
         block: Block,
@@ -295,8 +294,8 @@ impl Emitter<'_> {
         self.deferred.push((block, state.in_frame(self.current), stores));
     }
 
-    /// Ends the block: goes to the block that deoptimizes at the point of the state, with the frame
-    /// word to store.
+    /// Ends the block: jumps to the block that deoptimizes at the point of the state, and passes it
+    /// the frame word to store.
     fn leave(&mut self, state: FrameState, word: Value) {
         match state.registers {
             Registers::Home => {}
@@ -314,7 +313,7 @@ impl Emitter<'_> {
         self.jump_with(to, word);
     }
 
-    /// Emits what all states at one point share.
+    /// Emits the block that all states at one point share.
     fn deoptimize_at_point(&mut self, point: Point, block: Block) {
         let calls = self.body.calls;
         let function = match point {

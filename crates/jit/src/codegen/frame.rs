@@ -22,7 +22,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The base has moved, or may have: something was called.
+    /// Sets the base after a call, which may have moved it.
     pub(crate) fn set_base(&mut self, base: Value) {
         let base = match self.frame().offset {
             0 => base,
@@ -33,20 +33,20 @@ impl Emitter<'_> {
         self.nothing_called = false;
     }
 
-    /// A loop begins here: control may come back after a call.
+    /// Begins a loop: control may reach this place again after a call.
     pub(crate) fn begin_loop(&mut self) {
         self.nothing_called = false;
     }
 
-    /// The code that follows takes `base` for the base of the outermost frame until it is set.
-    /// `None`: it asks for the variable again. In a loop that is not emitted to its end, the
-    /// variable is not known to have one value.
+    /// Makes the following code use `base` as the base of the outermost frame until the base is
+    /// set, or read the variable again if it is `None`. In a loop that is not completely emitted,
+    /// Cranelift's builder does not know that the variable has one value.
     pub(crate) fn fix_base(&mut self, base: Option<Value>) {
         self.loop_base = base;
     }
 
-    /// Returns the closure. It is read again from the frame after calls, so that no register of the
-    /// machine is saved for it.
+    /// Returns the closure. It is read from the frame again after calls, so that no machine
+    /// register is saved for it.
     pub(crate) fn closure(&mut self) -> Value {
         if self.nothing_called && self.current == 0 {
             return self.passed_closure;
@@ -57,13 +57,13 @@ impl Emitter<'_> {
         );
         let base = self.base();
         if self.current != 0 {
-            // functions that are inlined one after the other have their closures in one slot
+            // functions inlined one after the other have their closures in the same slot
             return self.load_callee(base);
         }
         self.load_constant(I64, base, frame::CALLEE)
     }
 
-    /// Returns the closure that was passed, while that is what [`Emitter::closure`] returns.
+    /// Returns the closure that was passed, if [`Emitter::closure`] still returns that.
     pub(crate) fn closure_as_passed(&self) -> Option<Value> {
         (self.nothing_called && self.current == 0).then_some(self.passed_closure)
     }
@@ -89,8 +89,8 @@ impl Emitter<'_> {
         self.load64(Region::Objects, upvalue, closure::PLACE)
     }
 
-    /// Returns the base of the outermost frame, and the offset from it of a place that is at
-    /// `offset` from the base of the current one.
+    /// Returns the base of the outermost frame, and the offset from there of the place at `offset`
+    /// from the base of the current frame.
     fn place_of(&mut self, offset: i32) -> (Value, i32) {
         (self.outermost_base(), frame::slot(self.frame().offset) + offset)
     }
@@ -101,8 +101,8 @@ impl Emitter<'_> {
         self.b.ins().iadd_imm_s(base, i64::from(offset))
     }
 
-    /// Returns the address of the first argument of a call whose callee is in register `a`, which
-    /// is the base of the callee's frame.
+    /// Returns the address of the first argument of a call with the callee in register `a`: the
+    /// base of the callee's frame.
     pub(crate) fn callee_base(&mut self, a: Reg) -> Value {
         self.address(a + Frame::RESERVED)
     }
@@ -193,13 +193,13 @@ impl Emitter<'_> {
         self.b.ins().icmp_imm_u(IntCC::Equal, at, pc.index() as i64)
     }
 
-    /// Returns the base that the frame had before extra arguments moved it: what is returned.
+    /// Returns the base that the frame had before extra arguments moved it, which the code returns.
     pub(super) fn return_base(&mut self) -> Value {
         let base = self.outermost_base();
         self.return_base_of(base)
     }
 
-    /// As [`Emitter::return_base`], where the outermost frame is at `base`.
+    /// As [`Emitter::return_base`], for an outermost frame at `base`.
     pub(super) fn return_base_of(&mut self, base: Value) -> Value {
         if !self.body.proto.is_vararg {
             return base;
@@ -213,7 +213,7 @@ impl Emitter<'_> {
         self.b.ins().isub(base, bytes)
     }
 
-    /// Loads the end of the values of a frame whose last value is one of several.
+    /// Loads the end of the values of a frame that ends with a variable number of values.
     pub(super) fn load_top(&mut self) -> Value {
         let st = self.state();
         self.load64(Region::State, st, state::TOP)

@@ -1,4 +1,4 @@
-//! Guards: branches on what code relies on.
+//! Guards: branches that check the conditions that code relies on.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
@@ -40,8 +40,8 @@ impl Emitter<'_> {
         other
     }
 
-    /// Branches to `no` unless all the tags are this one; false: they never are, and nothing was
-    /// emitted.
+    /// Branches to `no` unless all tags are equal to `wanted`. Returns false, and emits nothing, if
+    /// they never are.
     pub(crate) fn require(&mut self, tags: &[Known], wanted: Tag, no: Block) -> bool {
         let mut conditions = Vec::new();
         for &t in tags {
@@ -73,7 +73,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Branches to `other` unless `string` is a short one, which is equal to no other object.
+    /// Branches to `other` unless `string` is a short one: it is equal to no other object then.
     pub(crate) fn guard_short(&mut self, string: Value, other: Block) {
         let short = self.is_short(string);
         self.guard(short, other);
@@ -85,7 +85,7 @@ impl Emitter<'_> {
         self.b.ins().icmp_imm_u(IntCC::Equal, class, LuaString::SHORT as i64)
     }
 
-    /// Branches to `other` unless the native function is this one of the library, by its number in
+    /// Branches to `other` unless the native function is the library function with this number in
     /// [`Builtin`](perilune_runtime::native::Builtin).
     pub(crate) fn guard_builtin(&mut self, function: Value, wanted: u32, other: Block) {
         let number = self.load32(Region::Objects, function, header::WORD);

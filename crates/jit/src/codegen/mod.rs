@@ -1,12 +1,12 @@
-//! What compilers emit: frames, values, guards, accesses to tables, allocation, calls, polls and
-//! exits, as Cranelift IR.
+//! Emits Cranelift IR for the compilers: frames, values, guards, accesses to tables, allocation,
+//! calls, polls and exits.
 //!
 //! An [`Emitter`] has one method for each of these. It knows the layout of the runtime and the
 //! protocols of `crates/runtime/src/tier.rs`, and is the only part of the crate that loads and
-//! stores. Which code is emitted for an instruction, and what is known of its operands, is decided
-//! by the caller: nothing here depends on feedback, or on what a compiler keeps of registers.
+//! stores. The caller decides which code an instruction gets, and knows the facts about its
+//! operands: nothing here depends on feedback or on the contents of registers.
 //!
-//! A method that takes a block named for a condition (`slow`, `other`) branches there under that
+//! A method that takes a block named after a condition (`slow`, `other`) branches there under that
 //! condition and continues in a new block.
 
 mod allocate;
@@ -50,20 +50,20 @@ use crate::testing::fault::Fault;
 use available::Available;
 use inline::FrameCode;
 
-/// The body of a function that code is emitted for.
+/// The function body that code is emitted for.
 #[derive(Clone, Copy)]
 pub(crate) struct Body<'a> {
     pub(crate) proto: &'a Proto,
     pub(crate) calls: &'a RuntimeCalls,
     /// The id that frames of the code carry.
     pub(crate) id: u32,
-    /// Whether the code is entered at a loop, by the loop of the interpreter.
+    /// Whether the code is an OSR entry, which the interpreter loop enters.
     pub(crate) is_loop: bool,
     /// Whether the code counts instructions.
     pub(crate) counts: bool,
-    /// Whether the code compares what it holds with frame and heap.
+    /// Whether the code compares the values that it holds with frame and heap.
     pub(crate) verify_values: bool,
-    /// What is to be done wrong, for tests.
+    /// The fault to inject, for tests.
     pub(crate) fault: Option<Fault>,
 }
 
@@ -74,34 +74,36 @@ pub(crate) struct Emitter<'a> {
     callees: Callees<'a>,
     /// The address of register 0.
     base: Variable,
-    /// The base in a loop that does not set it.
+    /// The base in a loop that does not change it.
     loop_base: Option<Value>,
-    /// The closure as it was passed, which is valid as long as nothing was called.
+    /// The closure that was passed, which is valid as long as nothing has been called.
     passed_closure: Value,
-    /// No code so far, and none that comes back to here, has called anything.
+    /// Whether no code has called anything on any path to here.
     nothing_called: bool,
     /// The frames that code is emitted for: the outermost one, and those of inlined functions.
     frames: Vec<FrameCode<'a>>,
-    /// The number of the current one.
+    /// The number of the current frame.
     current: usize,
-    /// Slots that frames of inlined functions take above those of the function itself.
+    /// The number of slots that frames of inlined functions take above those of the function
+    /// itself.
     inlined_slots: usize,
-    /// Frames of inlined functions are stored, so that code can read from them.
+    /// Whether frames of inlined functions are stored, so that code can read from them.
     frames_are_stored: bool,
-    /// The state, and the block in which it was read from its register last.
+    /// The state, and the block in which it was last read from its machine register.
     state: Option<(Block, Value)>,
-    /// Exits with the status of a callee that failed or yields.
+    /// The block that exits with the status of a callee that failed or yields.
     failure: Option<Block>,
-    /// Returns with a status and the base that it is passed, without results.
+    /// The block that returns, without results, the status and base that it is passed.
     leaving: Option<Block>,
-    /// Deoptimize the frame at the frame word that they are passed, each at another point or in
-    /// another frame.
+    /// The blocks that deoptimize a frame with the frame word that they are passed, one for each
+    /// point and frame.
     deoptimizing: Vec<(Point, usize, Block)>,
-    /// Where the self-check reports differences.
+    /// The blocks in which the self-check reports differences.
     verify_reports: Option<verify::VerifyReports>,
-    /// Blocks that deoptimize, which are emitted last, with what they store to home slots.
+    /// The blocks that deoptimize, which are emitted last, with the values that they store to home
+    /// slots.
     deferred: Vec<(Block, FrameState, Vec<Home>)>,
-    /// What of it leaves the frame to the interpreter, and in which state.
+    /// The exits emitted so far, with their frame states.
     exits: ExitMap,
     entry_sig: SigRef,
     mem_flags: memory::Flags,
@@ -184,13 +186,13 @@ impl<'a> Emitter<'a> {
         self.exits
     }
 
-    /// Returns what inserts instructions into the current block.
+    /// Returns the builder that inserts instructions into the current block.
     pub(crate) fn ins(&mut self) -> FuncInstBuilder<'_, 'a> {
         self.b.ins()
     }
 
-    /// Says from which instruction of the bytecode the following code is: of the outermost
-    /// function, so of an inlined one the call.
+    /// Sets the bytecode instruction that the following code belongs to. It is one of the outermost
+    /// function: for an inlined function, the call.
     pub(crate) fn set_source(&mut self, pc: Pc) {
         let pc = self.outermost_pc(pc);
         self.b.set_srcloc(cranelift_codegen::ir::SourceLoc::new(pc.as_u32()));
@@ -210,7 +212,7 @@ impl Emitter<'_> {
         block
     }
 
-    /// Creates a block that continues the current one: as cold as that.
+    /// Creates a block that continues the current one, and is cold if that is.
     pub(crate) fn next_block(&mut self) -> Block {
         let is_cold = self.b.current_block().is_some_and(|b| self.b.func.layout.is_cold(b));
         if is_cold { self.cold_block() } else { self.b.create_block() }
@@ -223,10 +225,10 @@ impl Emitter<'_> {
         (block, word)
     }
 
-    /// Continues in `block`, to which nothing branches from here on.
+    /// Continues in `block`, to which no later code may branch.
     ///
-    /// What variables hold is then known to be passed by those that branched there, and a variable
-    /// with one value needs no parameter of the block.
+    /// As all predecessors are known, a variable that has one value in all of them needs no block
+    /// parameter.
     pub(crate) fn switch_to(&mut self, block: Block) {
         self.available.switch_to(self.b.func, block, None);
         self.b.switch_to_block(block);
@@ -245,7 +247,7 @@ impl Emitter<'_> {
         (block, params)
     }
 
-    /// Says that a block is rarely executed.
+    /// Marks a block as rarely executed.
     pub(crate) fn set_cold(&mut self, block: Block) {
         self.b.set_cold_block(block);
     }
@@ -261,7 +263,7 @@ impl Emitter<'_> {
         self.b.ins().jump(to, &[BlockArg::from(value)]);
     }
 
-    /// Ends the block: goes to `yes` if the condition is not zero, else to `no`.
+    /// Ends the block: goes to `yes` if the condition is not zero, otherwise to `no`.
     pub(crate) fn branch(&mut self, condition: Value, yes: Block, no: Block) {
         match self.decided(condition) {
             Some(true) => self.jump(yes),
@@ -272,7 +274,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Branches to `no` if `condition` does not hold, and else to `yes`, which is laid out next.
+    /// Branches to `no` if `condition` does not hold, and otherwise to `yes`, which is laid out
+    /// next.
     pub(crate) fn branch_unless(&mut self, condition: Value, no: Block, yes: Block) {
         if self.decided(condition).is_some() {
             return self.branch(condition, yes, no);
@@ -296,8 +299,8 @@ impl Emitter<'_> {
         self.b.ins().iconst(I64, v)
     }
 
-    /// Returns the state. It is read once in a block: each time takes an instruction, and to keep
-    /// it longer takes a register.
+    /// Returns the state. It is read once per block: each read takes an instruction, and keeping it
+    /// across blocks takes a machine register.
     pub(crate) fn state(&mut self) -> Value {
         let block = self.b.current_block().expect("code is emitted into a block");
         match self.state {

@@ -1,4 +1,4 @@
-//! Operators of numbers, as Lua defines them.
+//! Operators on numbers, as Lua defines them.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F64, I64};
@@ -10,7 +10,7 @@ use super::Emitter;
 use super::available::constant;
 use super::value::Known;
 
-/// What is computed.
+/// An operator on numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Operator {
     Add,
@@ -63,8 +63,8 @@ impl Operator {
 }
 
 impl Emitter<'_> {
-    /// Emits an operator of integers. `divisor`: the right operand, where it is a constant.
-    /// Branches to `slow` for what is an error.
+    /// Emits an operator on integers. `divisor` is the right operand, if it is a constant. Branches
+    /// to `slow` where Lua raises an error.
     pub(crate) fn int_operator(
         &mut self,
         operator: Operator,
@@ -88,7 +88,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Emits the quotient that is rounded down, or the remainder that goes with it.
+    /// Emits a division that rounds down, or the remainder of one.
     fn floor_division(
         &mut self,
         operator: Operator,
@@ -144,7 +144,7 @@ impl Emitter<'_> {
         self.runtime_word(self.body.calls.shift_left as usize, &[x, n])
     }
 
-    /// Emits an operator of floats.
+    /// Emits an operator on floats.
     pub(crate) fn float_operator(&mut self, operator: Operator, x: Value, y: Value) -> Value {
         match operator {
             Operator::Add => self.b.ins().fadd(x, y),
@@ -170,7 +170,7 @@ impl Emitter<'_> {
     }
 
     /// Returns a number as a float, given its payload as an integer and as a float; branches to
-    /// `slow` if it is no number. `None`: it never is.
+    /// `slow` if it is not a number, or returns `None` if it never is.
     pub(crate) fn number_to_float(
         &mut self,
         tag: Known,
@@ -201,7 +201,7 @@ impl Emitter<'_> {
     }
 
     /// Returns a number as the integer that is equal to it, given its payload as an integer and as
-    /// a float; branches to `slow` if there is none. `None`: there never is.
+    /// a float; branches to `slow` if there is none, or returns `None` if there never is.
     pub(crate) fn number_to_int(
         &mut self,
         tag: Known,
@@ -243,8 +243,8 @@ impl Emitter<'_> {
         int
     }
 
-    /// Returns the number of rounds after the first one of a loop over integers; goes to `skip` if
-    /// it has none, to `slow` if its step is 0.
+    /// Returns the number of iterations after the first of a loop over integers; goes to `skip` if
+    /// the loop has no iterations, and to `slow` if its step is 0.
     pub(crate) fn loop_rounds(
         &mut self,
         init: Value,
@@ -274,7 +274,7 @@ impl Emitter<'_> {
         self.jump_with(done, count);
         self.switch_to(downwards);
         let distance = self.distance_down(init, limit, skip);
-        // as an unsigned number it is right for the least integer too
+        // as an unsigned number, this is correct for the least integer too
         let size = self.b.ins().ineg(step);
         let count = self.b.ins().udiv(distance, size);
         self.jump_with(done, count);
@@ -298,7 +298,7 @@ impl Emitter<'_> {
         self.b.ins().isub(init, limit)
     }
 
-    /// Steps a loop over floats; returns the next index, and whether there is a next round.
+    /// Advances a loop over floats; returns the next index, and whether there is a next iteration.
     pub(crate) fn float_step(&mut self, index: Value, limit: Value, step: Value) -> (Value, Value) {
         let next = self.b.ins().fadd(index, step);
         let zero = self.b.ins().f64const(0.0);
@@ -308,7 +308,7 @@ impl Emitter<'_> {
         (next, self.b.ins().select(up, below, above))
     }
 
-    /// Returns the number that a value is, if it was made by `iconst`.
+    /// Returns the constant that a value is, if `iconst` defines it.
     pub(super) fn constant_of(&self, v: Value) -> Option<i64> {
         constant(self.b.func, v)
     }

@@ -13,9 +13,9 @@ use crate::exits::state::Home;
 use crate::testing::fault::Fault;
 
 impl Emitter<'_> {
-    /// Loads the poll word. Other threads set it, so Cranelift must not take what was loaded before
-    /// for it: a call ends that, and each block has a value of its own for the address of the
-    /// state.
+    /// Loads the poll word. Other threads set it, so Cranelift must not reuse an earlier load. It
+    /// does not after a call, nor across blocks, since each has its own value for the address of
+    /// the state.
     pub(super) fn poll_word(&mut self) -> Value {
         let st = self.state();
         self.load32(Region::State, st, state::POLL)
@@ -33,9 +33,8 @@ impl Emitter<'_> {
         self.switch_to(on);
     }
 
-    /// As [`Emitter::poll`], in a loop that continues at `pc`, where registers are to be stored
-    /// first. After a quiet poll memory is as before, but for home slots and the state, and the
-    /// base is the same.
+    /// As [`Emitter::poll`], in a loop that continues at `pc`, but stores registers first. A quiet
+    /// poll changes neither the base nor memory, except home slots and the state.
     pub(crate) fn poll_in_loop(&mut self, pc: Pc, stores: &[Home], is_quiet: bool) {
         let word = self.poll_word();
         let (cold, on) = (self.cold_block(), self.block());
@@ -54,12 +53,12 @@ impl Emitter<'_> {
         self.switch_to(on);
     }
 
-    /// Does what the poll word has asked for after a call; the frame continues at the pc that its
-    /// word says, or `skip` instructions further, and `top` is the end of its values.
+    /// Does what the poll word asks for after a call; the frame continues at the pc in its frame
+    /// word, or `skip` instructions later, and `top` is the end of its values.
     ///
-    /// The frame word is read back from where it was stored before the call: as a constant it would
-    /// be the same value as the one that was stored, and take a callee-saved register across the
-    /// call.
+    /// The frame word is loaded from where it was stored before the call. As a constant, it would
+    /// be the same value as the stored one, which would then live across the call in a callee-saved
+    /// register.
     pub(crate) fn poll_after_call(&mut self, skip: Option<Value>, top: Value) {
         let base = self.base();
         let word = self.load(Region::Slots, I64, base, frame::WORD);
@@ -70,9 +69,9 @@ impl Emitter<'_> {
         self.runtime_step_at(self.body.calls.poll as usize, word, &[top]);
     }
 
-    /// Counts the instructions of a loop that goes round, from `pc` to `target`. If so many are not
-    /// left, the poll that follows stops the script, as [`State::out_of_fuel`] asks it to. Emits
-    /// nothing unless instructions are counted.
+    /// Counts the instructions of a loop's iteration, at the back edge from `pc` to `target`. If
+    /// the fuel does not suffice, the poll that follows stops the script, as [`State::out_of_fuel`]
+    /// asks it to. Emits nothing unless instructions are counted.
     ///
     /// [`State::out_of_fuel`]: perilune_runtime::state::State::out_of_fuel
     pub(crate) fn charge(&mut self, pc: Pc, target: Pc) {
@@ -95,7 +94,8 @@ impl Emitter<'_> {
         self.switch_to(on);
     }
 
-    /// Returns the fuel that remains after `cost` instructions, and whether there is so much.
+    /// Returns the fuel that remains after `cost` instructions, and whether the fuel suffices for
+    /// them.
     pub(super) fn fuel_after(&mut self, cost: usize) -> (Value, Value) {
         let st = self.state();
         let fuel = self.load64(Region::State, st, state::FUEL);

@@ -1,4 +1,4 @@
-//! Rounds of traversals of a table: elements of its array, nodes of its hash part.
+//! Steps of table traversals: to elements of the array part, and to nodes of the hash part.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
@@ -10,17 +10,17 @@ use perilune_runtime::value::Tag;
 use super::Emitter;
 use super::memory::{Region, Regions};
 
-/// An entry of a table that a traversal has come to.
+/// The entry of a table that a traversal has reached.
 pub(crate) struct Entry {
-    /// The position after it.
+    /// The position after the entry.
     pub(crate) position: Value,
     pub(crate) key: (Value, Value),
     pub(crate) value: (Value, Value),
 }
 
 impl Emitter<'_> {
-    /// Takes the element after key `at` of a table's array; branches to `outside` if that is not
-    /// in the array, and to `ask` if it is nil.
+    /// Returns the element after key `at` of a table's array; branches to `outside` if it is not in
+    /// the array, and to `ask` if it is nil.
     pub(crate) fn next_element(
         &mut self,
         table: Value,
@@ -41,7 +41,7 @@ impl Emitter<'_> {
         self.b.ins().brif(is_any, any, &[], found, &[BlockArg::from(number)]);
         self.switch_to(any);
         let t = self.load8(Region::Elements, tag_at, 0);
-        // holes are skipped by the runtime
+        // the runtime skips holes
         self.b.ins().brif(t, found, &[BlockArg::from(t)], ask, &[]);
         self.switch_to(found);
         let key = self.b.ins().iadd_imm_s(at, 1);
@@ -49,9 +49,9 @@ impl Emitter<'_> {
         Entry { position: key, key: (key, integer), value: (bits, tag) }
     }
 
-    /// Takes the first entry in the nodes from position `at` on. Branches to `ask` where there is
-    /// none, for the first one of all, since one that comes before the array part may be next, and
-    /// for a weak table that may have dead keys, which the runtime leaves out.
+    /// Returns the first entry in the nodes from position `at` on. Asks the runtime by a branch to
+    /// `ask` if there is none; at the first node, as nodes that come before the array part have to
+    /// be skipped there; and for a weak table, whose dead keys have to be left out.
     pub(crate) fn next_node(&mut self, table: Value, at: Value, ask: Block) -> Entry {
         let nodes = self.load64(Region::Objects, table, table::NODES);
         self.guard(nodes, ask);
@@ -68,7 +68,7 @@ impl Emitter<'_> {
         self.jump_with(look, n);
 
         self.switch_to_loop(look, Regions::default());
-        // fields come before the nodes: then the number is negative
+        // a position among the fields, which come before the nodes, gives a negative number
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, n_now, count);
         self.guard(inside, ask);
         let offset = self.b.ins().imul_imm_s(n_now, size_of::<Node>() as i64);

@@ -1,4 +1,4 @@
-//! Values: payload and tag, constants, and merge points with a value.
+//! Values as payload and tag, constants, and merge points with a value.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F64, I8, I64};
@@ -14,13 +14,13 @@ use super::memory::CONSTANT;
 /// A tag, as far as the compiler knows it.
 #[derive(Clone, Copy)]
 pub(crate) enum Known {
-    /// It is this one.
+    /// It is a constant.
     Tag(Tag),
-    /// It is in a register of the machine.
+    /// It is in a machine register.
     Value(Value),
 }
 
-/// A merge point with a value. What of it is used becomes a parameter of the block.
+/// A merge point with a value. The parts of the value that are used become block parameters.
 #[derive(Clone, Copy)]
 pub(crate) struct Join {
     pub(crate) block: Block,
@@ -43,7 +43,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Compares a tag; `Err` says what is known already.
+    /// Compares a tag; returns `Err` with the outcome if it is already known.
     pub(crate) fn tag_is(&mut self, tag: Known, wanted: Tag) -> Result<Value, bool> {
         match tag {
             Known::Tag(t) => Err(t == wanted),
@@ -68,13 +68,13 @@ impl Emitter<'_> {
 
     /// Returns whether a tag is that of a number.
     pub(crate) fn is_number(&mut self, tag: Value) -> Value {
-        // other tags less that of integers are large
+        // the difference to the tag of integers is large for other tags
         let distance = self.b.ins().iadd_imm_s(tag, -i64::from(Tag::INTEGER.0));
         let numbers = i64::from(Tag::FLOAT.0 - Tag::INTEGER.0) + 1;
         self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, distance, numbers)
     }
 
-    /// Returns whether a value, given as payload and tag, is the one with this payload and tag.
+    /// Returns whether a value, given as payload and tag, is `of` with the tag `wanted`.
     pub(crate) fn is_value(&mut self, bits: Value, tag: Value, of: Value, wanted: Tag) -> Value {
         let payloads = self.b.ins().bxor(bits, of);
         let wanted = self.tag(wanted);
@@ -141,7 +141,7 @@ impl Emitter<'_> {
         self.b.ins().jump(to, &[BlockArg::from(bits), BlockArg::from(tag)]);
     }
 
-    /// Creates a merge point with a value whose payload is taken as one of type `ty`.
+    /// Creates a merge point with a value whose payload has type `ty`.
     pub(crate) fn join_block(&mut self, ty: Type) -> Join {
         let bits = self.b.declare_var(ty);
         Join {
@@ -159,7 +159,7 @@ impl Emitter<'_> {
         self.b.ins().jump(to.block, &[]);
     }
 
-    /// Returns the tag of the value of a merge point that dominates this place.
+    /// Returns the tag of the value of a merge point, which must dominate this place.
     pub(crate) fn joined_tag(&mut self, join: Join) -> Value {
         self.b.use_var(join.tag)
     }

@@ -1,5 +1,5 @@
-//! The self-check of compiled code: what accesses find is compared with a plain lookup while the
-//! code runs.
+//! The self-check of compiled code: while the code runs, the results of accesses are compared with
+//! those of plain lookups.
 //!
 //! Nothing is emitted without [`JitOptions::verify_values`](crate::JitOptions::verify_values). A
 //! difference ends the process.
@@ -17,7 +17,7 @@ use super::memory::Region;
 use super::value::Known;
 use crate::entity::{Pc, Reg};
 
-/// What is held of one register, as values of the code.
+/// The values that the code holds for one register.
 pub(crate) struct Held {
     pub(crate) register: Reg,
     pub(crate) bits: Vec<Value>,
@@ -32,8 +32,8 @@ impl Held {
     }
 }
 
-/// The blocks that end the process at a difference: their parameters are the base, where it was
-/// compared, and what was held.
+/// The blocks that end the process at a difference: their parameters are the base, the place of the
+/// comparison, and the value that the code held.
 #[derive(Clone, Copy)]
 pub(crate) struct VerifyReports {
     of_register: Block,
@@ -41,12 +41,12 @@ pub(crate) struct VerifyReports {
 }
 
 impl Emitter<'_> {
-    /// Returns whether the code is to compare what it holds.
+    /// Returns whether the code is to compare the values that it holds.
     pub(crate) fn verifies(&self) -> bool {
         self.body.verify_values
     }
 
-    /// Compares what is held of registers, and of the closure, with the frame before the
+    /// Compares the values held for registers, and the closure, with the frame before the
     /// instruction at `pc`.
     pub(crate) fn verify_frame(&mut self, pc: Pc, held: &[Held]) {
         let base = self.base();
@@ -76,7 +76,7 @@ impl Emitter<'_> {
         self.switch_to(report);
         let closure_at = self.verified_place(pc, None, 0);
         let (mut at, mut found) = (closure_at, self.int(0));
-        // the last to be selected is the first register
+        // the last selection wins, and is for the first register
         for h in held.iter().rev() {
             for (&held, is_tag) in h.values().rev() {
                 let home = self.load_home_at(base, h.register, is_tag);
@@ -96,8 +96,8 @@ impl Emitter<'_> {
         self.switch_to(on);
     }
 
-    /// Returns the blocks that report a difference, which all instructions share: code does not
-    /// continue after them, so no value is kept across their calls.
+    /// Returns the blocks that report a difference. All instructions share them. Code does not
+    /// continue after them, so no value lives across their calls.
     fn verify_reports(&mut self) -> VerifyReports {
         if let Some(reports) = self.verify_reports {
             return reports;
@@ -127,7 +127,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Loads from a home slot, also where its value is available: that is to be compared.
+    /// Loads from a home slot even if its value is available, since that is to be compared.
     fn load_home_at(&mut self, base: Value, register: Reg, is_tag: bool) -> Value {
         let at = frame::slot(register.index());
         match is_tag {
@@ -140,28 +140,28 @@ impl Emitter<'_> {
         }
     }
 
-    /// Joins the last two of some differences.
+    /// Combines the last two differences into one.
     fn merge(&mut self, differences: &mut Vec<Value>) {
         if let [before, last] = differences[..] {
             *differences = vec![self.b.ins().bor(before, last)];
         }
     }
 
-    /// Calls a function of the runtime that compares and changes nothing. What is available stays
-    /// so, or code that checks itself would hold less than other code.
+    /// Calls a function of the runtime that compares and changes nothing. Available values stay
+    /// available, otherwise code that checks itself would hold fewer values than other code.
     fn verify(&mut self, address: usize, args: &[Value]) {
         self.changing_nothing(|e| {
             e.runtime(address, args, &[]);
         });
     }
 
-    /// Says where something is compared, packed into one number.
+    /// Returns the place of a comparison, packed into one number.
     fn verified_place(&mut self, pc: Pc, register: Option<Reg>, what: u64) -> Value {
         let register = register.map_or(0, Reg::index);
         self.int((pc.index() as u64 | (register as u64) << verify::REGISTER | what) as i64)
     }
 
-    /// Compares what an access to the table `t` has found or stored under a key with a plain
+    /// Compares the value that an access to the table `t` has found or stored at a key with a plain
     /// lookup.
     pub(crate) fn verify_entry(
         &mut self,
@@ -178,13 +178,13 @@ impl Emitter<'_> {
         self.verify(self.body.calls.verify_entry as usize, &args);
     }
 
-    /// As [`Emitter::verify_entry`], under an integer.
+    /// As [`Emitter::verify_entry`], for an integer key.
     pub(crate) fn verify_element(&mut self, pc: Pc, t: Value, key: Value, value: (Value, Value)) {
         let tag = self.tag(Tag::INTEGER);
         self.verify_entry(pc, t, (key, tag), value);
     }
 
-    /// As [`Emitter::verify_entry`], under the name that is constant `name`.
+    /// As [`Emitter::verify_entry`], for the key that is constant `name`.
     pub(crate) fn verify_field(&mut self, pc: Pc, t: Value, name: usize, value: (Value, Value)) {
         if self.body.verify_values {
             let (bits, tag) = self.constant(name);
@@ -193,7 +193,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Compares a value with the variable at an address: what an upvalue or a global holds.
+    /// Compares a value with the variable at an address, which is that of an upvalue or a global.
     pub(crate) fn verify_variable(&mut self, pc: Pc, variable: Value, value: (Value, Value)) {
         if !self.body.verify_values {
             return;
@@ -203,8 +203,8 @@ impl Emitter<'_> {
         self.verify(self.body.calls.verify_variable as usize, &args);
     }
 
-    /// Compares what the field access at `pc` has found for `object` by its inline cache with what
-    /// a lookup along the chain of metatables finds.
+    /// Compares the value that the field access at `pc` has found for `object` by its inline cache
+    /// with the result of a lookup along the chain of metatables.
     pub(crate) fn verify_lookup(
         &mut self,
         pc: Pc,

@@ -252,11 +252,12 @@ pub(crate) enum Op {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Library {
     pub(crate) number: u32,
-    /// What computes the usual results without a call.
+    /// The code that computes the usual results without a call.
     pub(crate) inlined: Option<Inlined>,
-    /// The tag of all results. What would have another one exits, and else is called for.
+    /// The tag of all results, if there is one tag; a call that would have another exits. Without
+    /// it, the function is called for what `inlined` does not compute.
     pub(crate) tag: Option<Tag>,
-    /// The register of the callee; arguments follow where a call has them.
+    /// The register of the callee; its arguments follow as in any call.
     pub(crate) at: Reg,
 }
 
@@ -276,18 +277,18 @@ impl Entries {
     }
 }
 
-/// An entry of an inline cache of fields that is for a chain of metatables.
+/// An inline cache entry for a field found along a chain of metatables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Chain {
     pub(crate) cache: usize,
     pub(crate) entry: usize,
     pub(crate) shape: u32,
     pub(crate) dictionary: bool,
-    /// The field is a Lua function, which the entry has.
+    /// Whether the field is a Lua function, which the entry holds.
     pub(crate) method: bool,
 }
 
-/// An entry of an inline cache of fields that is for a store which adds a field.
+/// An inline cache entry for a store that adds a field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Gain {
     pub(crate) cache: usize,
@@ -296,7 +297,7 @@ pub(crate) struct Gain {
     pub(crate) slot: Slot,
     /// The shape that the table has afterwards.
     pub(crate) to: u32,
-    /// Tables of the shape have no metatable.
+    /// Whether tables of the shape have no metatable.
     pub(crate) plain: bool,
 }
 

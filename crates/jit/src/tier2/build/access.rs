@@ -1,4 +1,4 @@
-//! Fields, elements and lengths.
+//! Builds accesses to fields and elements, and lengths.
 
 use perilune_bytecode::feedback::access;
 use perilune_bytecode::{Instr, Op as Bytecode};
@@ -12,7 +12,7 @@ use crate::tier2::ir::{Chain, Checks, Entries, Gain, Op, Type, Value};
 use crate::tier2::shapes::Shapes;
 
 impl Builder<'_> {
-    /// GETFIELD and SELF, of tables that have the field in the same place.
+    /// Builds GETFIELD or SELF, for tables that have the field in the same place.
     pub(super) fn get_field(&mut self) {
         let i = self.instr(self.pc);
         let snapshot = self.source.snapshot;
@@ -45,9 +45,9 @@ impl Builder<'_> {
         self.write(i.ra(), found);
     }
 
-    /// Returns the path to the field of an object, and the shapes that it is for: the only one that
-    /// feedback has for the shapes which the object may have, or that to the slot which tables of
-    /// all these have the field in.
+    /// Returns the path to the field of an object, and the shapes that it holds for. There is one
+    /// if feedback has only one path for the shapes that the object may have, or if tables of all
+    /// these shapes have the field in the same slot.
     pub(super) fn path(&self, object: Value) -> Option<(FieldPath, Shapes)> {
         let paths = self.paths(object);
         let shapes = Shapes::of(paths.iter().filter_map(FieldPath::shape))?;
@@ -64,8 +64,8 @@ impl Builder<'_> {
         Some((FieldPath::Own { shape: shapes.ids()[0], slot, absent: None }, shapes))
     }
 
-    /// Returns the paths to the field of an object: those of the shapes which the object may have,
-    /// where these are known, or all that feedback has.
+    /// Returns the paths to the field of an object: those for the shapes that the object may have,
+    /// if these are known, otherwise all that feedback has.
     pub(super) fn paths(&self, object: Value) -> Vec<FieldPath> {
         let all = &self.source.snapshot.field(self.pc).paths;
         let Some(known) = self.known.shapes(self.f.origin(object)) else { return all.clone() };
@@ -86,7 +86,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns the field in a slot of a table whose shape is guarded.
+    /// Returns the field in a slot of a table whose shape has been guarded.
     fn field(&mut self, table: Value, slot: Slot) -> Value {
         let origin = self.f.origin(table);
         if let Some(v) = self.known.field(origin, slot.number) {
@@ -105,7 +105,7 @@ impl Builder<'_> {
         v
     }
 
-    /// SETFIELD, of tables that have the field in the same place, or gain it.
+    /// Builds SETFIELD, for tables that have the field in the same place or gain it.
     pub(super) fn set_field(&mut self) {
         let i = self.instr(self.pc);
         let snapshot = self.source.snapshot;
@@ -150,7 +150,7 @@ impl Builder<'_> {
                 self.noise.tables += 1;
                 self.push(Op::AddField(table, v, gain, state));
                 self.known.note_unwatched(origin);
-                // another table of this shape may be the same
+                // another value of this shape may be the same table
                 self.known.forget_shapes(shapes);
                 let gained = Shapes::of([gain.to]).expect("it is one");
                 self.known.note_shapes(origin, gained);
@@ -159,7 +159,8 @@ impl Builder<'_> {
         }
     }
 
-    /// SETFIELD, of a field that the constructor of the table has stored.
+    /// Builds SETFIELD for a field that the constructor of the table has already stored: a check at
+    /// most.
     pub(super) fn check_constructed(&mut self) {
         if !self.source.verify_values {
             return;
@@ -180,8 +181,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns whether the access to an element under `key` takes it for an integer: it was one so
-    /// far, or it is a float, which then has to be equal to one.
+    /// Returns whether the access to an element speculates that `key` is an integer: all keys so
+    /// far were integers, or this one is a float, which has to be equal to an integer.
     fn is_array_key(&self, key: Value) -> bool {
         let snapshot = self.source.snapshot;
         let seen = snapshot.cell(self.pc) & access::ALL;
@@ -198,7 +199,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns a key for which [`Builder::is_array_key`] holds as an integer.
+    /// Returns the key, for which [`Builder::is_array_key`] holds, as an integer.
     fn array_key(&mut self, key: Value) -> Value {
         let key = self.refined(key);
         match self.f.ty(key) {
@@ -207,7 +208,7 @@ impl Builder<'_> {
         }
     }
 
-    /// SETTABLE and SETI, of arrays.
+    /// Builds SETTABLE or SETI, for arrays.
     pub(super) fn set_element(&mut self) {
         let i = self.instr(self.pc);
         let object = self.read(i.ra());
@@ -228,7 +229,7 @@ impl Builder<'_> {
         self.push(Op::SetElement(table, key, v, state));
     }
 
-    /// GETTABUP.
+    /// Builds GETTABUP.
     pub(super) fn get_global(&mut self) {
         let i = self.instr(self.pc);
         let key = (self.closure, i.b(), i.c());
@@ -247,7 +248,7 @@ impl Builder<'_> {
         self.write(i.ra(), v);
     }
 
-    /// GETTABLE and GETI, of arrays.
+    /// Builds GETTABLE or GETI, for arrays.
     pub(super) fn get_element(&mut self) {
         let (pc, i) = (self.pc, self.instr(self.pc));
         let snapshot = self.source.snapshot;
@@ -275,7 +276,7 @@ impl Builder<'_> {
         }
     }
 
-    /// LEN, of what is known to be a table or a string.
+    /// Builds LEN, for a value that is known to be a table or a string.
     pub(super) fn length(&mut self) {
         let i = self.instr(self.pc);
         let v = self.read(i.rb());

@@ -1,4 +1,4 @@
-//! Arithmetic and bit operations.
+//! Builds arithmetic and bit operations.
 
 use perilune_bytecode::feedback::operands as seen;
 use perilune_runtime::value::Tag;
@@ -11,7 +11,7 @@ use crate::entity::RegisterOperands;
 use crate::tier2::ir::{Op, Type, Value};
 
 impl Builder<'_> {
-    /// An operator.
+    /// Builds an operator.
     pub(super) fn arithmetic(&mut self, (operator, x, y): (Operator, Operand, Operand)) {
         let i = self.instr(self.pc);
         let (ty, op) = match speculation(self.source.snapshot, self.pc, i) {
@@ -70,8 +70,8 @@ impl Builder<'_> {
         self.set(i.ra(), Type::Is(ty), op);
     }
 
-    /// Whether the instruction is an operator of integers that has met numbers only, among them
-    /// floats.
+    /// Returns whether the instruction is a bit operation that has seen only numbers, though they
+    /// may be floats.
     fn has_met_integral_floats(&self, operator: Operator) -> bool {
         let snapshot = self.source.snapshot;
         let met = snapshot.cell(self.pc) & seen::ALL;
@@ -79,17 +79,17 @@ impl Builder<'_> {
         is_of_bits && !snapshot.general && met != 0 && met & seen::OTHER == 0
     }
 
-    /// Whether a value may be a number.
+    /// Returns whether a value may be a number.
     fn may_be_number(&self, v: Value) -> bool {
         self.f.ty(v).tag().is_none_or(|tag| tag == Tag::INTEGER || tag == Tag::FLOAT)
     }
 
-    /// Whether two operands are one.
+    /// Returns whether two operands are the same register.
     fn same(&self, x: Operand, y: Operand) -> bool {
         matches!((x, y), (Operand::Reg(x), Operand::Reg(y)) if x == y)
     }
 
-    /// Whether a value is known not to have this tag.
+    /// Returns whether a value is known not to have this tag.
     pub(super) fn is_never(&self, v: Value, tag: Tag) -> bool {
         self.f.ty(v).tag().is_some_and(|known| known != tag)
     }
@@ -102,12 +102,12 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns an integer.
+    /// Returns an integer constant.
     pub(super) fn integer(&mut self, n: i64) -> Value {
         self.value(Type::Is(Tag::INTEGER), Op::Integer(n))
     }
 
-    /// Returns an operand of an operator that has had floats in registers only.
+    /// Returns an operand as a float, for an operator whose register operands have all been floats.
     fn float_operand(&mut self, o: Operand, v: Value) -> Value {
         match o {
             Operand::Reg(_) => self.guard(v, Tag::FLOAT),
@@ -116,12 +116,12 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns a float.
+    /// Returns a float constant.
     pub(super) fn float(&mut self, f: f64) -> Value {
         self.value(Type::Is(Tag::FLOAT), Op::Float(f.to_bits()))
     }
 
-    /// Returns a number as the integer that it is equal to.
+    /// Returns a number as the equal integer.
     pub(super) fn as_int(&mut self, v: Value) -> Value {
         let int = Type::Is(Tag::INTEGER);
         if self.f.ty(v) == int {

@@ -1,4 +1,4 @@
-//! Tests, comparisons and loops over numbers.
+//! Builds tests, comparisons and loops over numbers.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use perilune_bytecode::feedback::operands as seen;
@@ -13,7 +13,7 @@ use crate::entity::{Reg, RegisterOperands};
 use crate::tier2::ir::{Block, BlockData, End, Op, Target, Type, Value};
 
 impl Builder<'_> {
-    /// A test with the JMP that follows it.
+    /// Builds a test with the JMP that follows it; returns whether control continues after them.
     pub(super) fn test(&mut self) -> bool {
         let i = self.instr(self.pc);
         let wanted = match i.op() {
@@ -48,7 +48,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Builds what a test leads to that takes the jump after it.
+    /// Builds the path on which a test takes the jump after it.
     fn take_jump(&mut self, block: Block) {
         self.switch_to(block);
         let (pc, i) = (self.pc, self.instr(self.pc));
@@ -56,13 +56,14 @@ impl Builder<'_> {
             let v = self.read(i.rb());
             self.write(i.ra(), v);
         }
-        // the jump is an instruction of its own: it decides whether the way leads backwards
+        // the JMP is its own instruction, and its pc decides whether this is a back edge
         self.pc = pc + 1;
         self.goto((pc + 1).jump_target(self.source.proto));
         self.pc = pc;
     }
 
-    /// Continues after the jump that a test has not taken.
+    /// Continues after the JMP, which the test does not take. Returns false if the JMP is also
+    /// reached by another path: it is built next then, and the block has ended.
     pub(super) fn past_jump(&mut self) -> bool {
         let pc = self.pc;
         if self.source.flow.reached[pc + 1] {
@@ -72,7 +73,7 @@ impl Builder<'_> {
         true
     }
 
-    /// Returns whether a register counts as true, or its truth where that is known.
+    /// Returns the condition that a register counts as true, or its truth if that is known.
     fn truth(&mut self, r: Reg) -> Condition {
         let v = self.read(r);
         Some(match self.f.ty(v) {
@@ -81,7 +82,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Returns the result of a comparison for order; `None` if the runtime has to compare.
+    /// Returns the result of an order comparison; `None` if generic code has to compare.
     fn order(&mut self) -> Condition {
         use Bytecode::{GeI, GtI, Le, LeI, Lt, LtI};
         let i = self.instr(self.pc);
@@ -119,7 +120,7 @@ impl Builder<'_> {
         Some(Ok(self.value(Type::Condition, op)))
     }
 
-    /// Returns the result of a comparison for equality; `None` if generic code compares.
+    /// Returns the result of an equality comparison; `None` if generic code has to compare.
     fn equality(&mut self) -> Condition {
         let i = self.instr(self.pc);
         let x = self.read(i.ra());
@@ -179,7 +180,7 @@ impl Builder<'_> {
                     (_, Type::Is(tag)) if tag.0 < Tag::INTEGER.0 => {
                         Some(Ok(self.value(Type::Condition, Op::HasTag(x, tag))))
                     }
-                    // metamethods were seen
+                    // metamethods have been seen
                     _ if self.source.snapshot.general => None,
                     _ if self.source.snapshot.cell(self.pc) & seen::OTHER != 0 => None,
                     _ => {
@@ -191,7 +192,7 @@ impl Builder<'_> {
         }
     }
 
-    /// FORPREP.
+    /// Builds FORPREP; returns whether control continues after it.
     pub(super) fn for_prep(&mut self) -> bool {
         let (pc, i) = (self.pc, self.instr(self.pc));
         let a = i.ra();
@@ -225,7 +226,7 @@ impl Builder<'_> {
         true
     }
 
-    /// FORLOOP.
+    /// Builds FORLOOP; returns whether control continues after it.
     pub(super) fn for_loop(&mut self) -> bool {
         let (pc, i) = (self.pc, self.instr(self.pc));
         let a = i.ra();
@@ -253,7 +254,7 @@ impl Builder<'_> {
         true
     }
 
-    /// Returns the integer that a value is, if it is a constant that was built in this block.
+    /// Returns the integer that a value is, if it is a constant of the current block.
     fn constant_of(&self, v: Value) -> Option<i64> {
         let insts = self.f.blocks[self.block].insts.iter().rev();
         insts.filter(|inst| inst.result == Some(v)).find_map(|inst| match inst.op {
@@ -263,6 +264,6 @@ impl Builder<'_> {
     }
 }
 
-/// The result of a comparison: a condition, or what it is known to be. `None`: it is not known how
-/// to compare.
+/// The result of a comparison: a condition, or its known truth; `None` if only generic code can
+/// compare.
 type Condition = Option<Result<Value, bool>>;

@@ -1,9 +1,9 @@
-//! Fields and methods of tables of several shapes.
+//! Builds accesses to fields and methods of tables of several shapes.
 //!
-//! Where tables have the field in different places, the code branches on the shape, and has a copy
-//! of the load for each. If methods are looked up that are inlined, it has a copy of the whole
-//! call: what is computed for the arguments is short. In each copy the shape is known, in the
-//! method too.
+//! If tables have the field in different places, the code branches on the shape and has a copy of
+//! the load for each. If the field is a method that is inlined, each shape has a copy of the whole
+//! call, as the code that computes arguments is short. In each copy the shape is known, in the
+//! inlined method too.
 
 use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::Op as Bytecode;
@@ -26,7 +26,7 @@ pub(super) struct Dispatch {
 }
 
 impl Builder<'_> {
-    /// Returns what is built for each of several shapes from `pc` on.
+    /// Returns the dispatch to build at `pc`, if code is to be copied for several shapes there.
     pub(super) fn dispatch_at(&mut self, pc: Pc) -> Option<Dispatch> {
         let snapshot = self.source.snapshot;
         let i = self.instr(pc);
@@ -52,13 +52,14 @@ impl Builder<'_> {
             return None;
         }
         let call = call.filter(|_| paths.iter().all(is_chain));
-        // one load does where all tables have the field in the same slot
+        // one load suffices if all tables have the field in the same slot
         let is_worth = call.is_some() || self.path(object).is_none();
         let last = call.unwrap_or(pc);
         is_worth.then_some(Dispatch { lookup: pc, last, shapes })
     }
 
-    /// Returns the call of a method that is looked up at `pc`, if several are inlined at it.
+    /// Returns the call of a method that is looked up at `pc`, if several methods are inlined
+    /// there.
     fn call_of(&self, pc: Pc) -> Option<Pc> {
         let (proto, flow) = (self.source.proto, self.source.flow);
         let is_call = |to: &Pc| method_lookup(&proto.code, to.index()) == Some(pc.index());
@@ -70,8 +71,7 @@ impl Builder<'_> {
         (are_several && is_straight).then_some(call)
     }
 
-    /// Builds the copy for each shape; returns whether control continues after them. Other shapes
-    /// exit.
+    /// Builds the copy for each shape, and exits for others; returns whether control continues.
     pub(super) fn dispatch(&mut self, dispatch: &Dispatch) -> bool {
         let &Dispatch { lookup, last, shapes } = dispatch;
         (self.pc, self.state) = (lookup, None);
@@ -83,7 +83,7 @@ impl Builder<'_> {
         }
         let after = last + 1;
         let mut tags = None;
-        // the one that was met last is the most likely: others may be of the beginning only
+        // the shape seen last is the most likely: others may have occurred only in the beginning
         for &shape in others.iter().rev() {
             let is = self.value(Type::Condition, Op::HasShape(table, shape));
             let (yes, no) = self.branch(is);
@@ -109,8 +109,8 @@ impl Builder<'_> {
         begins
     }
 
-    /// Builds the copy for one shape, which is guarded unless it is known; returns whether control
-    /// continues after it.
+    /// Builds the copy for one shape, with a guard unless the shape is known; returns whether
+    /// control continues after the copy.
     fn with_shape(&mut self, shape: u32, &Dispatch { lookup, last, .. }: &Dispatch) -> bool {
         let object = self.read(self.instr(lookup).rb());
         let table = self.guard(object, Tag::TABLE);

@@ -1,4 +1,4 @@
-//! Calls of functions that are inlined.
+//! Builds calls of functions that are inlined.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::tier2::ir::{Block, BlockData, Caller, End, Frame, FrameData, Op, Target, Type, Value};
 use crate::tier2::known::Known;
 
-/// A return of an inlined function: the block that ends with it, the values, and what is known
+/// A return of an inlined function: the block that ends with it, the values, and the facts known
 /// there.
 pub(super) struct Return {
     from: Block,
@@ -22,7 +22,7 @@ pub(super) struct Return {
 }
 
 impl Builder<'_> {
-    /// CALL; returns whether control continues after it.
+    /// Builds CALL; returns whether control continues after it.
     pub(super) fn call(&mut self) -> bool {
         let i = self.instr(self.pc);
         let Some(all) = self.source.calls.get(&self.pc.as_u32()) else {
@@ -46,12 +46,12 @@ impl Builder<'_> {
         self.continue_after(returns)
     }
 
-    /// TAILCALL in a function that is inlined: the function that is called replaces it, and returns
-    /// to its caller. If that cannot be inlined, the frame continues in the interpreter.
+    /// Builds TAILCALL in an inlined function: the callee replaces the function, and returns to its
+    /// caller. If the callee cannot be inlined, the frame continues in the interpreter.
     pub(super) fn tail_call(&mut self) {
         let all = self.source.calls.get(&self.pc.as_u32());
         let number = all.and_then(|all| self.callee_of(all));
-        // its registers are where those of this function are
+        // the callee's registers are where those of this function are
         let closure = number.and_then(|number| self.inlined_closure(number, 0));
         let (Some(number), Some(closure)) = (number, closure) else {
             let state = self.state();
@@ -64,8 +64,9 @@ impl Builder<'_> {
         self.returns.extend(returns);
     }
 
-    /// Returns the closure that is called if it is one of the candidate and there is room for its
-    /// frame `above` registers; `None` if that is known not to be.
+    /// Returns the callee, guarded to be a closure of the candidate, whose frame will lie `above`
+    /// registers higher. Returns `None` if the frame is too large, or the callee is known to be
+    /// something else.
     fn inlined_closure(&mut self, number: usize, above: usize) -> Option<Value> {
         let i = self.instr(self.pc);
         let inlinee = self.candidates[number].inlinee;
@@ -78,8 +79,8 @@ impl Builder<'_> {
         Some(self.guard_method(callee, inlinee.slot))
     }
 
-    /// Builds a function in the place of its call; returns where it returns. `outer`: the registers
-    /// of the callers that are needed then.
+    /// Builds the body of a function in place of its call; returns its returns. `outer` are the
+    /// registers of the callers that are live after the call.
     fn inline(
         &mut self,
         number: usize,
@@ -145,8 +146,8 @@ impl Builder<'_> {
         returns
     }
 
-    /// Returns the one of some candidates that is called: the only one, or the method of receivers
-    /// of the shape for which the call is built.
+    /// Returns which of these candidates is called: the only one, or the method for receivers of
+    /// the shape that the call is being built for.
     fn callee_of(&self, all: &[usize]) -> Option<usize> {
         let is_called = |&&number: &&usize| {
             let shapes = &self.candidates[number].inlinee.shapes;
@@ -158,7 +159,8 @@ impl Builder<'_> {
         all.iter().find(is_called).copied()
     }
 
-    /// Returns a value as a closure that has the method whose slot is at this address.
+    /// Guards that a value is a closure of the method whose slot is at this address; returns the
+    /// closure.
     fn guard_method(&mut self, callee: Value, slot: usize) -> Value {
         let closure = self.guard(callee, Tag::FUNCTION);
         let origin = self.f.origin(closure);
@@ -170,7 +172,7 @@ impl Builder<'_> {
         closure
     }
 
-    /// Returns the arguments of the call, as many as there are parameters.
+    /// Returns the arguments of the call, one for each of `params` parameters.
     fn arguments(&mut self, params: usize) -> Vec<Value> {
         let i = self.instr(self.pc);
         let argument = |n| match n + 1 < i.b() {
@@ -184,7 +186,7 @@ impl Builder<'_> {
         self.value(Type::Is(Tag::NIL), Op::Primitive(Tag::NIL))
     }
 
-    /// Returns the registers of the frame and of its callers that are needed after the call.
+    /// Returns the registers of the frame and of its callers that are live after the call.
     fn needed_after_call(&mut self) -> Vec<(Reg, Value)> {
         let (a, next) = (self.instr(self.pc).a(), self.pc + 1);
         let own = self.all().take(a).filter(|&r| self.is_needed(next, r));
@@ -193,7 +195,7 @@ impl Builder<'_> {
         self.callers().chain(own).collect()
     }
 
-    /// Returns the registers of the callers, and that of the closure.
+    /// Returns the live registers of the callers, and the one with the closure.
     pub(super) fn callers(&self) -> impl Iterator<Item = (Reg, Value)> {
         let closure = self.closure.map(|v| (Reg::new(self.offset - Layout::RESERVED), v));
         self.outer.iter().copied().chain(closure)
@@ -204,14 +206,16 @@ impl Builder<'_> {
         self.closure.is_some()
     }
 
-    /// Ends the block: an inlined function returns `count` values from register `a` on.
+    /// Ends the block with the return of `count` values from register `a` on, in an inlined
+    /// function.
     pub(super) fn return_inlined(&mut self, a: Reg, count: usize) {
         let values = a.range(count).map(|r| self.read(r)).collect();
         let known = std::mem::take(&mut self.known);
         self.returns.push(Return { from: self.block, values, known });
     }
 
-    /// Continues where a function returns that was inlined for the CALL; returns whether it does.
+    /// Continues after the CALL of a function that was inlined; returns whether that function
+    /// returns.
     fn continue_after(&mut self, returns: Vec<Return>) -> bool {
         let i = self.instr(self.pc);
         let wanted = i.c() - 1;
@@ -247,7 +251,7 @@ impl Builder<'_> {
         true
     }
 
-    /// Continues where several returns meet; returns the results.
+    /// Continues at the merge point of several returns; returns the results.
     fn merge_returns(
         &mut self,
         edges: &[(Block, Vec<Value>)],

@@ -1,4 +1,4 @@
-//! Calls of library functions that machine code knows.
+//! Builds calls of library functions that machine code knows.
 
 use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::flow::returns_class;
@@ -13,10 +13,10 @@ use crate::feedback::snapshot::CalleeSeen;
 use crate::tier2::ir::{End, Library, Op, Type, Value};
 
 impl Builder<'_> {
-    /// CALL of a library function that feedback has shown alone, for one result or none; returns
-    /// whether it is built.
+    /// Builds CALL of a library function, if feedback has seen no other callee and the call wants
+    /// at most one result; returns whether it was built.
     pub(super) fn library_call(&mut self) -> bool {
-        /// The most arguments.
+        /// The most arguments that such a call may have.
         const MAX_ARGUMENTS: usize = 3;
         let i = self.instr(self.pc);
         let snapshot = self.source.snapshot;
@@ -68,8 +68,8 @@ impl Builder<'_> {
         true
     }
 
-    /// CALLMETA, and if it has all results, the RETURN of them that follows: there is one. Returns
-    /// whether control continues.
+    /// Builds CALLMETA. If it wants all results, a RETURN of them follows, which is built with it.
+    /// Returns whether control continues.
     pub(super) fn set_class(&mut self) -> bool {
         let (pc, i) = (self.pc, self.instr(self.pc));
         let snapshot = self.source.snapshot;
@@ -77,7 +77,7 @@ impl Builder<'_> {
         let operands = [a, object, object + 1].map(|r| self.read(r));
         let tags = [Tag::NATIVE, Tag::TABLE, Tag::TABLE];
         let is_never = operands.iter().zip(tags).any(|(&v, tag)| self.is_never(v, tag));
-        // what an inlined function returns is a known number of values
+        // an inlined function returns a known number of values
         let returns = i.c() == 0 && self.is_inlined();
         if !returns && (is_never || snapshot.general || i.c() > 2) {
             self.generic();

@@ -1,14 +1,14 @@
-//! Innermost loops that keep what is known of memory, and of which the first round is peeled.
+//! Builds innermost loops, which may keep facts about memory and have their first iteration peeled.
 //!
-//! What the first round loads and guards is known in all others, as long as nothing in the loop
-//! changes it: types of values that the loop does not write, shapes, fields, and with them the
-//! headers of arrays ([`crate::codegen`] keeps these). Variables that the first round turns into
-//! numbers of one kind, as `local sum = 0` in a sum of floats, have this kind in all others.
+//! Facts that the first iteration loads or guards hold in all others if nothing in the loop changes
+//! them: types of registers that the loop does not write, shapes, fields, and with them the headers
+//! of arrays ([`crate::codegen`] keeps these). A variable that the first iteration turns into a
+//! number of one kind, as `local sum = 0` in a sum of floats, has this kind in all others.
 //!
-//! Such a loop is *quiet*: it runs nothing but its own operations. Its polls deoptimize the frame
-//! if anything else may have changed memory. Whether a loop is quiet is known only when it is
-//! built, so it is assumed of those that look quiet, and a function whose loops are not what they
-//! looked like is built again.
+//! A loop that keeps such facts is *quiet*: it runs only its own operations, and its polls
+//! deoptimize the frame if other code may have changed memory. Whether a loop is quiet is known
+//! only after it is built. The builder assumes it of loops that look quiet, and builds the function
+//! again if one was not.
 
 use std::collections::HashSet;
 
@@ -23,10 +23,10 @@ use crate::testing::fault::Fault;
 use crate::tier2::ir::{Block, BlockData, End, Place, Target};
 use crate::tier2::known::Known;
 
-/// How much was built that changes what is known of memory.
+/// Counts of the operations built so far that change facts about memory.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Noise {
-    /// What may run other code.
+    /// Operations that may run other code.
     pub(super) calls: u32,
     /// Stores to fields.
     pub(super) tables: u32,
@@ -34,7 +34,7 @@ pub(super) struct Noise {
     pub(super) upvalues: u32,
 }
 
-/// What a quiet loop stores to.
+/// The kinds of memory that a quiet loop stores to.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Stores {
     tables: bool,
@@ -42,7 +42,7 @@ pub(super) struct Stores {
 }
 
 impl Stores {
-    /// Forgets what the loop changes.
+    /// Forgets the facts that the loop may change.
     pub(super) fn forget(self, known: &mut Known) {
         if self.tables {
             known.forget_tables();
@@ -53,15 +53,15 @@ impl Stores {
     }
 }
 
-/// A round that is being peeled.
+/// An iteration that is being peeled.
 pub(super) struct Peel {
     head: Pc,
-    /// The head of the loop that follows.
+    /// The head of the loop that follows the iteration.
     next: Block,
     incoming: Vec<Incoming>,
 }
 
-/// The most instructions of a loop of which a round is peeled, those of inlined functions included.
+/// The most instructions of a loop whose first iteration is peeled, including inlined functions.
 const MAX_PEELED: usize = 60;
 
 impl Builder<'_> {
@@ -74,7 +74,7 @@ impl Builder<'_> {
             _ => None,
         };
         let Some((stores, length)) = look else { return self.build_block(head) };
-        // what the loop leads to comes after all of it
+        // blocks after the loop come after all of its blocks
         self.done.extend(l.blocks.iter().copied());
         if length <= MAX_PEELED && !self.source.snapshot.failed.contains(&head.as_u32()) {
             self.peel(head, &l);
@@ -95,7 +95,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Builds the first round of a loop; what leads back leads to the head of the loop.
+    /// Builds the first iteration of a loop; its back edges lead to the head of the loop itself.
     fn peel(&mut self, head: Pc, l: &Loop) {
         let Some(first) = self.starts[head].block else { return };
         self.f.blocks[first].is_loop = false;
@@ -116,12 +116,12 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether `to` is the head of the loop of which a round is being peeled.
+    /// Returns whether `to` is the head of the loop whose first iteration is being peeled.
     pub(super) fn ends_peeled_round(&self, to: Pc) -> bool {
         self.starts[to].is_begun && self.peel.as_ref().is_some_and(|peel| peel.head == to)
     }
 
-    /// Ends the block, and with it the peeled round.
+    /// Ends the block with a jump from the peeled iteration to the loop.
     pub(super) fn end_peeled_round(&mut self) {
         let incoming = Incoming {
             from: self.block,
@@ -134,23 +134,23 @@ impl Builder<'_> {
         self.end(End::Jump(Target { block, args: Vec::new() }));
     }
 
-    /// Whether this is the head of a quiet loop that is being built.
+    /// Returns whether `head` is that of the quiet loop being built.
     pub(super) fn is_quiet(&self, head: Pc) -> bool {
         self.quiet.is_some_and(|(quiet, _)| quiet == head)
     }
 
-    /// Whether the block at `pc` is in the quiet loop that is being built. It is not if a jump to
-    /// it ends that loop and a round of the loop around it.
+    /// Returns whether the block at `pc` is in the quiet loop being built. It is not if a jump to
+    /// it leaves that loop and continues an outer one.
     pub(super) fn is_in_quiet_loop(&self, pc: Pc) -> bool {
         let head = self.quiet.map(|(head, _)| head);
         head.is_some_and(|head| self.order.loops[&head].blocks.contains(&pc))
     }
 
-    /// Returns what a loop seems to store to and its length with all that is inlined, if it looks
-    /// quiet.
+    /// Returns the memory that a loop seems to store to, and its length including inlined
+    /// functions, if it looks quiet.
     fn look_at(&self, l: &Loop) -> Option<(Stores, usize)> {
         let source = &self.source;
-        // what closures share may be written as a register
+        // a register that closures share is an upvalue of theirs
         let upvalues = source.flow.captured.values().any(|&captured| captured);
         let mut stores = Stores { upvalues, ..Stores::default() };
         let reached = l.instructions.iter().filter(|&&pc| !source.flow.cold[pc]);
@@ -161,7 +161,7 @@ impl Builder<'_> {
     }
 }
 
-/// The code of a function, and what may be inlined in it.
+/// The code of a function, and the functions that may be inlined in it.
 struct Code<'a> {
     proto: &'a Proto,
     snapshot: &'a Snapshot,
@@ -170,7 +170,7 @@ struct Code<'a> {
 }
 
 impl Code<'_> {
-    /// As [`Builder::look_at`], of some instructions.
+    /// As [`Builder::look_at`], for some instructions.
     fn look(&self, all: &mut dyn Iterator<Item = Pc>, stores: &mut Stores) -> Option<usize> {
         use Bytecode::*;
         let mut length = 0;
@@ -181,14 +181,14 @@ impl Code<'_> {
                 SetField | SetFieldK | SetTabUp | SetTabUpK => stores.tables = true,
                 NewTable | Closure | Concat | VarArg | SetList | TForPrep | TForCall | TForLoop
                 | Close | Tbc => return None,
-                // arrays that grow
+                // a store that may make an array grow
                 SetTable | SetTableK | SetI | SetIK
                     if self.snapshot.cell(pc) & access::OUTSIDE != 0 =>
                 {
                     return None;
                 }
                 Call | TailCall => {
-                    // other calls may be of library functions
+                    // calls without candidates may be calls of library functions
                     for &number in self.calls.get(&pc.as_u32()).into_iter().flatten() {
                         length += self.look_in(number, stores)?;
                     }
@@ -199,7 +199,7 @@ impl Code<'_> {
         Some(length)
     }
 
-    /// As [`Builder::look_at`], of a function that may be inlined.
+    /// As [`Builder::look_at`], for a function that may be inlined.
     fn look_in(&self, number: usize, stores: &mut Stores) -> Option<usize> {
         let Candidate { inlinee, part, calls, .. } = &self.candidates[number];
         let proto = &*inlinee.proto;
@@ -213,8 +213,7 @@ impl Code<'_> {
     }
 }
 
-/// Builds with `build` until all loops are what they look like. `noisy`: loops that are not quiet,
-/// to which more are added.
+/// Calls `build` until no loop turns out not to be quiet. Adds loops that are not quiet to `noisy`.
 pub(super) fn until_quiet<T>(
     noisy: &mut HashSet<Place>,
     mut build: impl FnMut(&HashSet<Place>) -> (T, Vec<Place>),

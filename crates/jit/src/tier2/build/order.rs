@@ -1,4 +1,4 @@
-//! The order in which the blocks of a function are built, and its loops.
+//! Finds the order in which the blocks of a function are built, and its loops.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -12,32 +12,34 @@ use crate::entity::{Pc, Reg};
 use crate::tier2::passes::homes::loop_registers;
 
 /// The blocks of a function in reverse postorder: each after those that dominate it, and after all
-/// that lead to it but the ends of loops.
+/// predecessors except those of back edges.
 ///
-/// This is not the order of their instructions: the body of a generic `for` comes before the
-/// TFORCALL that leads to it.
+/// This is not the order of their instructions: the body of a generic `for` precedes the TFORCALL
+/// that jumps to it.
 pub(super) struct Order {
-    /// Where the blocks begin.
+    /// The first instructions of the blocks.
     pub(super) blocks: Vec<Pc>,
-    /// Blocks to which a later one leads back.
+    /// Whether a block is the target of a back edge.
     pub(super) is_loop: SecondaryMap<Pc, bool>,
-    /// The natural loops, by their heads. A head without one can be entered elsewhere as well.
+    /// The natural loops, by their heads. A loop that can be entered elsewhere than at its head is
+    /// not among them.
     pub(super) loops: HashMap<Pc, Rc<Loop>>,
 }
 
-/// The blocks of code that is entered at a loop within another loop.
+/// The blocks of an OSR entry at a loop inside another loop.
 ///
-/// The loop is built twice: the outer loop leads to a copy of its own. In the graph of all blocks
-/// the two would be one loop with two entries, and nothing would be known in the inner one.
+/// The inner loop is built twice, once for the entry and once as part of the outer loop. In a
+/// single graph the loops would form one loop with two entries, and no facts would be known in the
+/// inner one.
 pub(super) struct Entered {
-    /// The loop that the code is entered at.
+    /// The loop at the OSR entry.
     pub(super) first: Order,
-    /// All that it leads to, itself included.
+    /// All code that the loop leads to, including another copy of itself.
     pub(super) rest: Order,
 }
 
 impl Entered {
-    /// Returns `None` if no loop is around the one at `entry`.
+    /// Returns the blocks for an OSR entry at `entry`; `None` if no other loop is around that one.
     pub(super) fn new(proto: &Proto, flow: &Flow, entry: Pc) -> Option<Entered> {
         let predecessors = flow.predecessors(proto);
         let members = loop_members(&predecessors, entry);
@@ -59,7 +61,7 @@ impl Entered {
     }
 }
 
-/// A natural loop: all from which its head is reached without leaving it.
+/// A natural loop: its head dominates its blocks, and all of them reach the head.
 pub(super) struct Loop {
     /// Its blocks, in order.
     pub(super) blocks: Vec<Pc>,
@@ -67,9 +69,9 @@ pub(super) struct Loop {
     pub(super) instructions: Vec<Pc>,
     /// The registers that its instructions write.
     written: EntitySet<Reg>,
-    /// All registers from this one on are written.
+    /// If set, all registers from this one on are written.
     written_from: Option<Reg>,
-    /// No loop is in it.
+    /// Whether no other loop is inside.
     pub(super) is_innermost: bool,
 }
 
@@ -100,14 +102,14 @@ impl Order {
         Order::within(proto, flow, &[entry], &|_| true)
     }
 
-    /// Returns the order of the blocks that are reached from `entries` by those that `is_inside`
-    /// holds for.
+    /// Returns the order of the blocks that are reachable from `entries` through instructions for
+    /// which `is_inside` holds.
     fn within(proto: &Proto, flow: &Flow, entries: &[Pc], is_inside: &dyn Fn(Pc) -> bool) -> Order {
         let mut visited: SecondaryMap<Pc, bool> = SecondaryMap::new();
         let mut finished: SecondaryMap<Pc, bool> = SecondaryMap::new();
         let mut order =
             Order { blocks: Vec::new(), is_loop: SecondaryMap::new(), loops: HashMap::new() };
-        // each with the successors that are still to be visited
+        // the instructions being visited, with the successors that are still to be visited
         let mut path = Vec::new();
         for &entry in entries {
             if !visited[entry] {
@@ -115,7 +117,8 @@ impl Order {
                 path.push((entry, flow.successors(proto, entry)));
             }
             while let Some((pc, left)) = path.last_mut() {
-                // what follows a loop is visited before the loop, and so comes after it
+                // code after a loop is visited before the loop, so it comes later in the reversed
+                // order
                 let is_end = left.1.is_some_and(|to| to <= *pc);
                 let next = if is_end { left.0.take() } else { None };
                 let next = next.or_else(|| left.1.take()).or_else(|| left.0.take());
@@ -150,7 +153,7 @@ impl Order {
         entries: &[Pc],
         is_inside: &dyn Fn(Pc) -> bool,
     ) {
-        // the block of each instruction, by its place in the order, and what leads to the block
+        // the place in the order of the block that begins at an instruction, and its predecessors
         let mut place: SecondaryMap<Pc, usize> = SecondaryMap::new();
         let mut predecessors: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
         let mut members: Vec<Vec<Pc>> = vec![Vec::new(); self.blocks.len()];
@@ -258,7 +261,7 @@ mod tests {
         assert!(outer.writes(Reg::new(5)) && !inner.writes(Reg::new(5)));
     }
 
-    /// Compares the orders of code that is entered at a loop within another one.
+    /// Checks the two orders of code that is entered at a loop inside another one.
     #[track_caller]
     fn check_entered(source: &str, entry: usize, first: &[usize], rest: &[usize]) {
         let (proto, entry) = (listing::compile(source), Pc::new(entry));

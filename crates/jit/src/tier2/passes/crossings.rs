@@ -49,12 +49,11 @@ fn flow(f: &Function, at: &mut SecondaryMap<Block, Crossings>) {
             let defined = data.params.iter().map(|&(v, _)| v);
             let defined = defined.chain(data.insts.iter().filter_map(|inst| inst.result));
             if calls(f, block) {
-                // all values cross it that are not defined after the last call
+                // all values cross the last call, except those that it or later instructions define
                 f.values.keys().for_each(|v| {
                     crossed.insert(v);
                 });
                 if !matches!(data.end, End::Generic(..)) {
-                    // nor by it
                     let last = data.insts.iter().rposition(is_call).unwrap_or(0);
                     data.insts[last..].iter().filter_map(|inst| inst.result).for_each(|v| {
                         crossed.remove(v);
