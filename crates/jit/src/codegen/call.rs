@@ -419,8 +419,7 @@ impl Emitter<'_> {
         self.switch_to(block);
         let status_ = self.b.block_params(block)[0];
         let base = self.return_base();
-        // an error unwinds from the frame at `State::base`; a yield leaves that of the yielding
-        // frame there
+        // errors are unwound from `State::base`; after a yield it stays that of the yielding frame
         let (error, out) = (self.cold_block(), self.cold_block());
         let low = self.b.ins().ireduce(I8, status_);
         let failed = self.b.ins().icmp_imm_u(IntCC::Equal, low, status::ERROR as i64);

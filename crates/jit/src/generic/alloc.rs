@@ -1,4 +1,4 @@
-//! New tables, with the fields that a constructor gives them, and closures.
+//! Allocation of tables, with the fields that their constructors store, and of closures.
 
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::types::I64;
@@ -22,14 +22,14 @@ impl Translator<'_> {
         Constructors { proto, snapshot, flow, is_unlinked }
     }
 
-    /// NEWTABLE, with the stores of its constructor.
+    /// Translates NEWTABLE, with the stores of its constructor.
     pub(super) fn new_table(&mut self, pc: Pc) {
         let i = self.instr(pc);
         let fields = self.constructors().fields_wanted(pc);
         if fields > MAX_FIELDS {
             let t = self.emit.call_new_table(pc, fields);
             self.set(i.ra(), t, Known::Tag(Tag::TABLE));
-            // the collector clears what lies above, should it run now
+            // if the collector runs now, it clears the registers above
             self.regs.forget_from(i.ra() + 1);
             let top = self.emit.address(i.ra() + 1);
             self.emit.poll(pc + 1, top);
@@ -53,17 +53,17 @@ impl Translator<'_> {
         self.regs.forget_from(i.ra() + 1);
     }
 
-    /// The number of the record of the NEWTABLE at `pc`.
+    /// Returns the number of the record of the NEWTABLE at `pc`.
     fn site_of(&self, pc: Pc) -> usize {
         self.snapshot.cell(pc) as usize
     }
 
-    /// NEWTABLE with all that its constructor stores.
+    /// Translates NEWTABLE with the stores of its constructor `c`.
     fn construct(&mut self, pc: Pc, fields: usize, c: &Constructor) {
         let i = self.instr(pc);
         let (one_by_one, slow) = (self.emit.cold_block(), self.emit.cold_block());
         let (done, made) = self.emit.block_of_word();
-        // what is loaded here is still known at the end, so it comes before all guards
+        // values are loaded before all guards, so that they are still known at the end
         let mut values: Vec<FirstField> = Vec::with_capacity(c.stores.len());
         for &(q, slot) in &c.stores {
             let (bits, tag) = self.stored(self.instr(q));
@@ -120,7 +120,7 @@ impl Translator<'_> {
         self.store_home(self.instr(pc).ra(), t, Known::Tag(Tag::TABLE));
     }
 
-    /// Ends the cold block in which the object in register `r` was made by the runtime: polls, and
+    /// Ends the cold block in which the runtime allocated the object in register `r`: polls, and
     /// goes to `done` with the object. The frame continues at `pc`.
     fn poll_new(&mut self, r: Reg, pc: Pc, done: Block) {
         let top = self.emit.address(r + 1);
@@ -129,7 +129,7 @@ impl Translator<'_> {
         self.emit.jump_with(done, object);
     }
 
-    /// CLOSURE.
+    /// Translates CLOSURE.
     pub(super) fn make_closure(&mut self, pc: Pc) {
         let i = self.instr(pc);
         let slow = self.emit.cold_block();

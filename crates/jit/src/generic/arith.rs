@@ -1,4 +1,4 @@
-//! Arithmetic and bit operations.
+//! Translates arithmetic and bit operations.
 
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
@@ -21,7 +21,7 @@ impl Translator<'_> {
         }
     }
 
-    /// As [`Translator::operand_int`], within a side block: the payload is not remembered.
+    /// As [`Translator::operand_int`], in a side block: the payload is not cached.
     pub(super) fn peek_int(&mut self, o: Operand) -> Value {
         match o {
             Operand::Reg(r) => self.peek_bits(r),
@@ -29,7 +29,8 @@ impl Translator<'_> {
         }
     }
 
-    /// Its payload as an integer. Loads a register's payload where it stands, whatever its tag.
+    /// Returns the payload of an operand as an integer. Loads that of a register whatever its tag
+    /// is.
     pub(super) fn operand_int(&mut self, o: Operand) -> Value {
         match o {
             Operand::Reg(r) => self.bits(r),
@@ -38,7 +39,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Its payload as a float.
+    /// Returns the payload of an operand as a float.
     pub(super) fn operand_float(&mut self, o: Operand) -> Value {
         match o {
             Operand::Reg(r) => self.float(r),
@@ -63,8 +64,8 @@ impl Translator<'_> {
         let mask = self.snapshot.cell(pc);
         let mask = if mask & 7 == 0 { seen::INT | seen::FLOAT } else { mask };
         let (tx, ty) = (self.operand_tag(x), self.operand_tag(y));
-        // the path of mixed operands takes any two numbers, so two integers must have been looked
-        // for before
+        // the path for mixed operands accepts any two numbers, so it needs a check for two integers
+        // before
         let ints =
             operator.has_int() && (mask & (seen::INT | seen::MIXED) != 0 || !operator.has_float());
         let floats = operator.has_float() && (mask & (seen::FLOAT | seen::MIXED) != 0 || !ints);
@@ -121,13 +122,13 @@ impl Translator<'_> {
         if self.has_handlers(pc) {
             self.operator_handler(pc, (operator.event(), dst), (x, y), result, done);
         }
-        // the result's register may still have a tag from before the guards
+        // the register of the result may still have its tag from before the guards
         self.generic_result(pc, dst, result, done);
         self.take_value(done, dst);
     }
 
-    /// An operator whose operands are speculated to be numbers of some kind. Registers are guarded
-    /// to be of one kind already ([`Translator::speculate`]).
+    /// Translates an operator whose operands are speculated to be numbers of some kind. If it is
+    /// one kind, registers have already been guarded ([`Translator::speculate`]).
     fn speculative_operator(
         &mut self,
         pc: Pc,
@@ -157,8 +158,8 @@ impl Translator<'_> {
         self.deoptimize_at(wrong, pc);
     }
 
-    /// The speculation is known to fail: goes to `wrong`, and on in a block that is
-    /// not reached.
+    /// Goes to `wrong`, because the speculation is known to fail, and continues in an unreachable
+    /// block.
     fn never(&mut self, wrong: Block, dst: Reg) {
         self.emit.jump(wrong);
         let rest = self.emit.block();
@@ -185,7 +186,7 @@ impl Translator<'_> {
         }
         let (vx, vy) = (self.operand_int(x), self.operand_int(y));
         if operator.has_int() {
-            // two integers have an integer as their result
+            // two integers give an integer
             let others = self.emit.block();
             if self.emit.require(&[tx, ty], Tag::INTEGER, others) {
                 self.emit.jump(wrong);
@@ -199,8 +200,8 @@ impl Translator<'_> {
         Some((fx, fy))
     }
 
-    /// Returns an operand of a float operation, from an integer if it is one; goes to `slow` if it
-    /// is no number. `None`: it never is.
+    /// Returns an operand of a float operation, converted if it is an integer. Goes to `slow` if it
+    /// is not a number, or returns `None` if it never is.
     fn as_float(
         &mut self,
         o: Operand,

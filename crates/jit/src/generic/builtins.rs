@@ -1,4 +1,4 @@
-//! Calls of library functions that machine code knows.
+//! Translates calls of library functions that machine code knows.
 
 use cranelift_codegen::ir::Value;
 use perilune_runtime::frame::Frame;
@@ -9,10 +9,10 @@ use crate::codegen::builtin::Inlined;
 use crate::codegen::value::{Join, Known};
 use crate::entity::Reg;
 
-/// A call for one result or none: where it is, and what it calls.
+/// A call that wants at most one result.
 #[derive(Clone, Copy)]
 pub(super) struct BuiltinCall {
-    /// The register of the callee, and of the result.
+    /// The register of the callee and of the result.
     pub(super) a: Reg,
     /// How many arguments follow, if that is known.
     pub(super) arguments: Option<usize>,
@@ -25,8 +25,8 @@ pub(super) struct BuiltinCall {
 }
 
 impl Translator<'_> {
-    /// Calls a library function that machine code knows, whichever it is: goes to `done` if it
-    /// could, else continues after it.
+    /// Calls the callee if it is any library function that machine code knows. Goes to `done` after
+    /// that, otherwise continues.
     pub(super) fn any_builtin(&mut self, call: BuiltinCall, done: Join) {
         let unknown = self.emit.block();
         if self.emit.require(&[call.tag], Tag::NATIVE, unknown) {
@@ -38,8 +38,8 @@ impl Translator<'_> {
         self.emit.switch_to(unknown);
     }
 
-    /// As [`Translator::any_builtin`], where feedback has shown library function `number` alone.
-    /// What can be computed is not called.
+    /// As [`Translator::any_builtin`], if feedback has seen only library function `number`. The
+    /// result is computed without a call if it can be.
     pub(super) fn likely_builtin(&mut self, number: u32, call: BuiltinCall, done: Join) {
         let inlined = call.arguments.filter(|_| call.has_result);
         let inlined = inlined.and_then(|n| Some((Inlined::of(number, n)?, n)));

@@ -1,4 +1,4 @@
-//! Calls and returns.
+//! Translates calls and returns.
 
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -26,15 +26,15 @@ impl Translator<'_> {
         }
     }
 
-    /// CALL with one result; returns payload and tag of the result, which is not stored.
+    /// Translates CALL with one result; returns payload and tag of the result, which is not stored.
     pub(super) fn call_for_value(&mut self, pc: Pc) -> (Value, Value) {
         let done = self.call_storing(pc, false);
         self.emit.switch_to(done.block);
         (self.emit.joined_bits(done), self.emit.joined_tag(done))
     }
 
-    /// CALL, up to the merge point that has its first result. A single result is left in its home
-    /// slot, too, if it `stores` that.
+    /// Translates CALL up to the merge point with its first result. A single result is also left in
+    /// its home slot if `stores`.
     fn call_storing(&mut self, pc: Pc, stores: bool) -> Join {
         let i = self.instr(pc);
         let (a, c) = (i.ra(), i.c());
@@ -54,7 +54,7 @@ impl Translator<'_> {
             self.emit.jump(other);
         }
         self.emit.switch_to(other);
-        // other native functions have nothing that machine code could call
+        // machine code cannot call other native functions
         if matches!(c, 1 | 2) && !lua && seen != CalleeSeen::Native {
             let (arguments, has_result) = (i.b().checked_sub(1), c == 2);
             let stores = has_result && stores;
@@ -73,8 +73,7 @@ impl Translator<'_> {
     }
 
     /// Calls the Lua function `callee`, which lies in register `a` with its arguments above, for
-    /// CALL's operand C; ends the block. A single result is left in its home slot if it `stores`
-    /// that.
+    /// CALL's operand C; ends the block. A single result is left in its home slot if `stores`.
     pub(super) fn lua_call(
         &mut self,
         pc: Pc,
@@ -100,13 +99,13 @@ impl Translator<'_> {
         self.emit.store_results(a, c, &returned);
         let top = self.emit.top_after_call(c);
         self.emit.poll_after_call(None, top);
-        // read again, so that nothing is kept across the call that hardly ever happens
+        // loaded again, so that no register is kept across this rare call
         let (bits, tag) =
             if c == 2 { self.emit.load_register(a, I64) } else { (returned.bits, returned.tag) };
         self.emit.join(done, bits, tag);
     }
 
-    /// RETURN and its short forms.
+    /// Translates RETURN and its short forms.
     pub(super) fn return_results(&mut self, pc: Pc) {
         let i = self.instr(pc);
         let nil = self.emit.int(0);
@@ -157,8 +156,8 @@ impl Translator<'_> {
         self.regs.forget_all();
     }
 
-    /// TAILCALL of a Lua function while nothing is to be polled, where the last argument is one
-    /// value, as what a call returns mostly is; else continues after it.
+    /// Translates TAILCALL of a Lua function if there is nothing to poll and the last argument is a
+    /// single value, as the results of a call mostly are; otherwise continues.
     fn simple_tail_call(&mut self, pc: Pc) {
         let i = self.instr(pc);
         let first = i.ra() + Frame::RESERVED;
@@ -192,7 +191,7 @@ impl Translator<'_> {
         self.regs.begin();
     }
 
-    /// VARARG.
+    /// Translates VARARG.
     pub(super) fn var_arg(&mut self, pc: Pc) {
         let i = self.instr(pc);
         let (st, base) = (self.emit.state(), self.emit.base());
@@ -208,7 +207,7 @@ impl Translator<'_> {
         }
     }
 
-    /// CALLMETA: mostly the making of an object.
+    /// Translates CALLMETA, which mostly creates an object.
     pub(super) fn call_meta(&mut self, pc: Pc) {
         let i = self.instr(pc);
         if i.c() <= 2 {
@@ -225,7 +224,7 @@ impl Translator<'_> {
         self.emit.poll(pc + 1, top);
     }
 
-    /// CLOSE: runs until everything is closed.
+    /// Translates CLOSE, which runs until everything is closed.
     pub(super) fn close(&mut self, pc: Pc) {
         let place = self.emit.address(self.instr(pc).ra());
         let st = self.emit.state();

@@ -1,4 +1,4 @@
-//! Tests, comparisons and loops.
+//! Translates tests, comparisons and loops.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
@@ -14,14 +14,14 @@ use crate::codegen::value::Known;
 use crate::entity::{Pc, RegisterOperands};
 use crate::exits::state::{FrameState, Point};
 
-/// Where a test continues: at the jump after it, or past that.
+/// The blocks where a test continues: at the jump after it, or past that.
 pub(super) struct Ends {
     jump: Block,
     skip: Block,
 }
 
 impl Ends {
-    /// Returns where a comparison that asks for `wanted` goes if it holds, and if it does not.
+    /// Returns the blocks where a comparison that asks for `wanted` goes if it holds, and if not.
     fn of(&self, wanted: bool) -> (Block, Block) {
         if wanted { (self.jump, self.skip) } else { (self.skip, self.jump) }
     }
@@ -83,7 +83,7 @@ impl Translator<'_> {
         };
         let wanted = i.c() & 1 != 0;
         let (tx, ty) = (self.operand_tag(x), self.operand_tag(y));
-        // register operands are guarded already
+        // register operands have already been guarded
         match speculation(self.snapshot, pc, i) {
             Speculation::Int => {
                 let (vx, vy) = (self.operand_int(x), self.operand_int(y));
@@ -131,7 +131,7 @@ impl Translator<'_> {
         if strings != slow {
             self.emit.switch_to(strings);
             if self.emit.require(&[tx, ty], Tag::STRING, slow) {
-                // this block dominates nothing that follows, so the payloads are not remembered
+                // this block dominates no later one, so the payloads are not cached
                 let (vx, vy) = (self.peek_int(x), self.peek_int(y));
                 let order = self.emit.runtime_word(self.calls.compare_strings as usize, &[vx, vy]);
                 let c = self.emit.ins().icmp_imm_s(cc, order, 0);
@@ -247,7 +247,7 @@ impl Translator<'_> {
         let value = copies.then(|| self.bits(r));
         let tag = self.tag(r);
         let ends = self.ends();
-        // goes to the jump if the value is as C asks
+        // takes the jump if the truth of the value is C
         let wanted = i.c() != 0;
         match tag {
             Known::Tag(t) => self.decided(t.0 >= Tag::TRUE.0, wanted, &ends),
@@ -257,7 +257,7 @@ impl Translator<'_> {
             }
         }
         if let Some(bits) = value {
-            // the copy is made on the way to the jump only
+            // the value is copied only on the path to the jump
             let known = self.regs.clone();
             self.emit.switch_to(ends.jump);
             self.set(i.ra(), bits, tag);

@@ -1,4 +1,4 @@
-//! The generic `for`: `next` and `ipairs` over tables in line, Lua iterators as calls.
+//! Translates the generic `for`: `next` and `ipairs` over tables inline, Lua iterators as calls.
 
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::Value;
@@ -11,20 +11,21 @@ use crate::codegen::traverse::Entry;
 use crate::codegen::value::{Join, Known};
 use crate::entity::{Pc, Reg, RegisterOperands};
 
-/// A round of a loop by `next` or `ipairs` in line.
+/// An inline iteration of a loop by `next` or `ipairs`.
 struct Round {
     pc: Pc,
     /// The table.
     object: Value,
-    /// First register of the loop.
+    /// The first register of the loop.
     a: Reg,
-    /// Variables of the loop.
+    /// The number of variables of the loop.
     wanted: usize,
     done: Join,
 }
 
 impl Translator<'_> {
-    /// TFORPREP: marks the closing value, and makes a loop by `next` one that is inline.
+    /// Translates TFORPREP, which marks the closing value, and makes a loop by `next` an inline
+    /// one.
     pub(super) fn for_each_prep(&mut self, pc: Pc) {
         let ra = self.emit.address(self.instr(pc).ra());
         let st = self.emit.state();
@@ -33,8 +34,8 @@ impl Translator<'_> {
         self.regs.forget_all();
     }
 
-    /// TFORCALL: `next` and `ipairs` are inline, a Lua iterator is called as CALL does, others by
-    /// the runtime.
+    /// Translates TFORCALL: `next` and `ipairs` are inline, a Lua iterator is called as CALL does,
+    /// and the runtime calls others.
     pub(super) fn for_call(&mut self, pc: Pc) {
         let i = self.instr(pc);
         let a = i.ra();
@@ -47,7 +48,7 @@ impl Translator<'_> {
         let done = self.emit.join_block(I64);
         let round = Round { pc, object, a, wanted: i.c(), done };
 
-        // a position in place of the closing value says that the loop is one by `next`
+        // a position in place of the closing value marks a loop by `next`
         let is_next = self.emit.is_tag(kind, Tag::ITER);
         let others = self.emit.case(is_next);
         if self.emit.require(&[object_tag], Tag::TABLE, ask) {
@@ -63,10 +64,10 @@ impl Translator<'_> {
 
         self.emit.switch_to(others);
         let natives = self.emit.block();
-        // the arguments have to be within the frame, whose room is known
+        // the arguments have to lie within the frame, for which there is room
         let has_room = (a + 8).index() <= usize::from(self.proto.max_stack);
         if has_room && self.emit.require(&[tag], Tag::FUNCTION, natives) {
-            // the copies lie where the frame's own registers may be known to hold something else
+            // the copies overwrite registers of the frame whose values may be known
             self.regs.forget_from(a + 4);
             self.tags.forget_from(a + 4);
             self.store_home(a + 4, f, Known::Tag(Tag::FUNCTION));
@@ -113,7 +114,8 @@ impl Translator<'_> {
         self.take_value(done, a + 4);
     }
 
-    /// Stores the variables of the loop, and the position of the traversal in a loop by `next`.
+    /// Ends an iteration: stores the variables of the loop, and the position of a traversal by
+    /// `next`.
     fn end_round(&mut self, round: &Round, entry: &Entry, by_next: bool) {
         self.emit.verify_entry(round.pc, round.object, entry.key, entry.value);
         if by_next {
@@ -130,7 +132,7 @@ impl Translator<'_> {
         self.emit.join(round.done, entry.key.0, entry.key.1);
     }
 
-    /// TFORLOOP.
+    /// Translates TFORLOOP.
     pub(super) fn for_each(&mut self, pc: Pc) -> bool {
         let i = self.instr(pc);
         let a = i.ra();

@@ -1,8 +1,8 @@
-//! Metamethods that are Lua functions, called by machine code for the instruction that needs them.
+//! Calls of metamethods that are Lua functions, from the code of the instruction that needs them.
 //!
-//! Such a call is one like that of CALL, but for its place above the registers of the frame, and
-//! for its result, which goes where the instruction wants it. Should the callee yield or fail, the
-//! interpreter finds the frame after the instruction, as it does after its own calls.
+//! Such a call is like that of CALL, except that it lies above the registers of the frame, and that
+//! the result goes where the instruction wants it. If the callee yields or fails, the interpreter
+//! finds the frame after the instruction, as it does after its own calls.
 
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::types::{F64, I64};
@@ -19,8 +19,7 @@ use crate::codegen::call::Returned;
 use crate::codegen::value::Join;
 use crate::entity::{Pc, Reg, RegisterOperands};
 
-/// A callee that has returned, well, to a block without anything to poll (`good`) or with something
-/// (`polled`).
+/// The return of a metamethod: to `good` if there is nothing to poll, otherwise to `polled`.
 struct Handled {
     good: Block,
     polled: Block,
@@ -29,7 +28,7 @@ struct Handled {
 }
 
 impl Translator<'_> {
-    /// Were metamethods called by the operator at `pc`?
+    /// Returns whether the operator at `pc` has called metamethods.
     pub(super) fn has_handlers(&self, pc: Pc) -> bool {
         self.snapshot.cell(pc) & seen::OTHER != 0
     }
@@ -42,8 +41,8 @@ impl Translator<'_> {
         }
     }
 
-    /// The operator at `pc` by a metamethod of its operands, with its result in register `dst` and
-    /// as a value of type `ty`; continues where there is none, or one that is no Lua function.
+    /// Calls a metamethod for the operator at `pc`, with the result in register `dst` and as a
+    /// value of type `ty`. Continues if there is none, or it is not a Lua function.
     pub(super) fn operator_handler(
         &mut self,
         pc: Pc,
@@ -58,7 +57,7 @@ impl Translator<'_> {
         self.emit.switch_to(none);
     }
 
-    /// A comparison of registers by a metamethod; continues where there is none.
+    /// Calls a metamethod for a comparison of registers; continues if there is none.
     pub(super) fn test_handler(
         &mut self,
         pc: Pc,
@@ -74,7 +73,7 @@ impl Translator<'_> {
         self.emit.switch_to(r.good);
         let c = self.emit.is_truthy(r.tag);
         self.decide(c, wanted, ends);
-        // the frame may be deoptimized here: the pc says what the outcome is
+        // the frame may be deoptimized here, so the pc has to say what the outcome is
         self.emit.switch_to(r.polled);
         let c = self.emit.is_truthy(r.tag);
         let (here, further) = (self.emit.int(0), self.emit.int(1));
@@ -85,7 +84,7 @@ impl Translator<'_> {
         self.emit.switch_to(none);
     }
 
-    /// GETFIELD or SELF by an `__index` that is a Lua function; continues where it is not.
+    /// Calls `__index` for GETFIELD or SELF if it is a Lua function; otherwise continues.
     pub(super) fn index_handler(&mut self, pc: Pc, dst: Reg, object: Reg, key: usize, done: Join) {
         let x = self.emit.load_register(object, I64);
         let (bits, tag) = self.emit.constant(key);
@@ -95,7 +94,7 @@ impl Translator<'_> {
         self.emit.switch_to(none);
     }
 
-    /// SETFIELD by a `__newindex` that is a Lua function; continues where it is not.
+    /// Calls `__newindex` for SETFIELD if it is a Lua function; otherwise continues.
     pub(super) fn new_index_handler(&mut self, pc: Pc, done: Block) {
         let i = self.instr(pc);
         let x = self.emit.load_register(i.ra(), I64);
@@ -122,7 +121,7 @@ impl Translator<'_> {
         self.ask_handler(self.calls.handler as usize, &[x, y], Some(event))
     }
 
-    /// Asks the runtime for a metamethod; returns it, and the block that is gone to if there is
+    /// Asks the runtime for a metamethod; returns it, and the block for the case that there is
     /// none.
     fn ask_handler(
         &mut self,
@@ -170,7 +169,7 @@ impl Translator<'_> {
 
     /// Calls the Lua function `h` for the instruction at `pc`.
     fn call_handler(&mut self, pc: Pc, h: Value, args: &[(Value, Value)]) -> Handled {
-        // every stack has slots to spare above its frames
+        // every stack has spare slots above its frames
         let a = Reg::new(self.proto.max_stack.into());
         let function = self.emit.tag(Tag::FUNCTION);
         self.emit.store_register(a, h, function);

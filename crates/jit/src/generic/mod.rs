@@ -1,9 +1,9 @@
-//! The code of single instructions, for those that the optimizing compiler has no operations for.
+//! The code of single instructions, for those without operations in the optimizing compiler.
 //!
-//! [`Generic`](single::Generic) decides, with feedback and with what is known of registers, which
-//! code an instruction gets, and lets [`Emitter`] emit it. Registers are in their home slots before
-//! it and after it, so the frame is whole at every call. A cold block that calls the runtime for an
-//! instruction finds all in place and leaves the result in place.
+//! [`Generic`](single::Generic) decides, by feedback and by facts about registers, which code an
+//! instruction gets, and lets [`Emitter`] emit it. Registers are in their home slots before and
+//! after an instruction, so the frame is complete at every call: a cold block can call the runtime
+//! for the instruction, and leaves the result in its home slot.
 
 mod alloc;
 mod arith;
@@ -41,30 +41,30 @@ use crate::testing::fault::Fault;
 use regs::Regs;
 use single::Way;
 
-/// A translation of single instructions, one after the other.
+/// A translator of single instructions, one after the other.
 pub(crate) struct Translator<'a> {
     emit: Emitter<'a>,
     proto: &'a Proto,
     snapshot: &'a Snapshot,
     calls: &'a RuntimeCalls,
     direct: &'a HashMap<u32, Direct>,
-    /// What is to be done wrong, for tests.
+    /// The fault to inject, for tests.
     fault: Option<Fault>,
     flow: Flow,
     live: Live,
     tag_flow: TagFlow,
-    /// Tags known before the instruction that is being translated.
+    /// The tags known before the instruction that is being translated.
     tags: Tags,
-    /// Tags that registers are guarded to have during the instruction that is being translated.
+    /// The tags that registers are guarded to have during the instruction that is being translated.
     guarded: Vec<(Reg, Tag)>,
     regs: Regs,
     /// The number of arguments that the code is passed.
     nargs: Value,
-    /// The code is entered at a loop.
+    /// Whether the code is entered at a loop.
     is_loop: bool,
     /// The ends of the instruction, if it has several.
     ways: Vec<Way>,
-    /// Where an instruction goes for which its code has no answer, in place of the runtime.
+    /// The block to which an instruction goes, instead of the runtime, if its code has no answer.
     slow_exit: Option<Block>,
 }
 
@@ -113,7 +113,7 @@ impl<'a> Translator<'a> {
 }
 
 impl Translator<'_> {
-    /// Emits what happens before the first instruction, which is at `entry`.
+    /// Emits the code before the first instruction, which is at `entry`.
     fn enter(&mut self, entry: Pc) {
         if self.is_loop {
             self.check_entry(entry);
@@ -140,7 +140,7 @@ impl Translator<'_> {
         self.unguarded(pc)
     }
 
-    /// Translates an instruction whose operands are what it speculates on; returns whether control
+    /// Translates an instruction whose speculations have been guarded; returns whether control
     /// continues after it.
     fn unguarded(&mut self, pc: Pc) -> bool {
         let i = self.instr(pc);

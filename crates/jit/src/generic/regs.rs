@@ -1,4 +1,4 @@
-//! What is known of registers, and reading and writing them.
+//! The cached contents of registers, and reads and writes of registers.
 
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::types::{F64, I64};
@@ -11,57 +11,57 @@ use crate::analysis::tags::Tags;
 use crate::codegen::value::{Join, Known};
 use crate::entity::{Pc, Reg};
 
-/// What is known of a register.
+/// The known parts of a register's content.
 #[derive(Clone, Copy, Default)]
 struct Cached {
     bits: Option<Value>,
     float: Option<Value>,
     tag: Option<Known>,
-    /// The merge point that has the rest.
+    /// The merge point that has the other parts.
     join: Option<Join>,
 }
 
-/// What is known of each register. Everything is in the home slots too.
+/// The known contents of all registers. Home slots have all contents too.
 #[derive(Clone)]
 pub(super) struct Regs {
     regs: Vec<Cached>,
     captured: Box<[bool]>,
 }
 
-/// A copy of what is known of one register.
+/// A copy of the known content of one register.
 #[derive(Clone, Copy)]
 pub(super) struct Peeked(Cached);
 
 impl Peeked {
-    /// Is the payload known?
+    /// Returns whether the payload is known.
     pub(super) fn has_payload(self) -> bool {
         self.0.bits.is_some() || self.0.float.is_some() || self.0.join.is_some()
     }
 
-    /// Is it known in both kinds of machine registers?
+    /// Returns whether the payload is known both as an integer and as a float.
     pub(super) fn has_payload_twice(self) -> bool {
         self.0.bits.is_some() && self.0.float.is_some()
     }
 
-    /// The tag, where it is known.
+    /// Returns the tag, if it is known.
     pub(super) fn tag(self) -> Option<Known> {
         self.0.tag
     }
 
-    /// The merge point that has the value, where there is one.
+    /// Returns the merge point that has the value, if there is one.
     pub(super) fn join(self) -> Option<Join> {
         self.0.join
     }
 }
 
 impl Regs {
-    /// Nothing is known of the registers that `tags` has.
+    /// Returns the state in which nothing is known about the registers that `tags` has.
     pub(super) fn new(tags: &Tags, flow: &Flow) -> Regs {
         let captured: Box<[bool]> = tags.registers().map(|r| flow.captured[r]).collect();
         Regs { regs: vec![Cached::default(); captured.len()], captured }
     }
 
-    /// What is known of register `r`.
+    /// Returns the known content of register `r`.
     pub(super) fn peek(&self, r: Reg) -> Peeked {
         Peeked(self.regs[r.index()])
     }
@@ -70,7 +70,7 @@ impl Regs {
         self.regs[r.index()] = Cached::default();
     }
 
-    /// Registers from `r` on are released: a collection clears their home slots.
+    /// Forgets the registers from `r` on, which are released: a collection clears their home slots.
     pub(super) fn forget_from(&mut self, r: Reg) {
         self.regs[r.index()..].fill(Cached::default());
     }
@@ -79,12 +79,12 @@ impl Regs {
         self.forget_from(Reg::new(0));
     }
 
-    /// A block begins that what is known does not dominate.
+    /// Begins a block that the known values do not dominate.
     pub(super) fn begin(&mut self) {
         self.regs.fill(Cached::default());
     }
 
-    /// The home slot of `r` holds this.
+    /// Records that the home slot of `r` holds this value.
     pub(super) fn note(&mut self, r: Reg, bits: Value, tag: Known) {
         self.put(r, Cached { bits: Some(bits), tag: Some(tag), ..Cached::default() });
     }
@@ -93,7 +93,7 @@ impl Regs {
         self.put(r, Cached { float: Some(float), tag: Some(tag), ..Cached::default() });
     }
 
-    /// The home slot of `r` holds the result of a merge point.
+    /// Records that the home slot of `r` holds the value of a merge point.
     pub(super) fn note_join(&mut self, r: Reg, join: Join) {
         self.put(r, Cached { join: Some(join), ..Cached::default() });
     }
@@ -104,7 +104,7 @@ impl Regs {
         }
     }
 
-    /// Adds to what is known of `r`, unless closures share it.
+    /// Changes the known content of `r`, unless closures share the register.
     fn keep(&mut self, r: Reg, change: impl FnOnce(&mut Cached)) {
         if !self.captured[r.index()] {
             change(&mut self.regs[r.index()]);
@@ -117,7 +117,7 @@ impl Regs {
 }
 
 impl Translator<'_> {
-    /// The tag of register `r`.
+    /// Returns the tag of register `r`.
     pub(super) fn tag(&mut self, r: Reg) -> Known {
         if let Some(&(_, tag)) = self.guarded.iter().find(|(guarded, _)| *guarded == r) {
             return Known::Tag(tag);
@@ -145,7 +145,7 @@ impl Translator<'_> {
         v
     }
 
-    /// As [`Translator::bits`], for one way out of the block: it is not remembered.
+    /// As [`Translator::bits`], for one path out of the block: the payload is not cached.
     pub(super) fn peek_bits(&mut self, r: Reg) -> Value {
         let Peeked(reg) = self.regs.peek(r);
         match (reg.bits, reg.float, reg.join) {
@@ -163,7 +163,7 @@ impl Translator<'_> {
         v
     }
 
-    /// As [`Translator::float`], for one way out of the block: it is not remembered.
+    /// As [`Translator::float`], for one path out of the block: the payload is not cached.
     pub(super) fn peek_float(&mut self, r: Reg) -> Value {
         let Peeked(reg) = self.regs.peek(r);
         match (reg.float, reg.bits, reg.join) {
@@ -174,7 +174,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Payload and tag of register `r`.
+    /// Returns payload and tag of register `r`.
     pub(super) fn any(&mut self, r: Reg) -> (Value, Known) {
         let tag = self.tag(r);
         (self.bits(r), tag)
@@ -192,8 +192,8 @@ impl Translator<'_> {
         self.regs.note_float(r, v, Known::Tag(Tag::FLOAT));
     }
 
-    /// Writes the home slot of `r`, leaving what is known of it to the caller. What is known of a
-    /// register is in its home slot, except on a fast path of tier 2.
+    /// Writes the home slot of `r`; the caller updates the known content. That is also in the home
+    /// slot, except on a fast path of tier 2.
     pub(super) fn store_home(&mut self, r: Reg, bits: Value, tag: Known) {
         self.emit.store_payload(r, bits);
         let is_home = self.slow_exit.is_none();
@@ -206,14 +206,14 @@ impl Translator<'_> {
         }
     }
 
-    /// Continues at a merge point, whose value is in register `r` already.
+    /// Continues at a merge point, whose value is already in register `r`.
     pub(super) fn take_value(&mut self, join: Join, r: Reg) {
         self.emit.switch_to(join.block);
         self.regs.note_join(r, join);
     }
 
-    /// In a cold block: runs the instruction at `pc` in the runtime and goes to `to` with the
-    /// result in register `r` as a value of type `ty`, and its tag.
+    /// Runs the instruction at `pc` in the runtime, in a cold block, and goes to `to` with its
+    /// result in register `r`: the payload as a value of type `ty`, and the tag.
     pub(super) fn generic_result(&mut self, pc: Pc, r: Reg, ty: Type, to: Join) {
         if let Some(exit) = self.slow_exit {
             return self.emit.jump(exit);
@@ -223,8 +223,8 @@ impl Translator<'_> {
         self.emit.join(to, bits, tag);
     }
 
-    /// Ends an instruction without a result: what went to `slow` runs it in the runtime, and
-    /// control continues at `done`.
+    /// Ends an instruction without a result: in `slow`, runs the instruction in the runtime.
+    /// Control continues at `done`.
     pub(super) fn end_slowly(&mut self, slow: Block, pc: Pc, done: Block) {
         match self.slow_exit {
             Some(exit) => {
@@ -236,7 +236,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Goes to `to` with a value that is found, which is written to register `r`.
+    /// Writes a value that was found to register `r` and goes to `to` with it.
     pub(super) fn found(&mut self, r: Reg, (bits, tag): (Value, Value), to: Join) {
         self.store_home(r, bits, Known::Value(tag));
         self.emit.join(to, bits, tag);

@@ -1,4 +1,4 @@
-//! Single instructions, of a function and of those that are inlined in it.
+//! Translates single instructions of a function and of the functions inlined in it.
 
 use std::collections::HashMap;
 
@@ -34,17 +34,17 @@ pub(crate) struct Way {
     pub(crate) block: Block,
 }
 
-/// What is known of a register that is in its home slot.
+/// The known content of a register that is in its home slot.
 #[derive(Clone, Copy)]
 pub(crate) struct Held {
     pub(crate) register: Reg,
-    /// The payload, where it is in a register of the machine.
+    /// The payload, if it is in a machine register.
     pub(crate) payload: Option<Payload>,
-    /// The tag, where it is known or in a register of the machine.
+    /// The tag, if it is a known constant or in a machine register.
     pub(crate) tag: Option<Known>,
 }
 
-/// A payload, as the machine holds it.
+/// A payload, in the kind of machine register that holds it.
 #[derive(Clone, Copy)]
 pub(crate) enum Payload {
     Bits(Value),
@@ -52,7 +52,7 @@ pub(crate) enum Payload {
 }
 
 /// Returns whether the code of an instruction finds most results without running Lua code, and has
-/// no effect where it does not: then it can exit instead of running the instruction in the runtime.
+/// no effect otherwise. Such code can exit instead of running the instruction in the runtime.
 pub(crate) fn has_fast_path(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
     use Op::*;
     match i.op() {
@@ -68,7 +68,7 @@ pub(crate) fn has_fast_path(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
     }
 }
 
-/// A function whose instructions are translated, and what analyses found in it.
+/// A function whose instructions are translated, with the results of analyses.
 #[derive(Clone)]
 pub(crate) struct Part<'a> {
     pub(crate) proto: &'a Proto,
@@ -80,7 +80,7 @@ pub(crate) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// Analyses a function that is inlined.
+    /// Analyses an inlined function.
     pub(crate) fn of(inlinee: &'a Inlinee) -> Part<'a> {
         let (proto, snapshot, entry) = (&*inlinee.proto, &*inlinee.snapshot, Pc::new(0));
         let flow = Flow::new(proto, snapshot, entry);
@@ -93,7 +93,7 @@ impl<'a> Part<'a> {
 /// A translator of single instructions, of the function itself and of those inlined in it.
 pub(crate) struct Generic<'a> {
     t: Translator<'a>,
-    /// The functions of the frames but for the current one, by number.
+    /// The functions of all frames except the current one, by number.
     others: Vec<Option<Part<'a>>>,
     current: usize,
 }
@@ -116,7 +116,7 @@ impl<'a> Generic<'a> {
         self.others.push(Some(part));
     }
 
-    /// Emits and translates for frame `n` from here on.
+    /// Switches to frame `n` for the following code.
     pub(crate) fn in_frame(&mut self, n: usize) {
         if n == self.current {
             return;
@@ -128,7 +128,7 @@ impl<'a> Generic<'a> {
         self.begin_block();
     }
 
-    /// Emits what happens before the first instruction, which is at `entry`.
+    /// Emits the code before the first instruction, which is at `entry`.
     pub(crate) fn enter(&mut self, entry: Pc) {
         self.t.enter(entry);
     }
@@ -139,22 +139,22 @@ impl<'a> Generic<'a> {
         self.t.emit.finish(isa)
     }
 
-    /// Returns what emits code.
+    /// Returns the emitter.
     pub(crate) fn emit(&mut self) -> &mut Emitter<'a> {
         &mut self.t.emit
     }
 
-    /// Returns the analyses of the function: control flow, and tags where it meets.
+    /// Returns the analyses of the function: control flow, liveness, and tags at merge points.
     pub(crate) fn analyses(&self) -> (&Flow, &Live, &TagFlow) {
         (&self.t.flow, &self.t.live, &self.t.tag_flow)
     }
 
-    /// Returns what the store to an element at `pc` is likely to meet.
+    /// Returns the conditions that the store to an element at `pc` is likely to find.
     pub(crate) fn element_store(&self, pc: Pc) -> ElementStore {
         self.t.element_store(pc)
     }
 
-    /// Returns whether the access at `pc` may have met keys that the array has not.
+    /// Returns whether the access at `pc` may have seen keys outside the array.
     pub(crate) fn seen_outside(&self, pc: Pc) -> bool {
         self.t.snapshot.cell(pc) & (access::OUTSIDE | access::OTHER) != 0
     }
@@ -164,15 +164,15 @@ impl<'a> Generic<'a> {
         self.t.snapshot.cell(pc) as usize
     }
 
-    /// A block begins that what is known of registers does not dominate.
+    /// Begins a block that the known values of registers do not dominate.
     pub(crate) fn begin_block(&mut self) {
         self.t.regs = Regs::new(&Tags::unknown(self.t.proto), &self.t.flow);
         self.t.tags = Tags::unknown(self.t.proto);
     }
 
-    /// Translates the instruction at `pc`. Registers that are read are in their home slots, and
-    /// results are left there; `held` is what is known of them. Returns its ends, if it has
-    /// several, and whether control continues in the current block.
+    /// Translates the instruction at `pc`. Registers that are read have to be in their home slots,
+    /// and results are left there; `held` are the known contents. Returns the ends of the
+    /// instruction, if it has several, and whether control continues in the current block.
     pub(crate) fn instruction(&mut self, pc: Pc, held: &[Held]) -> (Vec<Way>, bool) {
         self.hold(held);
         let t = &mut self.t;
@@ -187,7 +187,7 @@ impl<'a> Generic<'a> {
         (ways, open)
     }
 
-    /// As [`Generic::instruction`], for a CALL with one result: returns payload and tag of the
+    /// As [`Generic::instruction`], for a CALL with one result. Returns payload and tag of the
     /// result, which is not left in its home slot.
     pub(crate) fn call(&mut self, pc: Pc, held: &[Held]) -> (Value, Value) {
         self.hold(held);
@@ -200,7 +200,7 @@ impl<'a> Generic<'a> {
         result
     }
 
-    /// Notes what is known of registers, and nothing else.
+    /// Replaces the known contents of registers by `held`.
     fn hold(&mut self, held: &[Held]) {
         let t = &mut self.t;
         t.regs = Regs::new(&t.tags, &t.flow);
@@ -219,9 +219,9 @@ impl<'a> Generic<'a> {
         }
     }
 
-    /// Translates the instruction at `pc`, which is one of [`has_fast_path`], without what runs it
-    /// in the runtime: for that, control goes to `exit`. Registers that are read need not be in
-    /// their home slots if `held` has their payloads; results are left there. Nothing is guarded.
+    /// Translates the instruction at `pc`, for which [`has_fast_path`] holds, without code that
+    /// runs it in the runtime: control goes to `exit` instead. Registers that are read need not be
+    /// in their home slots if `held` has their payloads; results are left there. Emits no guards.
     pub(crate) fn fast_path(&mut self, pc: Pc, held: &[Held], exit: Block) {
         self.hold(held);
         let t = &mut self.t;
@@ -243,8 +243,8 @@ impl<'a> Generic<'a> {
         }
     }
 
-    /// Returns payload and tag of a register that is in its home slot. `tag`: what is known of the
-    /// tag.
+    /// Returns payload and tag of a register that is in its home slot. `tag` is its tag, if it is
+    /// known.
     pub(crate) fn register(&mut self, r: Reg, tag: Option<Tag>) -> (Payload, Known) {
         let t = &mut self.t;
         let tag = match tag {
@@ -260,7 +260,7 @@ impl<'a> Generic<'a> {
 }
 
 impl<'a> Translator<'a> {
-    /// Continues with another function; returns the one before.
+    /// Continues with another function; returns the previous one.
     fn replace(&mut self, part: Part<'a>) -> Part<'a> {
         Part {
             proto: std::mem::replace(&mut self.proto, part.proto),

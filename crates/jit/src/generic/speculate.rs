@@ -1,4 +1,4 @@
-//! Guards of what instructions speculate on, and deoptimization where they fail.
+//! Guards for the speculations of instructions, and deoptimization where they fail.
 
 use cranelift_codegen::ir::Block;
 
@@ -11,23 +11,23 @@ use crate::exits::state::{FrameState, Point};
 use crate::testing::fault::Fault;
 
 impl Translator<'_> {
-    /// Emits the entry of a loop: the frame goes back to the interpreter at once unless its
-    /// registers have the tags that they had when the loop was found to be hot.
+    /// Emits the guards of an OSR entry: the frame goes back to the interpreter at once unless its
+    /// registers have the tags that they had when the loop became hot.
     pub(super) fn check_entry(&mut self, entry: Pc) {
         let wrong = self.emit.cold_block();
         if self.fault != Some(Fault::UncheckedEntry) {
             self.emit.guard_home_tags(self.tag_flow.at(entry).known(), wrong);
         }
-        // These tags, and nothing else, are relied on where the frame is read.
+        // Code that reads the frame relies only on these tags.
         self.tags = self.tag_flow.at(entry).clone();
         self.verify_registers(entry);
         self.tags = Tags::unknown(self.proto);
-        // counted, so that the loop is compiled again for what it meets
+        // the exit is counted, so that the loop is compiled again for other tags
         self.emit.deoptimize_in(wrong, FrameState::home(entry, Point::Before));
     }
 
-    /// Emits the guards of what the instruction at `pc` speculates on. Their tags are known while
-    /// it is translated, and after it ([`step`](crate::analysis::tags::step)).
+    /// Emits the guards for the speculations of the instruction at `pc`. Their tags are known while
+    /// the instruction is translated, and after it ([`step`](crate::analysis::tags::step)).
     pub(super) fn speculate(&mut self, pc: Pc) {
         self.guarded.clear();
         let guards = facts(self.snapshot, pc, self.instr(pc)).guards;
@@ -38,7 +38,7 @@ impl Translator<'_> {
                 let other = *other.get_or_insert_with(|| self.emit.cold_block());
                 if !self.emit.require(&[known], tag, other) {
                     self.emit.jump(other);
-                    // what follows is not reached
+                    // the rest is unreachable
                     let rest = self.emit.block();
                     self.emit.switch_to(rest);
                 }
@@ -50,8 +50,8 @@ impl Translator<'_> {
         }
     }
 
-    /// Continues after guards of the instruction at `pc` whose failure leads to `failed`, where
-    /// the frame is deoptimized.
+    /// Continues after guards of the instruction at `pc` that branch to `failed`, where the frame
+    /// is deoptimized.
     pub(super) fn deoptimize_at(&mut self, failed: Block, pc: Pc) {
         self.emit.deoptimize_in(failed, FrameState::home(pc, Point::After));
     }

@@ -1,4 +1,4 @@
-//! Upvalues, globals and elements.
+//! Translates accesses to upvalues, globals and elements.
 
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{Block, Value};
@@ -51,7 +51,7 @@ impl Translator<'_> {
         self.take_value(done, i.ra());
     }
 
-    /// The value that a store at `pc` stores: a register or a constant.
+    /// Returns the value that a store instruction stores: a register or a constant.
     pub(super) fn stored(&mut self, i: Instr) -> (Value, Known) {
         match i.op() {
             Op::SetTabUpK | Op::SetTableK | Op::SetIK | Op::SetFieldK => {
@@ -80,13 +80,13 @@ impl Translator<'_> {
         self.end_slowly(slow, pc, done);
     }
 
-    /// Ends a lookup with what the runtime answered.
+    /// Ends a lookup with the answer of the runtime.
     pub(super) fn answer(&mut self, dst: Reg, bits: Value, tag: Value, slow: Block, done: Join) {
         self.emit.guard_answer(tag, slow);
         self.found(dst, (bits, tag), done);
     }
 
-    /// Object and key of an access.
+    /// Returns object and key of an access.
     fn access(&mut self, object: Reg, key: Key) -> ((Value, Known), (Value, Known)) {
         let object = self.any(object);
         let key = match key {
@@ -96,7 +96,7 @@ impl Translator<'_> {
         (object, key)
     }
 
-    /// A load from an array that is taken for one of numbers.
+    /// Translates a load from an array that is speculated to be one of numbers.
     fn number_element(&mut self, pc: Pc, dst: Reg, object: Value, key: Value, tag: Tag) {
         let wrong = self.emit.cold_block();
         let place = self.emit.number_place(object, key, tag, wrong);
@@ -235,14 +235,14 @@ impl Translator<'_> {
         self.end_slowly(slow, pc, done);
     }
 
-    /// What the store to an element at `pc` is likely to meet.
+    /// Returns the conditions that the store to an element at `pc` is likely to find.
     pub(super) fn element_store(&self, pc: Pc) -> ElementStore {
         let mask = self.snapshot.cell(pc);
         let numbers = access::INTS | access::FLOATS;
         let others = mask & !(numbers | access::ARRAY | access::OUTSIDE);
         ElementStore {
             numbers_only: mask & numbers != 0 && others == 0,
-            // of floats as keys it is not known whether the array has had them
+            // feedback does not say whether keys that are floats were in the array
             grows: mask & (access::OUTSIDE | access::OTHER) != 0,
             exits: false,
         }

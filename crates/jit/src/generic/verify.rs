@@ -1,10 +1,10 @@
-//! The self-check of generic code: what is held of registers is compared with the frame while the
-//! code runs.
+//! The self-check of generic code: while the code runs, known contents of registers are compared
+//! with the frame.
 //!
 //! With [`JitOptions::verify_values`](crate::JitOptions::verify_values) the code of each
-//! instruction begins with a comparison of what is held of the registers that it accesses with
-//! their home slots, and that of an OSR entry with a comparison of all tags that it relies on. A
-//! difference ends the process.
+//! instruction first compares the known contents of the registers that it accesses with their home
+//! slots, and the code of an OSR entry compares all tags that it relies on. A difference ends the
+//! process.
 
 use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::Op;
@@ -15,14 +15,14 @@ use crate::codegen::verify::Held;
 use crate::entity::{Pc, Reg};
 
 impl Translator<'_> {
-    /// Compares what is held of registers before the instruction at `pc` with the frame: of all
-    /// registers where a block begins, and else of those that the instruction accesses.
+    /// Compares the known contents of registers before the instruction at `pc` with the frame: of
+    /// all registers at the beginning of a block, otherwise of those that the instruction accesses.
     pub(super) fn verify_registers(&mut self, pc: Pc) {
         if !self.emit.verifies() {
             return;
         }
         let i = self.instr(pc);
-        // a constructor stores what later instructions read
+        // a constructor stores values that later instructions read
         let is_all = self.flow.leader[pc] || i.op() == Op::NewTable;
         let accesses = effects(i);
         let ranges = accesses.reads.iter().chain(&accesses.writes).copied();
@@ -34,7 +34,7 @@ impl Translator<'_> {
         self.emit.verify_frame(pc, &held);
     }
 
-    /// What is held of a register; none if that is nothing.
+    /// Returns the known content of a register, if there is any.
     fn held(&mut self, register: Reg) -> Option<Held> {
         let known = self.regs.peek(register);
         let mut held = Held { register, bits: Vec::new(), tags: Vec::new() };
