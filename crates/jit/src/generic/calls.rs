@@ -16,7 +16,7 @@ use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::CalleeSeen;
 
 impl Translator<'_> {
-    /// CALL.
+    /// Translates CALL.
     pub(super) fn call(&mut self, pc: Pc) {
         let i = self.instr(pc);
         let done = self.call_storing(pc, true);
@@ -142,7 +142,7 @@ impl Translator<'_> {
         self.emit.return_one(bits, tag);
     }
 
-    /// TAILCALL.
+    /// Translates TAILCALL.
     pub(super) fn tail_call(&mut self, pc: Pc) {
         let i = self.instr(pc);
         if i.c() == 0 && !self.proto.is_vararg {

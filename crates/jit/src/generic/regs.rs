@@ -138,7 +138,7 @@ impl Translator<'_> {
         tag
     }
 
-    /// The payload of register `r`.
+    /// Returns the payload of register `r`.
     pub(super) fn bits(&mut self, r: Reg) -> Value {
         let v = self.peek_bits(r);
         self.regs.keep(r, |cached| cached.bits = Some(v));
@@ -156,7 +156,7 @@ impl Translator<'_> {
         }
     }
 
-    /// The payload of register `r` as a float.
+    /// Returns the payload of register `r` as a float.
     pub(super) fn float(&mut self, r: Reg) -> Value {
         let v = self.peek_float(r);
         self.regs.keep(r, |cached| cached.float = Some(v));

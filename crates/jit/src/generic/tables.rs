@@ -114,7 +114,7 @@ impl Translator<'_> {
         self.deoptimize_at(wrong, pc);
     }
 
-    /// GETTABLE and GETI.
+    /// Translates GETTABLE or GETI.
     pub(super) fn get_table(&mut self, pc: Pc) {
         let i = self.instr(pc);
         let key =
@@ -185,7 +185,7 @@ impl Translator<'_> {
         self.answer(dst, bits, tag, slow, done);
     }
 
-    /// SETTABLE and SETI.
+    /// Translates SETTABLE or SETI.
     pub(super) fn set_table(&mut self, pc: Pc) {
         let i = self.instr(pc);
         let key = if matches!(i.op(), Op::SetI | Op::SetIK) {

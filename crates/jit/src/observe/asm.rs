@@ -139,7 +139,8 @@ impl StateRegisters {
     }
 }
 
-/// Whether a write of a register may change a 64-bit one. Parts of 16 bits count as parts of all.
+/// Returns whether a write of a register may change a 64-bit one. Parts of 16 bits count as parts
+/// of all.
 fn overlap(whole: Register, written: Register) -> bool {
     let (first, first_half, first_vector) = (Register::RAX, Register::EAX, Register::XMM0);
     let (first_byte, first_word) = (Register::AL, Register::AX);

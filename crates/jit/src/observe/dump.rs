@@ -64,7 +64,7 @@ pub struct DumpRequest {
 }
 
 impl DumpRequest {
-    /// Whether the request covers the function of this name, defined at this place.
+    /// Returns whether the request covers the function of this name, defined at this place.
     pub fn matches(&self, name: &str, place: &str) -> bool {
         let Some(of) = &self.of else { return true };
         let is_last = |whole: &str, separator: char| {

@@ -191,7 +191,7 @@ impl Observation<'_> {
         self.dump(DumpKind::Clif, |_| clif::text(func, module, input.calls, input.direct));
     }
 
-    /// Whether Cranelift is to list the machine code.
+    /// Returns whether Cranelift is to list the machine code.
     pub(crate) fn wants_vcode(&self) -> bool {
         let wants = |kind| self.observer.dumps.wants(kind, &self.label);
         wants(DumpKind::Vcode) || !HAS_DISASSEMBLER && wants(DumpKind::Asm)

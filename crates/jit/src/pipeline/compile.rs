@@ -1,4 +1,4 @@
-//! From functions to the bytes of a module: one pipeline, a line per stage.
+//! The pipeline from functions to the bytes of a module.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,11 +24,11 @@ use crate::observe::observation::Observation;
 use crate::testing::fault::Stage;
 use crate::{codegen, tier2};
 
-/// The most instructions of Cranelift IR of a function whose buffers are kept for the next one.
-/// They take about a kilobyte for each instruction.
+/// The most Cranelift IR instructions of a function whose buffers are kept for the next one.
+/// Buffers take about a kilobyte for each instruction.
 const KEPT: usize = 1500;
 
-/// What a compile thread keeps from job to job.
+/// The data that a compile thread keeps from job to job.
 pub(crate) struct Compiler {
     isa: OwnedTargetIsa,
     context: Context,
@@ -37,7 +37,7 @@ pub(crate) struct Compiler {
     staging: Staging,
 }
 
-/// A module under way: its functions are declared, and defined one after the other.
+/// A module that is being compiled: its functions are declared, and defined one after the other.
 ///
 /// It lives until its code is relocated. What is published are the bytes that [`Assembly::finish`]
 /// returns; no module or IR outlives publication.
@@ -53,7 +53,7 @@ pub(crate) struct Assembly<'a> {
 /// The relocated code of a module.
 pub(crate) struct Linked {
     pub(crate) bytes: Vec<u8>,
-    /// Where each member lies.
+    /// The range of each member's code.
     pub(crate) bodies: Vec<Range<usize>>,
 }
 
@@ -121,7 +121,7 @@ impl Compiler {
         self.staging.recycle(code.bytes);
     }
 
-    /// Gives the memory back that is kept from function to function.
+    /// Frees the memory that is kept from function to function.
     pub(crate) fn rest(&mut self) {
         self.context = Context::new();
         self.builder = FunctionBuilderContext::new();
@@ -132,7 +132,7 @@ impl Assembly<'_> {
     /// Translates and compiles the next member.
     ///
     /// # Errors
-    /// What Cranelift reports, or one of the verifiers.
+    /// The error that Cranelift or one of the verifiers reports.
     pub(crate) fn define(
         &mut self,
         input: &Input<'_>,
@@ -145,7 +145,7 @@ impl Assembly<'_> {
         observation.stage(Stage::Translate);
         let func = &mut context.func;
         let translated = tier2::compile(func, builder, &**isa, input, callees).map_err(|e| {
-            // what was built so far
+            // drop the unfinished function
             *builder = FunctionBuilderContext::new();
             verifier(e)
         })?;
@@ -180,7 +180,7 @@ impl Assembly<'_> {
     /// Relocates the code and drops the module.
     ///
     /// # Errors
-    /// What the module reports.
+    /// The error that the module reports.
     pub(crate) fn finish(mut self) -> Result<Linked, Refusal> {
         self.module.finalize_definitions().map_err(reported)?;
         let staging = &self.compiler.staging;
@@ -195,8 +195,8 @@ impl Assembly<'_> {
     }
 }
 
-/// Returns more bytes than the code of a function takes. Staging memory that code does not reach is
-/// never touched.
+/// Returns an upper bound of the bytes that the code of a function takes. Staging memory that code
+/// does not reach is never touched.
 pub(super) fn largest_size(proto: &Proto, verify_values: bool) -> usize {
     const PER_BYTECODE: usize = 4096;
     /// Code that verifies values may compare every register at each instruction.
@@ -206,7 +206,7 @@ pub(super) fn largest_size(proto: &Proto, verify_values: bool) -> usize {
 }
 
 /// Checks that code does not depend on its own address, so that it can be moved after it was
-/// relocated: what is in its module is reached by distances, and everything else by addresses.
+/// relocated: it reaches its own module by distances, and everything else by addresses.
 fn check_relocations(
     module: &JITModule,
     func: &Function,
@@ -231,7 +231,7 @@ fn check_relocations(
     Ok(())
 }
 
-/// Refuses code for what a module reports, without the text of the function.
+/// Returns the refusal for an error of a module, without the text of the function.
 fn reported(error: ModuleError) -> Refusal {
     backend(match error {
         ModuleError::Compilation(error) => format!("{error:?}"),
@@ -239,12 +239,12 @@ fn reported(error: ModuleError) -> Refusal {
     })
 }
 
-/// Refuses code for what a verifier reports.
+/// Returns the refusal for an error of a verifier.
 fn verifier(message: String) -> Refusal {
     Refusal::Verifier(message.into())
 }
 
-/// Refuses code for any other reason.
+/// Returns the refusal for any other reason.
 fn backend(message: String) -> Refusal {
     Refusal::Backend(message.into())
 }

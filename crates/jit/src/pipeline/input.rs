@@ -1,4 +1,4 @@
-//! What a translation is given.
+//! The input and output of a translation.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::feedback::snapshot::Snapshot;
 use crate::testing::fault::Fault;
 use crate::tier2;
 
-/// A function to be translated, and what is assumed of it.
+/// A function to be translated, and the assumptions about it.
 pub(crate) struct Input<'a> {
     pub(crate) proto: &'a Arc<Proto>,
     pub(crate) snapshot: &'a Snapshot,
@@ -22,9 +22,10 @@ pub(crate) struct Input<'a> {
     pub(crate) calls: &'a RuntimeCalls,
     /// Whether to run Cranelift's verifier.
     pub(crate) verify: bool,
-    /// Whether the code compares what it holds of registers and tables with frame and heap.
+    /// Whether the code compares the values that it holds for registers and tables with frame and
+    /// heap.
     pub(crate) verify_values: bool,
-    /// What the translation is to do wrong, for tests.
+    /// The fault to inject, for tests.
     pub(crate) fault: Option<Fault>,
     /// Whether the code counts instructions.
     pub(crate) counts: bool,
@@ -37,13 +38,14 @@ pub(crate) struct Input<'a> {
 /// Functions that may be inlined, by the pcs of their calls.
 pub(crate) type Inlinees = HashMap<u32, Vec<Inlinee>>;
 
-/// A function that may be inlined where it is called.
+/// A function that may be inlined at a call.
 pub(crate) struct Inlinee {
     pub(crate) proto: Arc<Proto>,
     pub(crate) snapshot: Arc<Snapshot>,
     /// The address of its slot, which the code compares. The code keeps the method alive.
     pub(crate) slot: usize,
-    /// The ids of the shapes of receivers whose method it is, if it is one of several callees.
+    /// The ids of the shapes of the receivers that have it as their method, if it is one of several
+    /// callees.
     pub(crate) shapes: BTreeSet<u32>,
     /// Calls of it whose callees may be inlined in turn.
     pub(crate) inlinees: Inlinees,
@@ -51,7 +53,7 @@ pub(crate) struct Inlinee {
     pub(crate) direct: HashMap<u32, Direct>,
 }
 
-/// What a translation leaves besides Cranelift IR.
+/// The results of a translation besides Cranelift IR.
 pub(crate) struct Translated {
     pub(crate) exits: ExitMap,
     /// The intermediate representation.

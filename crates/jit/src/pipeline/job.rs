@@ -1,4 +1,4 @@
-//! What is compiled together: a job of one or several functions.
+//! Jobs: functions that are compiled together.
 
 use std::sync::{Arc, Weak};
 
@@ -12,16 +12,16 @@ use crate::policy::history::{History, Known};
 /// Functions to compile, and to publish and retire together.
 pub(crate) struct Job {
     pub(crate) units: Vec<Unit>,
-    /// Whether it is a part of a larger partition, to which nothing is added.
+    /// Whether it is a part of a larger partition. Nothing is added to such a job.
     pub(crate) is_cut: bool,
 }
 
 /// One function to compile.
 pub(crate) struct Unit {
-    /// The right to compile the method; `None` once it is used.
+    /// The right to compile the method; `None` after it was used.
     pub(crate) ticket: Option<Ticket>,
     pub(crate) method: Arc<Method>,
-    /// Weak, as a program that is dropped meanwhile is not compiled.
+    /// The proto, weakly: a program that is dropped in the meantime is not compiled.
     pub(crate) proto: Weak<Proto>,
     /// The estimated bytes of code.
     pub(crate) size: usize,
@@ -43,7 +43,7 @@ impl Job {
 }
 
 impl Unit {
-    /// Returns the unit that recompiles a method alone, with the feedback of the last time.
+    /// Returns the unit that recompiles a method alone, with the feedback of its last compile.
     pub(crate) fn again(ticket: Ticket, known: &Known) -> Unit {
         let Known { proto, snapshot, shapes, entry, own_calls } = known.clone();
         let method = ticket.method().clone();
@@ -53,12 +53,12 @@ impl Unit {
         Unit { ticket, method, proto, size: 0, snapshot, shapes, entry, key, calls }
     }
 
-    /// Whether the result will still be of use.
+    /// Returns whether the result will still be of use.
     pub(super) fn is_wanted(&self) -> bool {
         self.ticket.as_ref().is_some_and(Ticket::is_current)
     }
 
-    /// Takes the feedback that came while it waited.
+    /// Takes the feedback that was recorded while the unit waited.
     pub(super) fn update(&mut self) {
         if let Some(waiting) = History::of(&self.method).begin() {
             self.snapshot = waiting.snapshot.clone();

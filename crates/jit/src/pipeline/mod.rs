@@ -1,4 +1,4 @@
-//! From jobs to published code: what compile threads do.
+//! The pipeline from jobs to published code, which compile threads run.
 
 pub(crate) mod compile;
 pub(crate) mod input;

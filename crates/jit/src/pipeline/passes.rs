@@ -1,5 +1,5 @@
-//! What happens between the passes of Cranelift: the text of those that are over is given back, if
-//! the process would grow otherwise.
+//! Gives memory back between the passes of Cranelift: the text of finished passes, if the process
+//! would grow otherwise.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -8,24 +8,24 @@ use std::time::{Duration, Instant};
 use cranelift_codegen::timing::{Pass, Profiler, set_thread_profiler};
 use perilune_runtime::resident;
 
-/// The number of instructions of Cranelift IR from which on a function is large: giving text back
-/// while it is compiled lowers the peak. With smaller functions it makes no difference.
+/// The least Cranelift IR instructions of a large function: giving text back while it is compiled
+/// lowers the peak. With smaller functions it makes no difference.
 const LARGE: usize = 600;
-/// The bytes that the register allocator touches for an instruction, and other passes.
+/// The bytes that the register allocator, or another pass, touches for each instruction.
 const BY_ALLOCATOR: usize = 512;
 const BY_OTHERS: usize = 256;
-/// The bytes of text that the register allocator and what follows it execute.
+/// The bytes of text that the register allocator and later passes execute.
 const TEXT: usize = 2 << 20;
-/// How long text and freed memory stay resident while smaller functions are compiled. Getting them
-/// again takes a few tenths of a millisecond.
+/// How long text and freed memory stay resident while smaller functions are compiled. Faulting them
+/// in again takes a few tenths of a millisecond.
 const STAY: Duration = Duration::from_millis(100);
 
 thread_local! {
-    /// When this thread gave freed memory back.
+    /// The last time at which this thread gave freed memory back.
     static LAST: Cell<Option<Instant>> = const { Cell::new(None) };
-    /// Text has been given back since the current compile began, or the last one.
+    /// Whether text has been given back since the current compile began, or in the last one.
     static IS_GIVEN: Cell<bool> = const { Cell::new(true) };
-    /// The last compile has left its text resident.
+    /// Whether the last compile has left its text resident.
     static IS_WARM: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -36,20 +36,20 @@ fn give_text_back() {
     resident::give_text_back();
 }
 
-/// Is told of each pass of this thread, in place of a profiler.
+/// A profiler in name only: it is called at each pass of this thread.
 struct Passes {
     instructions: usize,
-    /// The most resident bytes that the process has had.
+    /// The peak of the process's resident bytes.
     peak: usize,
     /// Whether the function is large.
     is_large: bool,
-    /// Whether freed memory is to be given back, too.
+    /// Whether to give freed memory back, too.
     is_due: bool,
 }
 
 impl Profiler for Passes {
-    /// Gives memory back before the register allocator, which takes the most, and in large
-    /// functions also text before other passes that execute much: if the pass would raise the peak.
+    /// Gives memory back if the pass would raise the peak: before the register allocator, which
+    /// takes the most, and in large functions before other passes that execute much text.
     fn start_pass(&self, pass: Pass) -> Box<dyn Any> {
         let grows_by = match pass {
             Pass::regalloc => BY_ALLOCATOR,
@@ -69,10 +69,10 @@ impl Profiler for Passes {
     }
 }
 
-/// Calls `compile`, which compiles a function of so many instructions of Cranelift IR. If the
-/// process would grow otherwise, gives text back if the function is large, and text and freed
-/// memory if the thread has not done so for a while; the first time, what has been executed to
-/// start the program is given back, too.
+/// Calls `compile`, which compiles a function of so many Cranelift IR instructions. If the process
+/// would grow otherwise, gives text back for a large function, and text and freed memory if the
+/// thread has not done so for a while. The first time, this includes the text that started the
+/// program.
 pub(super) fn watched<R>(instructions: usize, compile: impl FnOnce() -> R) -> R {
     IS_GIVEN.set(false);
     let result = watching(instructions, compile);
@@ -81,7 +81,7 @@ pub(super) fn watched<R>(instructions: usize, compile: impl FnOnce() -> R) -> R 
 }
 
 fn watching<R>(instructions: usize, compile: impl FnOnce() -> R) -> R {
-    /// The profiler of the thread before.
+    /// Restores the previous profiler of the thread.
     struct Restore(Option<Box<dyn Profiler>>);
     impl Drop for Restore {
         fn drop(&mut self) {
@@ -102,7 +102,7 @@ fn watching<R>(instructions: usize, compile: impl FnOnce() -> R) -> R {
     compile()
 }
 
-/// Gives text and freed memory back while there is nothing to compile.
+/// Gives text and freed memory back, as there is nothing to compile.
 pub(super) fn rest() {
     if resident::may_give_text_back() {
         give_text_back();

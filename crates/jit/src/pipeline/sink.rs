@@ -1,7 +1,8 @@
 //! Moves instructions to where their results are used.
 //!
-//! The compilers emit values where they come to know them, and often only an exit uses them. What
-//! else Cranelift's mid-end would do for this code they do themselves, for a fraction of the time.
+//! The compilers emit a value where it becomes known, though often only an exit uses it. The
+//! compilers themselves do everything else that Cranelift's mid-end would do for this code, in a
+//! fraction of the time.
 
 use cranelift_codegen::entity::SecondaryMap;
 use cranelift_codegen::ir::{Block, Function, Inst, InstructionData, Opcode, Value};
@@ -12,9 +13,9 @@ const NONE: u32 = u32::MAX;
 
 /// Moves instructions without effects whose results only cold blocks use, and removes those whose
 /// results nothing uses. Constants and sums with them, such as the base of the frame after a call,
-/// are computed in each cold block that uses them, and in the block that follows if no other one
-/// needs them: so no register holds a sum along with what it is computed from. Constants that
-/// several blocks use stay, as code gets slower otherwise (`permute` by 15 %).
+/// are computed in each cold block that uses them, and in the next block if no other block needs
+/// them, so that no register holds a sum along with its operand. Constants that several blocks use
+/// stay, as code gets slower otherwise (`permute` by 15 %).
 pub(super) fn sink(func: &mut Function) {
     let mut sink = Sink::new(func);
     while let Some(inst) = sink.candidates.pop() {
@@ -22,11 +23,11 @@ pub(super) fn sink(func: &mut Function) {
     }
 }
 
-/// Candidates, and the uses of their results.
+/// The candidates for moving, and the uses of their results.
 struct Sink<'f> {
     func: &'f mut Function,
-    /// In the order of the layout: values are defined before those that depend on them, where both
-    /// can be moved.
+    /// The candidates in the order of the layout: a candidate comes after those whose results it
+    /// uses.
     candidates: Vec<Inst>,
     /// The first use of each value in `uses`, if it is the result of a candidate.
     first: SecondaryMap<Value, Option<u32>>,
@@ -73,14 +74,14 @@ impl Sink<'_> {
         }
     }
 
-    /// Moves an instruction whose users are in their places.
+    /// Moves an instruction, whose users have already been moved.
     fn place(&mut self, inst: Inst) {
         let Sink { func, first, uses, preds, .. } = self;
         let value = func.dfg.first_result(inst);
         let mut users: Vec<(Block, Inst)> = Vec::new();
         let mut next = first[value].unwrap_or(NONE);
         while let Some(&(user, after)) = uses.get(next as usize) {
-            // what was moved is not in its place any more
+            // an instruction that was removed has no block
             users.extend(func.layout.inst_block(user).map(|block| (block, user)));
             next = after;
         }
@@ -91,7 +92,7 @@ impl Sink<'_> {
             if !is_cheap(func, inst) {
                 return;
             }
-            // a block that only this one leads to is in the same loop
+            // a block whose only predecessor is this one is in the same loop
             let follows = preds.only(block) == func.layout.inst_block(inst);
             stays = !follows || hot.any(|other| other != block);
         }
@@ -115,7 +116,7 @@ impl Sink<'_> {
         }
     }
 
-    /// Has an instruction use another value.
+    /// Makes an instruction use `other` instead of `value`.
     fn replace(&mut self, user: Inst, value: Value, other: Value) {
         let dfg = &mut self.func.dfg;
         let is_value = |&arg: &Value| dfg.resolve_aliases(arg) == value;
@@ -124,7 +125,7 @@ impl Sink<'_> {
     }
 }
 
-/// The predecessors of blocks, as far as there is one.
+/// The number of branches to each block, and the predecessor of a block that has only one.
 struct Predecessors(SecondaryMap<Block, (u32, PackedOption<Block>)>);
 
 impl Predecessors {
@@ -143,14 +144,14 @@ impl Predecessors {
         preds
     }
 
-    /// Returns the block from which the only branch to a block comes.
+    /// Returns the only predecessor of a block, if one branch leads to the block.
     fn only(&self, block: Block) -> Option<Block> {
         let (count, from) = self.0[block];
         from.expand().filter(|_| count == 1)
     }
 }
 
-/// Returns whether an instruction does the same anywhere that its operands can be had.
+/// Returns whether an instruction has the same result anywhere that its operands are available.
 fn can_move(func: &Function, inst: Inst) -> bool {
     let data = &func.dfg.insts[inst];
     let opcode = data.opcode();
@@ -169,7 +170,7 @@ fn can_move(func: &Function, inst: Inst) -> bool {
     !reads_memory && !acts && func.dfg.inst_results(inst).len() == 1
 }
 
-/// Returns whether an instruction makes or adds a constant.
+/// Returns whether an instruction defines or adds a constant.
 fn is_cheap(func: &Function, inst: Inst) -> bool {
     let is_constant = |inst: Inst| func.dfg.insts[inst].opcode() == Opcode::Iconst;
     match func.dfg.insts[inst] {

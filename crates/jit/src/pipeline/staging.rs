@@ -1,8 +1,8 @@
 //! The memory in which a module of `cranelift-jit` is laid out before its code is published.
 //!
 //! A module is staged at another address than the one at which it will run, with the same layout.
-//! That is sound because code depends on its own address nowhere: distances between functions of
-//! one module are the same in both places, and everything else is reached by absolute addresses
+//! That is sound because code never depends on its own address: distances between functions of one
+//! module are the same in both places, and everything else is reached by absolute addresses
 //! (`Assembly::define` refuses any other relocation). So the bytes are final once the module has
 //! relocated them, and publishing is a copy.
 
@@ -13,10 +13,10 @@ use cranelift_jit::{BranchProtection, JITMemoryKind, JITMemoryProvider};
 use cranelift_module::ModuleResult;
 use perilune_code::region::TRAP;
 
-/// Functions begin at multiples of this.
+/// The alignment of functions.
 const ALIGNMENT: usize = 16;
 
-/// More bytes are not kept from one module to the next.
+/// The most bytes that are kept from one module to the next.
 const MAX_KEPT: usize = 64 << 10;
 
 /// A staging buffer, which the compiler shares with the module that it is compiling.

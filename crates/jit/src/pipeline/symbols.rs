@@ -1,5 +1,5 @@
-//! What code refers to by name: the functions of the runtime, which its module imports, and the
-//! other functions of its module.
+//! The functions that code refers to by name: those of the runtime, which its module imports, and
+//! the others of its module.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ macro_rules! runtime_functions {
                 .collect()
         }
 
-        /// How many fields of the table of calls have a name.
+        /// The number of fields of the table of calls that have a name.
         #[cfg(test)]
         const RUNTIME_FUNCTIONS: usize = ["builtins", $(stringify!($name)),*].len();
     };
@@ -61,7 +61,7 @@ impl Symbols {
     }
 }
 
-/// Declares what a function calls by name, in its module and in its Cranelift IR.
+/// Declares the functions that a function calls by name, in its module and in its Cranelift IR.
 pub(crate) struct Callees<'a> {
     pub(crate) module: &'a mut JITModule,
     pub(crate) members: &'a [FuncId],
@@ -71,7 +71,7 @@ pub(crate) struct Callees<'a> {
 }
 
 impl<'a> Callees<'a> {
-    /// Returns the same for another attempt at the function.
+    /// Returns callees for another attempt at the same function.
     pub(crate) fn again(&mut self) -> Callees<'_> {
         Callees::new(self.module, self.members, self.symbols)
     }

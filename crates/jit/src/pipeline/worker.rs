@@ -1,4 +1,4 @@
-//! What compile threads do: from jobs to published modules.
+//! The work of compile threads: from jobs to published modules.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -31,13 +31,13 @@ use crate::policy::history::{History, Known};
 use crate::policy::partition::{Edge, Limits, cut};
 use crate::testing::fault::{Fault, Stage};
 
-/// Bytes to have before anything is compiled, and more for each instruction.
+/// The bytes that must be available before a compile, and those for each instruction.
 const LEAST_MEMORY: usize = 8 << 20;
 const MEMORY_PER_INSTRUCTION: usize = 16 << 10;
 /// The most waiting jobs that are considered for a partition.
 const MOST_WAITING: usize = 500;
 
-/// What compile threads share.
+/// The data that compile threads share.
 pub(crate) struct Backend {
     space: Arc<CodeSpace>,
     pub(crate) calls: RuntimeCalls,
@@ -54,8 +54,8 @@ pub(crate) struct Backend {
     lost: Mutex<Vec<Job>>,
 }
 
-/// Returns the functions that may be inlined. Their methods are added to those that the code keeps
-/// alive.
+/// Returns the functions that may be inlined, and adds their methods to `kept`, those that the code
+/// keeps alive.
 fn inlinees(snapshot: &Snapshot, kept: &mut Vec<Arc<Method>>) -> Inlinees {
     let mut found = Inlinees::new();
     for (&pc, all) in snapshot.inlinees.iter().filter(|(pc, _)| !snapshot.failed.contains(pc)) {
@@ -74,7 +74,7 @@ fn inlinees(snapshot: &Snapshot, kept: &mut Vec<Arc<Method>>) -> Inlinees {
     found
 }
 
-/// Returns the protos of functions that may be inlined, and of those inlined there.
+/// Returns the protos of functions that may be inlined, and of those that may be inlined in them.
 fn all_of(inlinees: &Inlinees) -> Box<dyn Iterator<Item = &Proto> + '_> {
     Box::new(
         inlinees
@@ -84,15 +84,15 @@ fn all_of(inlinees: &Inlinees) -> Box<dyn Iterator<Item = &Proto> + '_> {
     )
 }
 
-/// A function that is compiled and not yet published; its code is in the module's.
+/// A compiled function that is not yet published; its code is part of the module's.
 struct Compiled<'a> {
     id: CodeId,
     observation: Observation<'a>,
-    /// Other methods whose slots its code compares with, and keeps alive.
+    /// The other methods whose slots its code compares with. The code keeps them alive.
     callees: Box<[Arc<Method>]>,
 }
 
-/// What lives as long as a version.
+/// The data that lives as long as a version.
 struct Kept {
     _info: Option<VersionInfo>,
     /// See [`Compiled::callees`].
@@ -109,7 +109,7 @@ impl perilune_code::Compiler for Backend {
 
     fn compile(&self, context: &mut Self::Context, job: &mut Job) {
         let work = || self.compile_job(context, job);
-        // Mappings of their own save memory, which a large process does not notice, and cost page
+        // Separate mappings save memory, which does not matter in a large process, and cost page
         // faults.
         let least = if resident::is_small() { transient::LARGE } else { usize::MAX };
         self.budget.spend(|| transient::during(least, work));
@@ -187,12 +187,12 @@ impl Backend {
             proto.is_some()
         });
         job.units.iter_mut().for_each(Unit::update);
-        // What it takes, but for little, which the program's reserve has.
+        // Most of the memory that the compile takes; the program's reserve covers the rest.
         let instructions: usize = protos.iter().map(|proto| proto.code.len()).sum();
         if !reserve::system_has(LEAST_MEMORY + instructions * MEMORY_PER_INSTRUCTION) {
             return self.refuse_all(&mut job.units, &Refusal::Backend("not enough memory".into()));
         }
-        // Units stay in the job until nothing can panic any more, so that a panic refuses them.
+        // Units stay in the job until no panic is possible any more, so that a panic refuses them.
         while !job.units.is_empty() {
             match self.compile_together(context, &job.units, &protos) {
                 Ok((code, compiled)) => {
@@ -247,7 +247,7 @@ impl Backend {
         }
     }
 
-    /// Returns how large modules may be.
+    /// Returns the limits for the size of modules.
     pub(crate) fn limits(&self) -> Limits {
         self.limits
     }
@@ -255,7 +255,7 @@ impl Backend {
     /// Compiles each of the units for one module.
     ///
     /// # Errors
-    /// The index of the first that cannot be compiled, and the reason.
+    /// The index of the first unit that cannot be compiled, and the reason.
     fn compile_together(
         &self,
         context: &mut Result<Compiler, String>,
@@ -330,7 +330,7 @@ impl Backend {
         Ok((code, compiled))
     }
 
-    /// Places and publishes code. Tickets are used only when nothing can be refused any more.
+    /// Places and publishes code. Tickets are used only when no refusal is possible any more.
     fn install(&self, units: &mut Vec<Unit>, code: &Linked, compiled: Vec<Compiled<'_>>) {
         let _placing = self.observer.placing();
         self.observer.stage(Stage::Reserve);

@@ -1,32 +1,33 @@
-//! How much processor time compiling may take.
+//! The budget of processor time for compiling.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::observe::clock;
 
-/// What may be spent before the program has used any time itself, in nanoseconds of processor time:
-/// a program's first hot functions should not wait.
+/// The nanoseconds of processor time that may be spent before the program itself has used any: a
+/// program's first hot functions should not wait.
 const ADVANCE: u64 = 30_000_000;
-/// What may be spent before the interpreter has taken any time.
+/// The nanoseconds that may be spent before the interpreter has used any.
 const FIRST: u64 = 10_000_000;
-/// What the interpreter takes for a bytecode, about, in nanoseconds.
+/// The nanoseconds that the interpreter takes for a bytecode, approximately.
 const PER_BYTECODE: u64 = 3;
-/// The part of the time that interpreting functions has taken which may be spent on compiling, in
-/// percent. A compile pays if the function runs on for so long that its code saves what the compile
-/// has cost, and that a function runs on for as long as it has run is the best estimate there is.
+/// The percentage of the time spent on interpreting functions that may be spent on compiling. A
+/// compile pays off if the function continues to run until its code has saved the cost of the
+/// compile. The best estimate is that a function continues to run for as long as it has run so far.
 const OF_INTERPRETING: u64 = 50;
-/// Limits of a pause. A thread asks again after it, since the program may have been waiting.
+/// Limits of a pause. A thread checks the budget again afterwards, since the program may have been
+/// idle.
 const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_millis(20);
 
-/// The processor time that compile threads have used, and what limits it: a share of the program's
-/// time, and a part of the time that went into interpreting functions which were hot. The second
-/// is what compiling can save: a program that spends its time in the library gains nothing.
+/// The processor time that compile threads have used, and its limits: a share of the program's
+/// time, and a part of the time spent on interpreting hot functions. Compiling can save only the
+/// second: a program that spends its time in the library gains nothing.
 pub(crate) struct Budget {
-    /// In percent of the time of the process's other threads; `None` limits nothing.
+    /// The share of the time of the process's other threads, in percent; `None` sets no limit.
     share: Option<u32>,
-    /// In nanoseconds.
+    /// The time used, in nanoseconds.
     spent: AtomicU64,
     /// Bytecodes that hot functions have run in the interpreter.
     interpreted: AtomicU64,
@@ -37,12 +38,12 @@ impl Budget {
         Budget { share, spent: AtomicU64::new(0), interpreted: AtomicU64::new(0) }
     }
 
-    /// Adds bytecodes that the interpreter has run.
+    /// Adds bytecodes that hot functions have run in the interpreter.
     pub(crate) fn add_interpreted(&self, bytecodes: u64) {
         self.interpreted.fetch_add(bytecodes, Ordering::Relaxed);
     }
 
-    /// Calls `f`, and adds the processor time that it takes.
+    /// Calls `f`, and counts the processor time that it takes.
     pub(crate) fn spend<R>(&self, f: impl FnOnce() -> R) -> R {
         let start = clock::thread_time();
         let result = f();
@@ -51,7 +52,7 @@ impl Budget {
         result
     }
 
-    /// Returns how long a thread should wait before the next compile, if more is spent than may be.
+    /// Returns how long a thread should wait before the next compile, if the budget is exceeded.
     pub(crate) fn pause(&self) -> Option<Duration> {
         self.pause_at(clock::process_time())
     }

@@ -1,26 +1,27 @@
-//! The call graph of a program, as far as its bytecode shows before it runs: calls through locals
-//! and upvalues that hold one function, and through names of globals, fields and methods that are
-//! given to one function only.
+//! The call graph of a program, as far as bytecode shows it before the program runs: calls through
+//! locals and upvalues that hold one function, and through names of globals, fields and methods
+//! that only one function is assigned to.
 //!
 //! The edges are speculative. Code that relies on one compares the callee at run time.
 //!
-//! By hand: the graph is two lists that are read once, so a graph library would only copy them.
+//! This uses no graph library: the graph is two lists that are read once, and a library would only
+//! copy them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use perilune_bytecode::{Constant, Op, Proto};
 
-/// A call whose callee is known, as far as one can tell.
+/// A call whose callee is probably known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Call {
-    /// Number of the calling function.
+    /// The number of the calling function.
     pub(crate) from: usize,
-    /// The call.
+    /// The pc of the call.
     pub(crate) pc: u32,
-    /// Number of the called function.
+    /// The number of the called function.
     pub(crate) to: usize,
-    /// Eight times as hot for each loop around it.
+    /// The weight: eight times as large for each loop around the call.
     pub(crate) weight: u64,
 }
 
@@ -31,7 +32,7 @@ pub(crate) struct CallGraph {
     pub(crate) calls: Vec<Call>,
 }
 
-/// Where a function is stored.
+/// A variable or name that a function is stored to.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Place {
     /// Local variable `1` of function `0`.
@@ -42,20 +43,20 @@ enum Place {
 
 struct Function {
     proto: Arc<Proto>,
-    /// Number of the function around it, and where the closure is made there.
+    /// The number of the function around it, and the pc where that creates the closure.
     outer: Option<(usize, usize)>,
-    /// Numbers of the functions inside, by number of the proto.
+    /// The numbers of the functions inside, by the index of the proto.
     inner: Vec<usize>,
 }
 
 struct Finder {
     functions: Vec<Function>,
-    /// None: several.
+    /// The function stored to each place; `None` if there are several.
     stored: HashMap<Place, Option<usize>>,
 }
 
 impl CallGraph {
-    /// Of a main function and all inside it.
+    /// Returns the call graph of a main function and all functions inside it.
     pub(crate) fn of(main: &Arc<Proto>) -> CallGraph {
         let mut finder = Finder { functions: Vec::new(), stored: HashMap::new() };
         finder.enumerate(main);
@@ -89,7 +90,7 @@ impl Finder {
         }
     }
 
-    /// The local variable in register `r` of function `n` at `pc`.
+    /// Returns the local variable in register `r` of function `n` at `pc`.
     fn local(&self, n: usize, pc: usize, r: usize) -> Option<Place> {
         let locals = &self.functions[n].proto.locals;
         let here = |l: &perilune_bytecode::LocalDesc| {
@@ -98,7 +99,7 @@ impl Finder {
         locals.iter().rposition(here).map(|local| Place::Local(n, local))
     }
 
-    /// The variable that upvalue `u` of function `n` is.
+    /// Returns the variable that upvalue `u` of function `n` refers to.
     fn upvalue(&self, mut n: usize, mut u: usize) -> Option<Place> {
         loop {
             let desc = self.functions[n].proto.upvalues.get(u)?;
@@ -169,8 +170,8 @@ impl Finder {
         calls
     }
 
-    /// The function that is in register `r` at the call at `pc`: what the last instruction before
-    /// that wrote it says.
+    /// Returns the function in register `r` at the call at `pc`, according to the last instruction
+    /// before the call that writes the register.
     fn callee(&self, n: usize, pc: usize, r: usize) -> Option<usize> {
         let code = &self.functions[n].proto.code;
         for at in (0..pc).rev() {
@@ -196,7 +197,8 @@ impl Finder {
 mod tests {
     use super::*;
 
-    /// Calls as pairs of lines: of the calling function, and of the called one; with the weight.
+    /// Returns the calls as the line of the calling function, that of the called one, and the
+    /// weight.
     fn calls(source: &str) -> Vec<(u32, u32, u64)> {
         let proto = perilune_bytecode::compile_source(source.as_bytes(), b"=test", 0);
         let graph = CallGraph::of(&proto.ok().expect("it compiles"));

@@ -1,4 +1,4 @@
-//! What a method was compiled for, and how often that changed.
+//! The history of a method: the feedback that it was compiled for, and how often that changed.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,11 +11,11 @@ use perilune_code::lock::{Mutex, MutexGuard, lock};
 use crate::feedback::callees::Callee;
 use crate::feedback::snapshot::{Shapes, Snapshot};
 
-/// How often a method is recompiled for new feedback; the last time for anything. With the first
-/// compile, and one because of others in its module, that makes six versions.
+/// How often a method is recompiled for new feedback; the last time, for any operands. With the
+/// first compile, and one because of others in its module, a method has at most six versions.
 const MAX_CHANGES: u32 = 4;
 
-/// What the newest version of a method was compiled for.
+/// The input of the compile that made the newest version of a method.
 #[derive(Clone)]
 pub(crate) struct Known {
     pub(crate) proto: Weak<Proto>,
@@ -27,7 +27,7 @@ pub(crate) struct Known {
     pub(crate) own_calls: Arc<[u32]>,
 }
 
-/// What a compile that waits is to use: the feedback of the time when it was requested, or later.
+/// The input of a waiting compile: the feedback at the time of the request, or later.
 pub(crate) struct Waiting {
     pub(crate) snapshot: Arc<Snapshot>,
     pub(crate) shapes: Shapes,
@@ -37,8 +37,9 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Returns whether a method that is so hot now has run a good deal since the feedback was
-    /// taken. Taking it costs some microseconds, and is done a few times while a compile waits.
+    /// Returns whether a method, which is so hot now, has run considerably since the feedback was
+    /// taken. Taking feedback costs some microseconds, and happens a few times while a compile
+    /// waits.
     fn is_stale(&self, heat: u64) -> bool {
         heat > self.heat.saturating_add(self.heat / 2)
     }
@@ -48,24 +49,24 @@ impl Waiting {
 #[derive(Default)]
 pub(crate) struct History {
     past: Mutex<Past>,
-    /// How hot the method was when a state last looked, by what the interpreter has run of it.
-    /// States write it, and compile threads read it to choose their next job.
+    /// How hot the method was when a state last looked, by its execution in the interpreter. States
+    /// write this, and compile threads read it to choose their next job.
     heat: AtomicU64,
-    /// What exits from its newest code add to that.
+    /// The heat that exits from its newest code add to that.
     exits: AtomicU64,
 }
 
 #[derive(Default)]
 struct Past {
     known: Option<Arc<Known>>,
-    /// What the compile that was requested last is to use, until a thread begins it.
+    /// The input of the compile that was requested last, until a thread begins it.
     waiting: Option<Arc<Waiting>>,
     /// How often it was recompiled for new feedback.
     changes: u32,
     /// Whether it was in a module with others.
     grouped: bool,
-    /// Instructions at which code has exited for nothing that feedback shows, its own and that of
-    /// functions that it was inlined in.
+    /// The instructions at which code has exited without new feedback: the method's own code, or
+    /// code of functions that it was inlined in.
     failed: BTreeSet<u32>,
 }
 
@@ -95,14 +96,14 @@ impl History {
         self.heat.load(Ordering::Relaxed).saturating_add(exits)
     }
 
-    /// Returns what its newest version was compiled for.
+    /// Returns the input of its newest version.
     pub(crate) fn known(&self) -> Option<Arc<Known>> {
         self.past().known.clone()
     }
 
-    /// Records a compile.
+    /// Records a compile. `grouped` says whether others are in the same module.
     pub(crate) fn note(&self, known: Known, grouped: bool) {
-        // Those of the code before are past.
+        // The exits of the previous code no longer count.
         self.exits.store(0, Ordering::Relaxed);
         let mut past = self.past();
         past.grouped |= grouped;
@@ -117,15 +118,16 @@ impl History {
         drop(before);
     }
 
-    /// Returns what a compile that waits is to use, if the method has run a good deal since it was
-    /// taken and general code is not all that is wanted.
+    /// Returns the input of the waiting compile if the method has run considerably since the
+    /// feedback was taken, and the compile is not for general code.
     pub(crate) fn stale(&self) -> Option<Arc<Waiting>> {
         let heat = self.heat();
         let past = self.past();
         past.waiting.clone().filter(|w| w.is_stale(heat) && !w.snapshot.general)
     }
 
-    /// Replaces what a compile is to use, unless it has begun, or another state has replaced it.
+    /// Replaces the input of the waiting compile, unless the compile has begun, or another state
+    /// has replaced the input.
     pub(crate) fn refresh(&self, before: &Arc<Waiting>, now: Waiting) {
         let mut now = Some(Arc::new(now));
         let mut past = self.past();
@@ -136,22 +138,23 @@ impl History {
         drop(now);
     }
 
-    /// Returns what a compile that begins now is to use.
+    /// Returns the input of a compile that begins now.
     pub(crate) fn begin(&self) -> Option<Arc<Waiting>> {
         self.past().waiting.take()
     }
 
-    /// Whether it was in a module with others. Once is enough: recompiling it retires their code.
+    /// Returns whether it was in a module with others. Once is enough: recompiling it retires their
+    /// code.
     pub(crate) fn was_grouped(&self) -> bool {
         self.past().grouped
     }
 
-    /// Whether it is never to be recompiled for new feedback again.
+    /// Returns whether it is never to be recompiled for new feedback again.
     pub(crate) fn is_settled(&self) -> bool {
         self.past().changes >= MAX_CHANGES
     }
 
-    /// Records that code has exited at an instruction for nothing that feedback shows.
+    /// Records that code has exited at an instruction without new feedback.
     pub(crate) fn fail(&self, pc: u32) {
         self.past().failed.insert(pc);
     }
@@ -161,12 +164,12 @@ impl History {
         self.past().failed.clone()
     }
 
-    /// Records that it is not to speculate any more.
+    /// Records that code of the method is not to speculate any more.
     pub(crate) fn settle(&self) {
         self.past().changes = MAX_CHANGES;
     }
 
-    /// Records that it is about to be recompiled for new feedback.
+    /// Records that the method is about to be recompiled for new feedback.
     pub(crate) fn change(&self) {
         self.past().changes += 1;
     }

@@ -1,4 +1,4 @@
-//! Which methods are worth compiling, on which thread, and in what order.
+//! Decides which methods are worth compiling, on which thread, and in what order.
 
 use perilune_bytecode::flow::{Next, next};
 use perilune_bytecode::{Instr, Op, Proto};
@@ -8,20 +8,20 @@ use perilune_runtime::instance::Instance;
 const MAX_CODE: usize = 5_000;
 
 /// The largest function that is compiled on the thread that runs the program, in instructions; it
-/// takes milliseconds. For others the program waits, so that it obeys limits and interrupts
-/// meanwhile.
+/// takes milliseconds. For larger functions the program waits for a compile thread, so that it
+/// obeys limits and interrupts in the meantime.
 const MAX_INLINE: usize = 48;
 
-/// What an exit takes beside the rest of the function, in bytecodes, about. Leaving code takes 40;
-/// loops of the functions that it is inlined in continue in the interpreter as well.
+/// The approximate cost of an exit besides the rest of the function, in bytecodes. Leaving code
+/// costs 40; loops of the functions that it is inlined in continue in the interpreter as well.
 const EXIT: u64 = 300;
 
-/// Whether a function is too large to be compiled.
+/// Returns whether a function is too large to be compiled.
 pub(crate) fn is_too_large(proto: &Proto) -> bool {
     proto.code.len() > MAX_CODE
 }
 
-/// Whether a synchronous compile of a function is short enough for the thread that runs the
+/// Returns whether a synchronous compile of a function is short enough for the thread that runs the
 /// program.
 pub(crate) fn is_quick(proto: &Proto) -> bool {
     proto.code.len() <= MAX_INLINE
@@ -30,8 +30,8 @@ pub(crate) fn is_quick(proto: &Proto) -> bool {
 /// Returns how hot a function is, or its loop at `entry`: how often its code has run as a whole.
 ///
 /// Both the time that its code has taken and the time to compile it are proportional to its length,
-/// so this is the quotient of the two, by which jobs are ordered. A round of a loop counts as the
-/// part of the function that it is.
+/// so this is the quotient of the two, by which jobs are ordered. An iteration of a loop counts in
+/// proportion to the loop's part of the function.
 ///
 /// # Safety
 /// `inst` is a live instance of the state that runs on this thread.
@@ -41,14 +41,14 @@ pub(crate) unsafe fn heat(inst: *mut Instance, loops: &Loops, entry: Option<u32>
     loops.heat((&(*inst).proto).code.len(), rounds, (*inst).entries, entry)
 }
 
-/// Returns what an exit from the code of a function takes, in bytecodes: the interpreter runs the
+/// Returns the cost of an exit from the code of a function, in bytecodes: the interpreter runs the
 /// rest of the function.
 pub(crate) fn cost_of_exit(proto: &Proto) -> u64 {
     proto.code.len() as u64 + EXIT
 }
 
-/// Returns by how much exits from its code make a function hotter: by the time that they take, as
-/// for [`heat`].
+/// Returns by how much exits from its code make a function hotter: by the time that they cost, in
+/// the units of [`heat`].
 pub(crate) fn heat_of_exits(proto: &Proto, exits: u64) -> u64 {
     exits.saturating_mul(cost_of_exit(proto)) / proto.code.len().max(1) as u64
 }
@@ -68,8 +68,8 @@ impl Loops {
         self.0.iter().any(|&(start, end)| start <= pc && pc <= end)
     }
 
-    /// Returns [`heat`] of a function with `length` instructions whose loops have made `rounds`,
-    /// each counted at its last instruction.
+    /// Returns the [`heat`] of a function with `length` instructions whose loops have made `rounds`
+    /// iterations, counted at the last instruction of each loop.
     fn heat(
         &self,
         length: usize,
@@ -85,7 +85,8 @@ impl Loops {
     }
 }
 
-/// Returns the first instruction of the loop whose last one is at `pc`, if that is one.
+/// Returns the first instruction of the loop whose last instruction is at `pc`, if that ends a
+/// loop.
 fn loop_start(code: &[Instr], pc: usize) -> Option<usize> {
     match (code[pc].op(), next(code, pc)) {
         (Op::ForLoop | Op::TForLoop, Next::Branches(target)) => Some(target),
@@ -138,7 +139,7 @@ mod tests {
         assert!(hot > cold && cold > 0);
         assert_eq!(entered_at(None), hot + cold + 7, "entries count for the whole function");
 
-        // A longer function around the same loop is less hot by the same number of rounds.
+        // A longer function around the same loop is less hot after the same number of iterations.
         let longer = listing::compile(&format!("{source} {}", "n = n * n - n ".repeat(50)));
         assert!(
             Loops::of(&longer.code).heat(longer.code.len(), rounds, 7, Some(first as u32)) < hot

@@ -1,4 +1,4 @@
-//! What is compiled, when, and together with what.
+//! The policy: what to compile, when, and together with what.
 
 pub(crate) mod budget;
 pub(crate) mod call_graph;

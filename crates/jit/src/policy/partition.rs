@@ -1,5 +1,5 @@
-//! Which methods are compiled together: a call graph is cut into parts of bounded size, along its
-//! coldest edges.
+//! Decides which methods are compiled together, by cutting a call graph into parts of bounded size
+//! along its coldest edges.
 //!
 //! The cut depends on the graph and the limits only, never on the machine, the threads or
 //! addresses, so that it is the same on all machines.
@@ -9,15 +9,15 @@ use petgraph::unionfind::UnionFind;
 /// A call from one method to another, and how hot it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Edge {
-    /// Number of the caller.
+    /// The number of the caller.
     pub(crate) from: usize,
-    /// Number of the callee.
+    /// The number of the callee.
     pub(crate) to: usize,
     /// How hot it is.
     pub(crate) weight: u64,
 }
 
-/// How large a part may be.
+/// Limits for the size of a part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Limits {
     /// The most methods.
@@ -26,7 +26,7 @@ pub(crate) struct Limits {
     pub(crate) bytes: usize,
 }
 
-/// Groups of methods, and the sizes of each at its representative.
+/// Groups of methods, with the sizes of each group at its representative.
 struct Groups {
     sets: UnionFind<usize>,
     functions: Vec<usize>,
@@ -51,9 +51,10 @@ impl Groups {
 
 /// Cuts a graph of `sizes.len()` methods into parts.
 ///
-/// Edges are taken hottest first (of equals, those between smaller numbers), and the methods of
-/// each are put into one part unless that would be too large. Parts are in the order of their first
-/// methods, and list theirs in order. A method that is too large by itself is a part of its own.
+/// Edges are considered hottest first (among equal ones, those between smaller numbers), and the
+/// two methods of an edge are put into one part unless that would be too large. Parts are in the
+/// order of their first methods, and list theirs in order. A method that is too large by itself is
+/// a part of its own.
 ///
 /// # Panics
 /// If an edge names a method that does not exist.

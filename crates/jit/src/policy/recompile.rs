@@ -1,8 +1,9 @@
-//! Whether to recompile a method: whether code compiled with the feedback of now would be better.
+//! Decides whether to recompile a method: whether code compiled with the current feedback would be
+//! better.
 //!
-//! Feedback that code was compiled with is kept and merged with that of the requesting state, so
-//! that states with different data do not take the method from each other. A method whose operands
-//! never settle gets general code in the end, and is left alone.
+//! The feedback that code was compiled with is kept, and merged with that of the requesting state,
+//! so that states with different data do not replace each other's code. A method whose operands
+//! never settle finally gets general code, and is not recompiled any more.
 
 use std::sync::Arc;
 
@@ -14,18 +15,19 @@ use crate::feedback::inlinee::{InlineeSeen, Position};
 use crate::feedback::merge::{MAX_PATHS, bits};
 use crate::feedback::snapshot::{CalleeSeen, FieldSnapshot, Snapshot};
 
-/// Where recompiled code is not to speculate.
+/// The places where recompiled code is not to speculate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Avoid {
-    /// At an instruction: the last one, to which the others, calls of inlined functions, lead.
+    /// At the last instruction of the path; the others are the calls of inlined functions that lead
+    /// there.
     At(Vec<Position>),
     /// Anywhere.
     All,
 }
 
 impl History {
-    /// Returns what a method was compiled for, if it is worth recompiling for the feedback of
-    /// `now`.
+    /// Returns the input that a method was compiled with, if it is worth recompiling for the
+    /// feedback `now`.
     pub(crate) fn to_recompile(
         &self,
         method: &Method,
@@ -40,15 +42,15 @@ impl History {
         (!covered).then_some(known)
     }
 
-    /// Returns what a method was compiled for, if its code has exited at the last instruction of
-    /// `path` for nothing that feedback shows, and what to avoid then: speculation at this place,
-    /// inlining at the call that leads there, or all.
+    /// Returns the input that a method was compiled with, if it is worth recompiling because its
+    /// code has exited at the last instruction of `path` without new feedback; and what to avoid:
+    /// speculation at this place, inlining at the call that leads there, or everything.
     pub(crate) fn to_avoid(
         &self,
         method: &Method,
         path: &[Position],
     ) -> Option<(Arc<Known>, Avoid)> {
-        /// So many instructions may fail before nothing is speculated on any more.
+        /// The number of instructions that may fail before code stops speculating altogether.
         const MAX_FAILED: usize = 16;
         if !may_change(method) {
             return None;
@@ -68,16 +70,16 @@ impl History {
     }
 }
 
-/// Whether a compile of a method that has code can begin now.
+/// Returns whether a compile of a method that has code can begin now.
 fn may_change(method: &Method) -> bool {
-    /// So many versions of a method may be live.
+    /// The most versions of a method that may be live.
     const MAX_LIVE: u32 = 2;
     method.phase() == Phase::Compiled && method.live() <= MAX_LIVE
 }
 
 impl FieldSnapshot {
-    /// Whether code compiled with this finds inline what `now` finds, or has as many paths as code
-    /// can have.
+    /// Returns whether code compiled with this has inline paths for everything that `now` has, or
+    /// has as many paths as possible.
     fn covers(&self, now: &FieldSnapshot) -> bool {
         (self.seen || !now.seen) && self.has_paths(now)
     }
@@ -88,14 +90,14 @@ impl FieldSnapshot {
 }
 
 impl Snapshot {
-    /// Whether it has nothing on which code would depend.
+    /// Returns whether it has no feedback on which code would depend.
     pub(crate) fn is_blank(&self, proto: &Proto) -> bool {
         let blank = Snapshot::before_run(proto);
         self.cells == blank.cells && self.fields == blank.fields
     }
 
-    /// Whether code of `proto` that was compiled with this is as good for `now` as code compiled
-    /// with `now` would be.
+    /// Returns whether code of `proto` that was compiled with this is as good for `now` as code
+    /// compiled with `now` would be.
     pub fn covers(&self, now: &Snapshot, proto: &Proto) -> bool {
         let mut entry_tags = self.entry_tags.iter().zip(&now.entry_tags);
         if entry_tags.any(|(&known, &tag)| known != Snapshot::UNKNOWN && known != tag) {
@@ -124,8 +126,8 @@ impl Snapshot {
     }
 }
 
-/// Whether one of some inlined functions is the one that is called now, and is compiled for what it
-/// does now.
+/// Returns whether one of the inlined functions is the one that is called now, and its code suits
+/// its current feedback.
 fn covered_by(known: &[InlineeSeen], now: &InlineeSeen) -> bool {
     let Some(known) = known.iter().find(|known| known.is_same(now)) else { return false };
     let Some(proto) = known.proto.upgrade() else { return false };
