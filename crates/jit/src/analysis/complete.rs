@@ -1,4 +1,4 @@
-//! Whether functions that make tail calls can be inlined.
+//! Decides whether functions that make tail calls can be inlined.
 
 use cranelift_codegen::entity::EntityRef;
 
@@ -6,8 +6,8 @@ use crate::analysis::facts::is_cold;
 use crate::entity::Pc;
 use crate::feedback::inlinee::{InlineeSeen, tail_calls};
 
-/// Returns whether the code of a function can be inlined: each tail call that was executed leads to
-/// functions whose code can be, too.
+/// Returns whether a function can be inlined: the callees of each tail call that was executed have
+/// to be inlinable, too.
 pub(crate) fn is_complete(inlinee: &InlineeSeen) -> bool {
     let Some(proto) = inlinee.proto.upgrade() else { return false };
     let snapshot = &inlinee.snapshot;

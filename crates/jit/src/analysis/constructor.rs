@@ -1,4 +1,4 @@
-//! Constructors of tables: the stores that follow a NEWTABLE at once.
+//! Constructors of tables: the stores immediately after a NEWTABLE.
 
 use std::ops::Range;
 
@@ -11,19 +11,20 @@ use super::flow::Flow;
 use crate::entity::{Pc, RegisterOperands};
 use crate::feedback::snapshot::{FieldPath, Snapshot};
 
-/// Most fields that a table gets room for in line; the runtime makes larger ones.
+/// The most fields of a table that is allocated inline; the runtime allocates larger ones.
 pub(crate) const MAX_FIELDS: usize = 16;
 
-/// The stores of a constructor that follow its NEWTABLE at once, or stores that give the new table
-/// its first fields.
+/// The stores immediately after a NEWTABLE: those of its constructor, or others that give the new
+/// table its first fields.
 pub(crate) struct Constructor {
-    /// Those that store a field, each with its slot, in order.
+    /// The stores to fields, each with its slot, in order.
     pub(crate) stores: Vec<(Pc, u32)>,
-    /// Where the code continues.
+    /// The pc where the code continues.
     pub(crate) end: Pc,
-    /// The shape that tables begin with, if stores rely on it.
+    /// The shape that the table has first, if stores rely on it.
     pub(crate) first: Option<u32>,
-    /// The last store that gives the table a field, shape before it, and the entry of its cache.
+    /// The last store that adds a field, the shape of the table before it, and the entry of its
+    /// cache.
     pub(crate) last: Option<(Pc, u32, usize)>,
 }
 
@@ -32,20 +33,21 @@ pub(crate) struct Constructors<'a> {
     pub(crate) proto: &'a Proto,
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) flow: &'a Flow,
-    /// The stores need not follow from each other's shapes: a fault for tests.
+    /// Whether stores are accepted even if their shapes do not follow from each other: a fault for
+    /// tests.
     pub(crate) is_unlinked: bool,
 }
 
 impl Constructors<'_> {
-    /// Returns the instructions after the one at `pc` that are executed after it and after nothing
-    /// else, in order.
+    /// Returns the instructions that are executed after the one at `pc` in sequence, and are not
+    /// reached otherwise.
     fn straight_after(&self, pc: Pc) -> impl Iterator<Item = Pc> + '_ {
         let after = Pc::all(self.proto).skip(pc.index() + 1);
         after.take_while(|&q| !self.flow.leader[q] && !self.flow.cold[q] && self.flow.reached[q])
     }
 
-    /// Room for fields that a table made at `pc` is likely to need: what the code says, and what
-    /// the stores after it were seen to add.
+    /// Returns the number of fields that a table allocated at `pc` is likely to need: those in the
+    /// code, and those that later stores were seen to add.
     pub(crate) fn fields_wanted(&self, pc: Pc) -> usize {
         let mut r = pc.instr(self.proto).ra();
         let mut wanted = pc.instr(self.proto).b();
@@ -72,15 +74,15 @@ impl Constructors<'_> {
         wanted
     }
 
-    /// Returns the stores right after the NEWTABLE at `pc` that are to fields which the table
-    /// begins with, or give it further ones, as far as feedback tells.
+    /// Returns the stores right after the NEWTABLE at `pc` to fields that the table already has, or
+    /// that they add, according to feedback.
     ///
-    /// Which fields the table has after them follows from shapes alone: the first store relies on
-    /// the shape that the table begins with (the one without fields, if it gives it one), the
-    /// others on that in which the one before ended, and a shape is never another one. So the code
-    /// has to guard the first shape and the last transition only, in any state. That each was made
-    /// by a store to this table would not be enough: hooks and finalizers can store as well. Stores
-    /// of nil as a constant do nothing to a field that the table does not have.
+    /// The fields that the table has afterwards follow from shapes alone: the first store relies on
+    /// the shape that the table has at first (the one without fields, if the store adds one), every
+    /// other store on the shape after the previous one, and shapes are immutable. So the code has
+    /// to guard only the first shape and the last transition, in any state. It would not suffice
+    /// that each transition was seen in a store to this table: hooks and finalizers can store as
+    /// well. A store of the constant nil does nothing to a field that the table does not have.
     fn constructor(&self, pc: Pc) -> Constructor {
         let a = pc.instr(self.proto).ra();
         let mut found = Constructor { stores: Vec::new(), end: pc + 1, first: None, last: None };
@@ -126,7 +128,8 @@ impl Constructors<'_> {
         found
     }
 
-    /// Returns what the NEWTABLE at `pc` stores at once, and how many slots the table has with it.
+    /// Returns the stores that the code of the NEWTABLE at `pc` includes, and the number of slots
+    /// that the table needs for them.
     pub(crate) fn constructed(&self, pc: Pc) -> Option<(Constructor, usize)> {
         if self.fields_wanted(pc) > MAX_FIELDS {
             return None;
@@ -136,7 +139,7 @@ impl Constructors<'_> {
         Some((constructor, slots.filter(|&slots| slots <= MAX_FIELDS)?))
     }
 
-    /// Returns the stores after the NEWTABLE at `pc` that its code does.
+    /// Returns the instructions after the NEWTABLE at `pc` that its code includes.
     pub(crate) fn built_by(&self, pc: Pc) -> Range<Pc> {
         match self.constructed(pc) {
             Some((constructor, _)) => pc + 1..constructor.end,

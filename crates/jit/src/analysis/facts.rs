@@ -1,9 +1,9 @@
-//! What the code of an instruction assumes of its operands, and what follows from that: one table
-//! for the analyses and for the compilers.
+//! The assumptions of an instruction's code about its operands, and the facts that follow: one
+//! table for the analyses and the compilers.
 //!
-//! Where feedback has seen operands of one kind only, code is made for that kind, and deoptimized
-//! when another comes ([`Speculation`]). So what follows such an instruction may rely on the tags
-//! of its operands and of its result ([`facts`]).
+//! If feedback has seen operands of one kind only, code is compiled for that kind, and deoptimizes
+//! for others ([`Speculation`]). So code after such an instruction may rely on the tags of its
+//! operands and of its result ([`facts`]).
 
 use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::effects::effects;
@@ -14,22 +14,22 @@ use perilune_runtime::value::Tag;
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::{CalleeSeen, Snapshot};
 
-/// What an operator's operands are speculated to be.
+/// The kind of operands that the code of an operator speculates on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Speculation {
-    /// Integers, and so is the result.
+    /// Integers; the result is one, too.
     Int,
-    /// Floats, and so is the result.
+    /// Floats; the result is one, too.
     Float,
-    /// Numbers of both kinds; the result is a float. Two integers only where that makes no
+    /// Numbers of both kinds; the result is a float. Two integers are allowed only if that makes no
     /// difference.
     Number,
-    /// Nothing: whatever comes is handled.
+    /// No kind: the code handles all operands.
     Any,
 }
 
 impl Speculation {
-    /// For an instruction whose feedback is `seen`.
+    /// Returns the speculation of an instruction whose feedback is `seen`.
     pub(crate) fn of(op: Op, seen: u32) -> Speculation {
         use Op::*;
         let seen = seen & seen::ALL;
@@ -52,7 +52,7 @@ impl Speculation {
         }
     }
 
-    /// The tag of all register operands, if it is one.
+    /// Returns the tag of all register operands, if they have the same.
     fn operands(self) -> Option<Tag> {
         match self {
             Speculation::Int => Some(Tag::INTEGER),
@@ -61,7 +61,7 @@ impl Speculation {
         }
     }
 
-    /// The tag of the result.
+    /// Returns the tag of the result, if it is known.
     pub(crate) fn result(self) -> Option<Tag> {
         match self {
             Speculation::Int => Some(Tag::INTEGER),
@@ -71,20 +71,20 @@ impl Speculation {
     }
 }
 
-/// What the code of an instruction speculates on, and what follows from that. The analysis takes
-/// it for granted after the instruction, and the translation emits exactly these guards before it.
+/// The speculations of an instruction's code, and the facts that follow. The analysis relies on
+/// them after the instruction, and the translation emits exactly these guards before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
-    /// Registers and the tags that they are guarded to have. The frame is deoptimized where one
-    /// has another.
+    /// Registers and the tags that they are guarded to have. The frame is deoptimized if one has
+    /// another tag.
     pub(crate) guards: Vec<(Reg, Tag)>,
-    /// The tag of the result in register A. The code that computes it has no other result: what
-    /// else it meets deoptimizes the frame.
+    /// The tag of the result in register A. The code has no other results: it deoptimizes the frame
+    /// instead.
     pub(crate) result: Option<Tag>,
 }
 
-/// What the instruction at `pc` speculates on. FORPREP guards what it has prepared instead, by
-/// [`speculation`].
+/// Returns the speculations of the instruction at `pc`. FORPREP instead guards the values that it
+/// has prepared, according to [`speculation`].
 pub(crate) fn facts(snapshot: &Snapshot, pc: Pc, i: Instr) -> Facts {
     use Op::*;
     let mut facts = Facts::default();
@@ -116,8 +116,8 @@ pub(crate) fn facts(snapshot: &Snapshot, pc: Pc, i: Instr) -> Facts {
     facts
 }
 
-/// Was the instruction at `pc` never executed, as far as feedback tells, and is it to be left to
-/// the interpreter then?
+/// Returns whether the instruction at `pc` was never executed, according to feedback, and is
+/// therefore left to the interpreter.
 pub(crate) fn is_cold(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
     use Op::*;
     if !snapshot.prunes {
@@ -139,12 +139,12 @@ pub(crate) fn is_cold(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
     }
 }
 
-/// What the operands of the operator at `pc` are speculated to be.
+/// Returns the kind of operands that the operator at `pc` speculates on.
 pub(crate) fn speculation(snapshot: &Snapshot, pc: Pc, i: Instr) -> Speculation {
     if snapshot.general { Speculation::Any } else { Speculation::of(i.op(), snapshot.cell(pc)) }
 }
 
-/// The register of the table that an access is to.
+/// Returns the register with the table of an access.
 fn object_of(i: Instr) -> Option<Reg> {
     use Op::*;
     match i.op() {
@@ -154,7 +154,7 @@ fn object_of(i: Instr) -> Option<Reg> {
     }
 }
 
-/// Does the access at `pc` take its object for a table?
+/// Returns whether the access at `pc` speculates that its object is a table.
 fn is_table(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
     if snapshot.general {
         return false;
@@ -172,7 +172,7 @@ fn is_table(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
     }
 }
 
-/// Does the access at `pc` take its key for an integer?
+/// Returns whether the access at `pc` speculates that its key is an integer.
 fn keys_are_integers(snapshot: &Snapshot, pc: Pc) -> bool {
     let seen = snapshot.cell(pc);
     !snapshot.general
@@ -180,7 +180,8 @@ fn keys_are_integers(snapshot: &Snapshot, pc: Pc) -> bool {
         && seen & (access::STRING | access::OTHER | access::NO_TABLE) == 0
 }
 
-/// Returns the tag of the elements that the load at `pc` speculates on, for arrays of numbers.
+/// Returns the element tag that the load at `pc` speculates on, if it is that of an array of
+/// numbers.
 pub(crate) fn element_tag(snapshot: &Snapshot, pc: Pc) -> Option<Tag> {
     match snapshot.cell(pc) & access::ALL {
         _ if snapshot.general => None,
@@ -207,7 +208,7 @@ mod tests {
         Pc::all(proto).find(|pc| pc.instr(proto).op() == op).expect("it is there")
     }
 
-    /// The facts of the first instruction `op` when its cell holds `seen`.
+    /// Returns the facts of the first instruction `op` if its cell holds `seen`.
     fn facts_of(source: &str, op: Op, seen: u32) -> (Vec<(usize, Tag)>, Option<Tag>) {
         let p = proto(source);
         let mut snapshot = Snapshot::before_run(&p);
@@ -234,11 +235,11 @@ mod tests {
         assert_eq!(facts_of(twice, Op::Add, seen::INT), (vec![(1, int)], Some(int)));
         let constant = "local a, b = ... return b + 1";
         assert_eq!(facts_of(constant, Op::AddI, seen::INT), (vec![(1, int)], Some(int)));
-        // a division of integers is one of floats, and is not speculated on
+        // a division of integers gives a float, and is not speculated on
         let div = "local a, b = ... return a / b";
         assert_eq!(facts_of(div, Op::Div, seen::INT), (vec![], None));
         assert_eq!(facts_of(div, Op::Div, seen::FLOAT), (both(float), Some(float)));
-        // the result of a comparison is no value
+        // the result of a comparison is not a Lua value
         let less = "local a, b = ... return a < b";
         assert_eq!(facts_of(less, Op::Lt, seen::INT), (both(int), None));
     }

@@ -1,4 +1,4 @@
-//! Control flow of bytecode as the compilers need it.
+//! The control flow of bytecode, in the form that the compilers need.
 
 use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
 use perilune_bytecode::Proto;
@@ -8,20 +8,20 @@ use crate::analysis::facts::is_cold;
 use crate::entity::{Pc, Reg};
 use crate::feedback::snapshot::Snapshot;
 
-/// Where control can come from, for each instruction that can be reached.
+/// The control flow to each reachable instruction.
 #[derive(Clone)]
 pub(crate) struct Flow {
-    /// Never executed: the frame is deoptimized there.
+    /// Whether it was never executed: the frame is deoptimized there.
     pub(crate) cold: SecondaryMap<Pc, bool>,
-    /// Reached at all.
+    /// Whether it is reachable.
     pub(crate) reached: SecondaryMap<Pc, bool>,
-    /// It needs a block of its own: jumped to, or reached from more than one place.
+    /// Whether it begins a block: it is the target of a jump, or has several predecessors.
     pub(crate) leader: SecondaryMap<Pc, bool>,
-    /// The target of a backward jump: the head of a loop.
+    /// Whether it is the target of a backward jump: the head of a loop.
     pub(crate) is_loop: SecondaryMap<Pc, bool>,
-    /// Number of places that it is reached from.
+    /// The number of its predecessors.
     pub(crate) preds: SecondaryMap<Pc, u32>,
-    /// Registers that closures made here share: they live in memory only.
+    /// Whether closures created here share a register: it lives in memory only.
     pub(crate) captured: SecondaryMap<Reg, bool>,
 }
 
@@ -63,7 +63,7 @@ impl Flow {
             }
         }
         for pc in Pc::all(proto) {
-            // another jump leads to the JMP after a test: what follows is reached from both
+            // if another jump leads to the JMP after a test, its target is reached from both
             if flow.reached[pc]
                 && !flow.cold[pc]
                 && is_test(pc.instr(proto).op())
@@ -82,7 +82,7 @@ impl Flow {
         flow
     }
 
-    /// Returns the instructions that lead to each instruction that can be reached.
+    /// Returns the predecessors of each reachable instruction.
     pub(crate) fn predecessors(&self, proto: &Proto) -> SecondaryMap<Pc, Vec<Pc>> {
         let mut predecessors: SecondaryMap<Pc, Vec<Pc>> = SecondaryMap::new();
         for pc in Pc::all(proto).filter(|&pc| self.reached[pc]) {
@@ -92,7 +92,8 @@ impl Flow {
         predecessors
     }
 
-    /// Makes all that loops lead to begin blocks, so that no block is in a loop in part.
+    /// Makes the instructions that loops exit to begin blocks, so that no block is only partly in a
+    /// loop.
     fn begin_blocks_after_loops(&mut self, proto: &Proto) {
         let reached: Vec<Pc> = Pc::all(proto).filter(|&pc| self.reached[pc]).collect();
         let heads: Vec<Pc> = reached.iter().copied().filter(|&pc| self.is_loop[pc]).collect();
@@ -113,8 +114,8 @@ impl Flow {
     }
 }
 
-/// Returns the instructions of the loop that begins at `head`: those from which a jump back to it
-/// is reached without passing it.
+/// Returns the instructions of the loop with this head: those from which a back edge to the head is
+/// reached without passing the head.
 pub(crate) fn loop_members(predecessors: &SecondaryMap<Pc, Vec<Pc>>, head: Pc) -> EntitySet<Pc> {
     let mut members = EntitySet::new();
     members.insert(head);
@@ -132,8 +133,9 @@ mod tests {
     use super::*;
     use crate::analysis::listing;
 
-    /// Compares the marks of the instructions of a chunk: blocks that begin, with the number of
-    /// ways in, loops, and code that was never executed. `seen` are the instructions that were.
+    /// Checks the marks of the instructions of a chunk: beginnings of blocks with the number of
+    /// predecessors, loops, and code that was never executed. `seen` are the instructions that were
+    /// executed.
     #[track_caller]
     fn check(source: &str, entry: usize, seen: Option<&[usize]>, expected: &str) {
         let proto = listing::compile(source);

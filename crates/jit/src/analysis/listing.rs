@@ -1,4 +1,4 @@
-//! Listings of what analyses find, for their tests.
+//! Listings of the results of analyses, for their tests.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -15,15 +15,15 @@ pub(crate) fn compile(source: &str) -> Arc<Proto> {
     chunk.unwrap_or_else(|_| panic!("it compiles"))
 }
 
-/// Compares the listing of what `describe` says about each instruction that can be reached with
-/// what is expected. Lines of listings have the instruction without its comment.
+/// Checks the listing of the reachable instructions, each with its description by `describe`. Lines
+/// of the listing have the instruction without its comment.
 #[track_caller]
 pub(crate) fn check(proto: &Proto, flow: &Flow, describe: impl Fn(Pc) -> String, expected: &str) {
     let mut found = String::new();
     for pc in Pc::all(proto).filter(|&pc| flow.reached[pc]) {
         let line = disassemble_instruction(proto, pc.index());
         let instruction = line.split(';').next().unwrap_or_default();
-        // without the line of the source
+        // without the source line
         let words: Vec<&str> =
             instruction.split_whitespace().filter(|word| !word.starts_with('[')).collect();
         let line = format!("{}: {}", words.join(" "), describe(pc));

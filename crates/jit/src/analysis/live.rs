@@ -7,7 +7,7 @@ use perilune_bytecode::{Op, Proto, active_locals};
 use crate::analysis::flow::Flow;
 use crate::entity::{Pc, Reg};
 
-/// The registers that an instruction can name.
+/// The number of registers that an instruction can name.
 const ALL: usize = 256;
 
 /// A set of registers, a bit for each.
@@ -38,7 +38,7 @@ impl Set {
     }
 }
 
-/// The live registers before each instruction that can be reached.
+/// The live registers before each reachable instruction.
 #[derive(Clone)]
 pub(crate) struct Live(SecondaryMap<Pc, Set>);
 
@@ -48,8 +48,8 @@ impl Live {
         Live::analyse(proto, Some(flow))
     }
 
-    /// Analyses a function for the interpreter, which may continue anywhere: all code counts, and a
-    /// local variable counts as read as long as it is in scope, since debuggers may look at it.
+    /// Analyses a function for the interpreter, which may continue anywhere: all code is reachable,
+    /// and a local variable is live while it is in scope, since debuggers may look at it.
     pub(crate) fn in_interpreter(proto: &Proto) -> Live {
         Live::analyse(proto, None)
     }
@@ -69,7 +69,7 @@ impl Live {
                 let e = effects(i);
                 let mut live = jump.map(|to| at[to]).unwrap_or_default();
                 if i.op() == Op::TestSet {
-                    // It copies where it jumps.
+                    // It copies the value only if it jumps.
                     live.remove(i.a(), 1);
                 }
                 if let Some(to) = next {
@@ -79,7 +79,7 @@ impl Live {
                     live.remove(from, count);
                 }
                 if let Some(from) = e.releases {
-                    // results, and registers that nothing reads before it writes them
+                    // results, and registers that are written before they are read
                     live.remove(from, ALL - from);
                 }
                 for (from, count) in e.reads {
@@ -115,7 +115,7 @@ mod tests {
     use crate::analysis::listing;
     use crate::feedback::snapshot::Snapshot;
 
-    /// Compares the live registers before each instruction of a chunk.
+    /// Checks the live registers before each instruction of a chunk.
     #[track_caller]
     fn check(source: &str, expected: &str) {
         let proto = listing::compile(source);

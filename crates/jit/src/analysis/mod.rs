@@ -1,6 +1,6 @@
 //! Analyses of bytecode: control flow, liveness, tags of registers, and constructors of tables.
 //!
-//! They are over the entities of [`crate::entity`], and know nothing of the code that is emitted.
+//! They work on the entities of [`crate::entity`], and do not depend on the code that is emitted.
 
 pub(crate) mod complete;
 pub(crate) mod constructor;

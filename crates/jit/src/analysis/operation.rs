@@ -10,14 +10,14 @@ use crate::entity::{Reg, RegisterOperands};
 pub(crate) enum Operand {
     /// A register.
     Reg(Reg),
-    /// An integer that the code names.
+    /// An integer in the bytecode.
     Int(i64),
-    /// A float that the code names.
+    /// A float in the bytecode.
     Float(f64),
 }
 
 impl Operand {
-    /// Returns the integer that it is, where that is a constant.
+    /// Returns the integer that the operand is, if it is a constant.
     pub(crate) fn constant_int(self) -> Option<i64> {
         match self {
             Operand::Int(n) => Some(n),
@@ -26,8 +26,8 @@ impl Operand {
     }
 }
 
-/// Returns the operator of an instruction and its operands, of which one that takes a single
-/// operand has it twice; `None` if it has no operator.
+/// Returns the operator of an instruction and its operands, or `None` if it has no operator. A
+/// unary operator has its operand twice.
 pub(crate) fn operation(proto: &Proto, i: Instr) -> Option<(Operator, Operand, Operand)> {
     let reg = Operand::Reg;
     let constant = |n: usize| match proto.constants[n] {

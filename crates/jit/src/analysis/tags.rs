@@ -14,20 +14,20 @@ use crate::analysis::live::Live;
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::Snapshot;
 
-/// Registers above those of the frame, which calls use.
+/// The number of registers above those of the frame, which calls use.
 const ABOVE: usize = 8;
 
-/// The tag of each register, where it is known.
+/// The tag of each register, if it is known.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Tags(Box<[Option<Tag>]>);
 
 impl Tags {
-    /// Returns tags of which none is known.
+    /// Returns tags none of which is known.
     pub(crate) fn unknown(proto: &Proto) -> Tags {
         Tags(vec![None; (usize::from(proto.max_stack) + ABOVE).min(256)].into())
     }
 
-    /// Returns the registers that are looked at: those of the frame and those that calls use above.
+    /// Returns the analysed registers: those of the frame and those that calls use above.
     pub(crate) fn registers(&self) -> impl Iterator<Item = Reg> + use<> {
         (0..self.0.len()).map(Reg::new)
     }
@@ -42,7 +42,7 @@ impl Tags {
         self.0[r.index()..].fill(None);
     }
 
-    /// Sets the tags of `count` registers; those above the ones that are looked at are left out.
+    /// Sets the tags of `count` registers; ignores those that are not analysed.
     fn fill(&mut self, from: Reg, count: usize, tag: Option<Tag>) {
         let size = self.0.len();
         let end = (from.index() + count).min(size);
@@ -54,7 +54,7 @@ impl Tags {
         self.0[r.index()] = tag;
     }
 
-    /// Keeps what both know; returns whether anything was lost.
+    /// Keeps the tags that both know; returns whether any was lost.
     fn meet(&mut self, other: &Tags) -> bool {
         let mut changed = false;
         for (known, &tag) in self.0.iter_mut().zip(&other.0) {
@@ -75,7 +75,7 @@ impl Index<Reg> for Tags {
     }
 }
 
-/// What is known at the instructions where control flow meets.
+/// The tags known at merge points.
 #[derive(Clone)]
 pub(crate) struct TagFlow(SecondaryMap<Pc, Option<Tags>>);
 
@@ -113,7 +113,7 @@ impl TagFlow {
         found
     }
 
-    /// Returns the tags at an instruction where control flow meets.
+    /// Returns the tags at a merge point.
     pub(crate) fn at(&self, pc: Pc) -> &Tags {
         self.0[pc].as_ref().expect("control flow gets there")
     }
@@ -129,8 +129,8 @@ impl TagFlow {
     }
 }
 
-/// Returns what is known at the entry: of a loop, the tags there when it was found to be hot, which
-/// its code compares first.
+/// Returns the tags known at the entry. At an OSR entry they are those that registers had when the
+/// loop became hot; the code guards them first.
 fn at_entry(proto: &Proto, snapshot: &Snapshot, flow: &Flow, live: &Live, entry: Pc) -> Tags {
     let mut tags = Tags::unknown(proto);
     for (n, &tag) in snapshot.entry_tags.iter().enumerate() {
@@ -242,8 +242,8 @@ mod tests {
     use super::*;
     use crate::analysis::listing;
 
-    /// Compares the tags known where control flow meets, in a chunk whose operators have seen
-    /// `seen`. Tags are named by letters.
+    /// Checks the tags known at merge points of a chunk whose operators have seen `seen`. Tags are
+    /// named by letters.
     #[track_caller]
     fn check(source: &str, seen: u32, expected: &str) {
         let proto = listing::compile(source);

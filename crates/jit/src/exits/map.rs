@@ -7,7 +7,7 @@ use perilune_bytecode::{Proto, disassemble_instruction};
 
 use super::state::FrameState;
 
-/// The frame states in which a body of code leaves its frame, in the order of its exits.
+/// The frame states of the exits of a body of code, in order.
 #[derive(Default)]
 pub(crate) struct ExitMap(Vec<FrameState>);
 
@@ -17,7 +17,7 @@ impl ExitMap {
         self.0.push(state);
     }
 
-    /// Returns a line for each exit: its state, and the instruction that it is at. `proto`: the
+    /// Returns a line for each exit, with its state and its instruction. `proto` returns the
     /// function of a frame, by number.
     pub(crate) fn text<'a>(&self, proto: impl Fn(usize) -> &'a Proto) -> String {
         let mut out = String::new();

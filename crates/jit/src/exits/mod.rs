@@ -1,6 +1,7 @@
-//! Exits as data: where code leaves a frame to the interpreter, and in which state.
+//! Exits as data: the places where code leaves a frame to the interpreter, and the frame states
+//! there.
 //!
-//! Compilers describe the state, `codegen` emits what it asks for, and the states of a body are its
+//! Compilers describe a state, `codegen` emits the code for it, and the states of a body form its
 //! exit map, which dumps show.
 
 pub(crate) mod map;

@@ -1,33 +1,33 @@
-//! Which stores exits have in common.
+//! Finds the stores that exits have in common.
 //!
-//! Exits of a function store much the same registers. In the order of how many exits make them, the
-//! stores of all exits are a tree: an exit makes its stores from a node of the tree up to the root,
-//! and what several exits have on their way is emitted once.
+//! The exits of a function store mostly the same registers. If each exit sorts its stores by the
+//! number of exits that make them, the stores of all exits form a tree: an exit makes those from a
+//! node up to the root. Nodes on the paths of several exits are emitted once.
 
 use std::hash::Hash;
 
 use crate::hash::HashMap;
 
-/// The tree of the stores of some exits.
+/// The tree of the stores of exits.
 pub(crate) struct Tree<S> {
     nodes: Vec<Node<S>>,
     /// The node that each exit begins at, if it makes a store.
     exits: Vec<Option<usize>>,
 }
 
-/// A store, and what follows it.
+/// A store, and the next store on the path to the root.
 struct Node<S> {
     store: S,
     parent: Option<usize>,
-    /// How many exits begin here, and nodes have this one as their parent.
+    /// The number of exits that begin here plus that of the nodes whose parent this is.
     incoming: usize,
 }
 
 impl<S: Copy + Eq + Hash> Tree<S> {
-    /// Returns the tree of these exits. No exit makes a store twice, nor needs an order of its
+    /// Returns the tree of these exits. No exit makes a store twice or depends on the order of its
     /// stores.
     pub(crate) fn new(exits: &[Vec<S>]) -> Tree<S> {
-        // how many exits make a store, and in which order stores are met
+        // the number of exits that make a store, and the order in which stores first occur
         let mut met: HashMap<S, (usize, usize)> = HashMap::default();
         for &store in exits.iter().flatten() {
             let order = met.len();
@@ -65,7 +65,8 @@ impl<S: Copy + Eq + Hash> Tree<S> {
         self.exits[n]
     }
 
-    /// Returns the nodes that are reached in several ways, each after those that it follows.
+    /// Returns the shared nodes: those with several predecessors. Each comes after the nodes that
+    /// lead to it.
     pub(crate) fn shared(&self) -> impl Iterator<Item = usize> {
         (0..self.nodes.len()).rev().filter(|&n| self.is_shared(n))
     }
@@ -74,8 +75,7 @@ impl<S: Copy + Eq + Hash> Tree<S> {
         self.nodes[n].incoming > 1
     }
 
-    /// Returns the stores from a node on that nothing else shares, or shares all of, and the shared
-    /// node that follows them. There is none where the stores end.
+    /// Returns the stores from a node up to the next shared node, and that node.
     pub(crate) fn stores(&self, node: usize) -> (Vec<S>, Option<usize>) {
         let mut stores = vec![self.nodes[node].store];
         let mut next = self.nodes[node].parent;
@@ -91,7 +91,7 @@ impl<S: Copy + Eq + Hash> Tree<S> {
 mod tests {
     use super::*;
 
-    /// Returns all stores of exit `n` by way of what it shares.
+    /// Returns all stores of exit `n`, including shared ones.
     fn all(tree: &Tree<char>, n: usize) -> Vec<char> {
         let (mut found, mut at) = (Vec::new(), tree.exit(n));
         while let Some(node) = at {
@@ -120,7 +120,7 @@ mod tests {
         let tree = Tree::new(&exits);
         assert_eq!(tree.nodes.len(), 4);
         assert_eq!(tree.shared().count(), 2, "b, to which c and an exit lead, and c");
-        // what follows is emitted later
+        // later nodes are emitted later
         for node in tree.shared() {
             assert!(tree.stores(node).1.is_none_or(|next| next < node));
         }

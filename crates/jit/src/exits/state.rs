@@ -1,4 +1,4 @@
-//! Frame states: what has to be true of a frame when code leaves it.
+//! Frame states: the conditions that a frame has to fulfil when code leaves it.
 
 use std::fmt;
 
@@ -7,44 +7,44 @@ use cranelift_codegen::ir::Value;
 use crate::codegen::value::Known;
 use crate::entity::{Pc, Reg};
 
-/// How far an instruction is when code leaves the frame at it.
+/// How far an instruction has been executed when code leaves the frame at it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Point {
-    /// It has had no effect, and the interpreter executes it. What it would need was never seen:
-    /// it was never executed, or the loop that it begins was entered with other tags.
+    /// It has had no effect, and the interpreter executes it: it had never been executed when the
+    /// code was compiled, or it begins a loop that was entered with unexpected tags.
     Before,
-    /// The runtime executes it on the way out, since its operands are not those that the code was
-    /// made for.
+    /// The runtime executes it during the exit, since its operands are not those that the code was
+    /// compiled for.
     After,
     /// It is a FORPREP that has prepared its loop and enters it, over numbers of another kind than
-    /// the code was made for.
+    /// the code was compiled for.
     Prepared,
 }
 
-/// What is stored to the home slot of a register before the frame is left.
+/// A value to store to the home slot of a register before code leaves the frame.
 #[derive(Clone, Copy)]
 pub(crate) struct Home {
     pub(crate) register: Reg,
     pub(crate) payload: Value,
-    /// The tag, unless it is there.
+    /// The tag, unless the slot already has it.
     pub(crate) tag: Option<Known>,
 }
 
-/// Where the registers of a frame are.
+/// The places of the registers of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Registers {
-    /// Each is in its home slot, or is stored there on the way.
+    /// Each is in its home slot, or is stored there during the exit.
     Home,
 }
 
-/// The state of a frame where code leaves it.
+/// The state of a frame when code leaves it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FrameState {
     /// The number of the frame: 0, or that of an inlined function's. Emitting the exit sets it.
     pub(crate) frame: usize,
-    /// The instruction that could not be executed here.
+    /// The instruction that code could not execute.
     pub(crate) pc: Pc,
-    /// How far it is.
+    /// How far it has been executed.
     pub(crate) point: Point,
     /// Where the registers are.
     pub(crate) registers: Registers,
@@ -61,7 +61,7 @@ impl FrameState {
         FrameState { frame, ..self }
     }
 
-    /// Returns the pc that is stored in the frame word: that of the instruction which the
+    /// Returns the pc that is stored in the frame word. It is that of the instruction which the
     /// interpreter executes next, as in its own frames while the runtime runs an instruction.
     pub(crate) fn frame_pc(&self) -> Pc {
         match self.point {

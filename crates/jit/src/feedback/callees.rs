@@ -1,4 +1,4 @@
-//! The callees that calls of a function have had.
+//! The callees that the calls in a function have had.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +13,14 @@ use super::inlinee::MAX_SHAPES;
 #[derive(Clone, Copy)]
 pub(crate) struct Callee {
     pub(crate) pc: u32,
-    /// A number that identifies the callee among the functions that are compiled. It is compared
-    /// and means nothing else.
+    /// A number that identifies the callee among the functions that are compiled. It is only
+    /// compared.
     pub(crate) key: usize,
     pub(crate) weight: u64,
 }
 
-/// Returns the callees of calls that have always had the same one; only the function itself if it
-/// is to be compiled `alone`.
+/// Returns the callees of calls that have always had the same callee; only the function itself if
+/// it is to be compiled `alone`.
 ///
 /// # Safety
 /// `inst` is a live instance of the state that runs on this thread.
@@ -38,15 +38,16 @@ pub(crate) unsafe fn callees(inst: *mut Instance, alone: bool) -> Vec<Callee> {
         .collect()
 }
 
-/// The Lua functions that a call has had.
+/// A call, with the Lua functions that it has called.
 pub(crate) struct Called {
     pub(crate) pc: u32,
-    /// The functions; of several, with the ids of the shapes of the receivers whose method each is.
+    /// The functions; if there are several, each with the ids of the shapes of the receivers that
+    /// have it as their method.
     pub(crate) callees: Vec<(*mut Instance, BTreeSet<u32>)>,
 }
 
-/// Returns the calls with known numbers of arguments and results that have always had the same Lua
-/// function, or methods of receivers of some shapes.
+/// Returns the calls with known numbers of arguments and results that have always called the same
+/// Lua function, or methods of receivers of a few shapes.
 ///
 /// # Safety
 /// As for [`callees`].
@@ -70,10 +71,10 @@ pub(crate) unsafe fn callees_of(inst: *mut Instance) -> Vec<Called> {
         .collect()
 }
 
-/// Returns where the method is looked up that is called at `pc`, if all instructions from there to
-/// the call run in order and nothing else is called between them.
+/// Returns the pc of the lookup of the method that is called at `pc`, if the instructions from
+/// there to the call run in order and call nothing else.
 pub(crate) fn method_lookup(code: &[Instr], pc: usize) -> Option<usize> {
-    /// The most instructions that compute arguments.
+    /// The most instructions that may compute the arguments.
     const MAX_BETWEEN: usize = 8;
     let a = code[pc].a();
     let before = (pc.saturating_sub(MAX_BETWEEN + 1)..pc).rev();
@@ -107,8 +108,8 @@ pub(crate) fn method_lookup(code: &[Instr], pc: usize) -> Option<usize> {
     None
 }
 
-/// Returns the methods that a SELF at `pc` has found, with the shapes of their receivers, if all
-/// that it has found are Lua functions of metatables.
+/// Returns the methods that a SELF at `pc` has found, with the shapes of their receivers, if all of
+/// them are Lua functions found in metatables.
 ///
 /// # Safety
 /// As for [`callees`].
@@ -123,7 +124,7 @@ unsafe fn methods(inst: *mut Instance, pc: usize) -> Option<Vec<(*mut Instance, 
         if method.is_null() || count > MAX_SHAPES {
             return None;
         }
-        // alive: the collector clears entries of what is dead
+        // the method is alive: the collector clears entries of dead objects
         let callee = (*method).instance;
         match found.iter_mut().find(|(known, _)| *known == callee) {
             Some((_, shapes)) => {

@@ -1,4 +1,4 @@
-//! Functions that may be inlined where they are called, with their feedback.
+//! Functions that may be inlined at calls, with their feedback.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,37 +12,37 @@ use super::snapshot::Snapshot;
 
 /// The longest function that is inlined, in instructions.
 const MAX_LENGTH: usize = 32;
-/// The same where the call is in a loop, which pays for longer compiles.
+/// The same for a call in a loop, where longer compiles pay off.
 const MAX_LENGTH_IN_LOOPS: usize = 64;
 
 /// The most shapes of receivers whose methods are inlined at one call.
 pub(crate) const MAX_SHAPES: usize = 4;
 
-/// A callee of a call that may be inlined: the only one that the call has had, or that of receivers
-/// of some shapes.
+/// A callee that may be inlined at a call: the only one that the call has had, or the method of
+/// receivers of some shapes.
 #[derive(Clone)]
 pub struct InlineeSeen {
-    /// Its method, whose slot the code compares. Weak, as methods that are inlined in each other
-    /// would keep each other alive.
+    /// Its method, whose slot the code compares. The reference is weak, as methods that are inlined
+    /// in each other would otherwise keep each other alive.
     pub(crate) method: Weak<Method>,
-    /// Weak, as code does not keep programs alive.
+    /// The proto, weakly, as code does not keep programs alive.
     pub(crate) proto: Weak<Proto>,
     pub(crate) snapshot: Arc<Snapshot>,
-    /// The ids of the shapes of the receivers whose method it is, if the call has had several
-    /// callees; none if it is the only one.
+    /// The ids of the shapes of the receivers that have it as their method, if the call has had
+    /// several callees; empty if it is the only one.
     pub(crate) shapes: BTreeSet<u32>,
 }
 
-/// An instruction of a function: where a frame is.
+/// An instruction of a function at which a frame is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Position {
-    /// The function. It is compared, and alive while the frame is.
+    /// The function. It is only compared, and is alive while the frame exists.
     pub(crate) proto: *const Proto,
     pub(crate) pc: u32,
 }
 
 impl InlineeSeen {
-    /// Returns whether the function is that of another one.
+    /// Returns whether both are the same function.
     pub(crate) fn is_same(&self, other: &InlineeSeen) -> bool {
         Weak::ptr_eq(&self.method, &other.method)
     }
@@ -74,9 +74,9 @@ impl fmt::Debug for InlineeSeen {
 }
 
 impl Snapshot {
-    /// Returns the instructions that have failed among those of the function that the last of some
-    /// positions is in, and its instruction: the others are at the calls that lead there. If one of
-    /// these is not inlined any more, it is taken as the last.
+    /// Returns the pc of the last position of `path`, and the failed instructions of its function.
+    /// The other positions are the inlined calls that lead there. If one of them is not inlined any
+    /// more, the path ends with it.
     pub(crate) fn failed_at(&self, path: &[Position]) -> Option<(&BTreeSet<u32>, u32)> {
         let (at, rest) = path.split_first()?;
         let inlined = rest.first().and_then(|next| self.inlined(at.pc, next.proto));
@@ -86,8 +86,8 @@ impl Snapshot {
         }
     }
 
-    /// Returns the feedback of the function with this proto that is inlined at `pc`, or has
-    /// replaced what is inlined there by a tail call.
+    /// Returns the feedback of the function with this proto that is inlined at `pc`, or in a tail
+    /// call of a function inlined there.
     fn inlined(&self, pc: u32, proto: *const Proto) -> Option<&Snapshot> {
         let all = self.inlinees.get(&pc)?;
         let direct = all.iter().find(|inlinee| inlinee.is_of(proto));
@@ -99,7 +99,7 @@ impl Snapshot {
         })
     }
 
-    /// As [`Snapshot::inlined`], to be changed.
+    /// As [`Snapshot::inlined`], mutably.
     fn inlined_mut(&mut self, pc: u32, proto: *const Proto) -> Option<&mut Snapshot> {
         let all = self.inlinees.get_mut(&pc)?;
         match all.iter().position(|inlinee| inlinee.is_of(proto)) {
@@ -112,7 +112,7 @@ impl Snapshot {
         }
     }
 
-    /// Notes that an instruction has failed, as [`Snapshot::failed_at`] finds it.
+    /// Records that an instruction has failed, in the place where [`Snapshot::failed_at`] finds it.
     pub(crate) fn fail(&mut self, path: &[Position]) {
         let Some((at, rest)) = path.split_first() else { return };
         let inlined = rest.first().and_then(|next| self.inlined_mut(at.pc, next.proto));
@@ -131,10 +131,10 @@ pub(crate) fn tail_calls(proto: &Proto) -> Box<[u32]> {
     code.filter(|(_, i)| i.op() == Op::TailCall).map(|(pc, _)| pc as u32).collect()
 }
 
-/// Returns why code of a function cannot be inlined, if it cannot. It has to be short, take no
-/// extra arguments, and neither share registers with closures nor close variables. What it returns
-/// is a known number of values: one where it is all that CALLMETA returns. `in_loop`: the call is
-/// in a loop.
+/// Returns why a function cannot be inlined, if it cannot. It has to be short, take no extra
+/// arguments, and neither share registers with closures nor close variables. The number of its
+/// results has to be known: it is one if all results of CALLMETA are returned. `in_loop` says
+/// whether the call is in a loop.
 pub(crate) fn refusal(proto: &Proto, in_loop: bool) -> Option<&'static str> {
     let code = &proto.code;
     let refusal_of = |pc: usize| match code[pc].op() {
@@ -179,7 +179,7 @@ mod tests {
         check("function(a) for i = 1, a do g(i) end end", true);
         check("function(...) return 1 end", false);
         check("function(a) return function() return a end end", false);
-        // tail calls, if what they call is inlined, too
+        // tail calls, if their callees are inlined, too
         check("function(a) return f(a) end", true);
         check("function(a) return setmetatable({a}, g) end", true);
         check("function(a) return f(g(a)) end", false);
@@ -211,7 +211,8 @@ mod tests {
         assert_eq!(snapshot.failed_at(&path), Some((&BTreeSet::from([7]), 7)));
         let in_the_first = [at(&outer, 3), at(&one, 7)];
         assert_eq!(snapshot.failed_at(&in_the_first), Some((&BTreeSet::new(), 7)));
-        // a call that is not inlined any more, or not of this function, stands for what it led to
+        // a call that is not inlined any more, or has another callee, stands for the instructions
+        // it led to
         snapshot.fail(&[at(&outer, 5), at(&one, 7)]);
         snapshot.fail(&[at(&outer, 3), at(&outer, 7)]);
         assert_eq!(snapshot.failed, BTreeSet::from([3, 5]));

@@ -1,4 +1,4 @@
-//! Feedback of several states and compiles as one, and feedback that stands for anything.
+//! Merges feedback of several states and compiles, and generalizes feedback to all operands.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,24 +11,24 @@ use perilune_runtime::state::State;
 use super::inlinee::MAX_SHAPES;
 use super::snapshot::{CalleeSeen, FieldPath, FieldSnapshot, NotInlined, Shapes, Snapshot};
 
-/// The most inline paths of a field access. Others use the inline cache itself, which has as many
+/// The most inline paths of a field access. Further shapes use the inline cache, which has as many
 /// entries.
 pub(crate) const MAX_PATHS: usize = 6;
 
 impl FieldSnapshot {
-    /// Returns the ids of the shapes in it.
+    /// Returns the ids of the shapes in the paths.
     fn shapes(&self) -> impl Iterator<Item = u32> + '_ {
         self.paths.iter().filter_map(|p| p.shape())
     }
 
-    /// Returns whether a path is among its own, or one for more of the same tables is.
+    /// Returns whether it has a path, or one that covers more of the same tables.
     pub(crate) fn has(&self, path: &FieldPath) -> bool {
         self.paths.iter().any(|p| match (p, path) {
             (
                 FieldPath::Own { shape, absent, .. },
                 FieldPath::Own { shape: wanted, absent: as_well, .. },
             ) => shape == wanted && (absent.is_some() || as_well.is_none()),
-            // what finds any field finds a method, too
+            // a path that finds any field finds a method, too
             (
                 FieldPath::Chain { shape, entry, dictionary, method: false },
                 FieldPath::Chain { shape: wanted, entry: place, dictionary: kind, .. },
@@ -73,7 +73,7 @@ impl FieldSnapshot {
 /// if the cell has none of them.
 pub(crate) fn bits(op: Op) -> (u32, u32) {
     match op {
-        // the code of these does not depend on feedback
+        // their code does not depend on feedback
         Op::Eq => (seen::OTHER, 0),
         Op::EqK | Op::EqI | Op::Len | Op::Concat | Op::SelfR => (0, 0),
         Op::ForPrep => (seen::INT | seen::FLOAT, seen::INT | seen::FLOAT),
@@ -109,7 +109,7 @@ impl Snapshot {
         }
     }
 
-    /// Adds the feedback with which the code to be replaced was compiled: other states may still
+    /// Adds the feedback that the code to be replaced was compiled with: other states may still
     /// need it.
     pub fn merge(&mut self, before: &Snapshot, proto: &Proto) {
         for (pc, i) in proto.code.iter().enumerate() {
@@ -142,14 +142,14 @@ impl Snapshot {
                 }
                 same.shapes.extend(&inlinee.shapes);
             }
-            // several functions are told apart by the shapes of receivers
+            // several functions are distinguished by the shapes of receivers
             let [_, _, ..] = now[..] else { return true };
             let shapes: usize = now.iter().map(|inlinee| inlinee.shapes.len()).sum();
             shapes <= MAX_SHAPES && now.iter().all(|inlinee| !inlinee.shapes.is_empty())
         });
     }
 
-    /// Returns the shapes in it: those that `st` knows, and those among `before`.
+    /// Returns the shapes in the feedback: those that `st` knows, and those in `before`.
     ///
     /// # Safety
     /// `st` is live, and of this thread.
@@ -168,7 +168,7 @@ impl Snapshot {
         held.into()
     }
 
-    /// Returns the ids of the shapes in it and in the feedback of functions that may be inlined.
+    /// Returns the ids of the shapes in the feedback and in that of functions that may be inlined.
     fn shape_ids(&self) -> Vec<u32> {
         let mut ids: Vec<u32> = self.fields.iter().flat_map(FieldSnapshot::shapes).collect();
         for inlinee in self.inlinees.values().flatten() {
@@ -177,7 +177,7 @@ impl Snapshot {
         ids
     }
 
-    /// Keeps the tags at the entry of a loop that were the same before; the others are not known.
+    /// Keeps the tags at the entry of a loop that were the same before; the others become unknown.
     pub(crate) fn keep_entry_tags(&mut self, before: &Snapshot) {
         for (tag, &before) in self.entry_tags.iter_mut().zip(&before.entry_tags) {
             if *tag != before {
@@ -186,8 +186,8 @@ impl Snapshot {
         }
     }
 
-    /// Adds everything that can be handled inline, for a method whose operands never settle.
-    /// Operators that have always had floats keep checking for these first.
+    /// Adds all kinds of operands that code can handle inline, for a method whose operands never
+    /// settle. Operators that have always had floats still check for these first.
     pub fn generalize(&mut self, proto: &Proto) {
         (self.general, self.prunes) = (true, false);
         self.inlinees.clear();

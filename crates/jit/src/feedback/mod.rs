@@ -1,4 +1,4 @@
-//! Feedback of the interpreter and of compiled code, as compile jobs own it.
+//! Feedback of the interpreter and of compiled code, in the form that compile jobs own.
 
 pub(crate) mod callees;
 pub(crate) mod inlinee;

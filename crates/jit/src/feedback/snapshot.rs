@@ -1,4 +1,4 @@
-//! The copy of feedback that a compile job owns: that of the state that requested the compile.
+//! The copy of feedback that a compile job owns, taken from the state that requested the compile.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -15,8 +15,8 @@ use perilune_runtime::value::{SlotExt, Value};
 
 use crate::entity::Pc;
 
-/// The shapes that feedback names. They live as long as code that compares them, so that a state
-/// that comes later creates no new ones in their place.
+/// The shapes that feedback names. They live as long as code that compares them, so that a later
+/// state does not create new shapes for the same fields.
 pub(crate) type Shapes = Arc<[Arc<Shape>]>;
 
 /// The slot of a field.
@@ -24,7 +24,7 @@ pub(crate) type Shapes = Arc<[Arc<Shape>]>;
 pub struct Slot {
     /// Its number.
     pub number: u32,
-    /// The slots of all tables of the shape are inline.
+    /// Whether the slots of all tables of the shape are inline.
     pub is_inline: bool,
 }
 
@@ -35,62 +35,63 @@ impl fmt::Display for Slot {
     }
 }
 
-/// An entry of the inline cache of a field. `entry` is its number, where code reads more of it at
+/// An entry of the inline cache of a field. `entry` is its number, for code that reads the entry at
 /// run time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FieldPath {
-    /// Tables of this shape have the field themselves, in a slot.
+    /// Tables of this shape have the field themselves.
     Own {
-        /// Id of the shape.
+        /// The id of the shape.
         shape: u32,
         /// Slot.
         slot: Slot,
-        /// The entry that says that the metatables of those that have nil there lack it as well.
+        /// The entry that says that the metatables of tables with nil in the slot do not have the
+        /// field either.
         absent: Option<usize>,
     },
-    /// Tables of this shape do not have it, nor do their metatables.
+    /// Neither tables of this shape nor their metatables have the field.
     Absent {
-        /// Id of the shape.
+        /// The id of the shape.
         shape: u32,
         /// Entry.
         entry: usize,
     },
-    /// Tables of this shape do not have it; the chain of metatables does.
+    /// Tables of this shape do not have the field; the chain of metatables does.
     Chain {
-        /// Id of the shape.
+        /// The id of the shape.
         shape: u32,
         /// Entry.
         entry: usize,
-        /// The holder is in dictionary mode.
+        /// Whether the holder is in dictionary mode.
         dictionary: bool,
-        /// The field is a Lua function, which the entry has.
+        /// Whether the field is a Lua function, which the entry holds.
         method: bool,
     },
     /// A method of strings.
     Method {
         /// Entry.
         entry: usize,
-        /// The holder is in dictionary mode.
+        /// Whether the holder is in dictionary mode.
         dictionary: bool,
     },
     /// A member of userdata with one metatable.
     Member {
         /// Entry.
         entry: usize,
-        /// The holder is in dictionary mode.
+        /// Whether the holder is in dictionary mode.
         dictionary: bool,
     },
-    /// A store gives tables of this shape the field, in a slot.
+    /// A store adds the field to tables of this shape.
     Gain {
-        /// Id of the shape.
+        /// The id of the shape.
         shape: u32,
         /// Slot.
         slot: Slot,
-        /// Id of the shape that they have afterwards: this one with the field in that slot.
+        /// The id of the shape that they have afterwards: `shape` with the field in that slot.
         to: u32,
         /// Entry.
         entry: usize,
-        /// Tables of this shape have no metatable.
+        /// Whether tables of this shape have no metatable.
         plain: bool,
     },
 }
@@ -100,7 +101,7 @@ pub enum FieldPath {
 pub struct FieldSnapshot {
     /// The entries in use.
     pub paths: Vec<FieldPath>,
-    /// Whether the access was executed at all, if only on other values than tables.
+    /// Whether the access was executed at all, even if only on values other than tables.
     pub seen: bool,
 }
 
@@ -115,7 +116,7 @@ pub enum CalleeSeen {
     Native,
     /// The function of the library with this number in [`Builtin`].
     Builtin(u32),
-    /// A Lua function first, and others since.
+    /// A Lua function first, and others later.
     LuaFirst,
     /// More than one function, or something else.
     Several,
@@ -187,8 +188,8 @@ impl FieldPath {
 /// The feedback of one function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
-    /// The cell of each instruction: for accesses and operators the kinds of operands as bits, else
-    /// the number of a record.
+    /// The cell of each instruction: for accesses and operators the kinds of operands as bits,
+    /// otherwise the number of a record.
     pub cells: Box<[u32]>,
     /// Caches of fields, by number.
     pub fields: Box<[FieldSnapshot]>,
@@ -196,21 +197,21 @@ pub struct Snapshot {
     pub callees: Box<[CalleeSeen]>,
     /// For an OSR entry: the tags of the frame's registers there, which its code checks once.
     pub entry_tags: Box<[u8]>,
-    /// The code is to speculate on nothing.
+    /// Whether the code is not to speculate at all.
     pub general: bool,
-    /// Instructions at which code has exited though feedback has shown nothing new since: it is not
-    /// to speculate there again.
+    /// The instructions at which code has exited without new feedback: it is not to speculate there
+    /// again.
     pub failed: BTreeSet<u32>,
-    /// Code that was never executed is left to the interpreter.
+    /// Whether code that was never executed is left to the interpreter.
     pub prunes: bool,
     /// Callees that may be inlined, by the pc of the call.
     pub inlinees: BTreeMap<u32, Vec<InlineeSeen>>,
-    /// Why other callees are not inlined.
+    /// The reasons why other callees are not inlined.
     pub(crate) not_inlined: NotInlined,
 }
 
-/// Why Lua functions are not inlined, by the pc of the call. It is for those who ask: code does not
-/// depend on it, so it does not make feedback different.
+/// The reasons why Lua functions are not inlined, by the pc of the call. They are for dumps only:
+/// code does not depend on them, so they do not make feedback different.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NotInlined(BTreeMap<u32, &'static str>);
 
@@ -253,7 +254,7 @@ impl Snapshot {
         }
     }
 
-    /// The tag of a register in [`Snapshot::entry_tags`] whose tag is not to be relied on.
+    /// The entry in [`Snapshot::entry_tags`] of a register whose tag code may not rely on.
     pub(crate) const UNKNOWN: u8 = 0xFF;
 
     /// Returns the cell of the instruction at `pc`.
