@@ -1,8 +1,8 @@
 //! The baseline compiler: copy and patch.
 //!
-//! The code of a function is put together from a stencil for each of its instructions, which were
-//! generated from the definitions in `crates/semantics`. This takes a fraction of a microsecond an
-//! instruction, so it is done on the thread that needs the code. See `docs/semantics.md`.
+//! The code of a function consists of a stencil for each of its instructions. Stencils are
+//! generated from the definitions in `crates/semantics`. Stitching takes a fraction of a
+//! microsecond per instruction, so the thread that needs the code does it. See `docs/semantics.md`.
 
 mod stencil;
 mod stencils;

@@ -3,9 +3,9 @@
 /// The machine code of an instruction.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Stencil {
-    /// What is executed often. It ends where the code of the next instruction begins.
+    /// The code that is executed often. It ends where the code of the next instruction begins.
     pub(super) hot: Part,
-    /// What is executed rarely.
+    /// The code that is executed rarely.
     pub(super) cold: Part,
 }
 
@@ -16,55 +16,55 @@ pub(super) struct Part {
     pub(super) patches: &'static [Patch],
 }
 
-/// Four bytes that are filled.
+/// A hole: four bytes to be filled.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Patch {
-    /// Where they are.
+    /// The offset of the hole.
     pub(super) at: u16,
-    /// What they are filled with.
+    /// The kind of its content.
     pub(super) kind: Kind,
-    /// What is added to that.
+    /// The number to add to the content.
     pub(super) addend: i32,
 }
 
-/// What holes are filled with.
+/// The content of a hole.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // there are no stencils
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// The offset in the frame of the register that A names.
     RegisterA,
-    /// That B names.
+    /// The offset in the frame of the register that B names.
     RegisterB,
-    /// That C names.
+    /// The offset in the frame of the register that C names.
     RegisterC,
     /// The offset of the constant that B names.
     ConstantB,
-    /// That C names.
+    /// The offset of the constant that C names.
     ConstantC,
-    /// That Bx names.
+    /// The offset of the constant that Bx names.
     ConstantBx,
-    /// That the operand of the next word names.
+    /// The offset of the constant that the operand of the next word names.
     ConstantExtra,
     /// The offset of the instruction in the code.
     Offset,
-    /// The position of the next instruction.
+    /// The index of the next instruction.
     Position,
     /// The offset of the instruction's record in an instance.
     Record,
     /// The distance to the next instruction.
     Next,
-    /// To the one after it.
+    /// The distance to the instruction after the next one.
     Skip,
-    /// To where this jump leads.
+    /// The distance to the target of this jump.
     Own,
-    /// To where the jump leads that follows this test.
+    /// The distance to the target of the jump after this test.
     Following,
-    /// To where a loop begins again.
+    /// The distance to the head of a loop.
     Back,
-    /// To the instruction after a loop.
+    /// The distance to the instruction after a loop.
     Past,
     /// The distance to a place in the cold part.
     Cold,
-    /// To a place in the hot part.
+    /// The distance to a place in the hot part.
     Hot,
 }

@@ -8,7 +8,7 @@ mod generated {
     include!("x86_64.inc");
 }
 
-/// There are no stencils for this processor, and no handlers either that could ask for them.
+/// There are no stencils for this processor, and no handlers that could request them.
 #[cfg(not(target_arch = "x86_64"))]
 mod generated {
     use super::super::stencil::{Part, Stencil};

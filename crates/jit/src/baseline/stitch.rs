@@ -1,4 +1,4 @@
-//! Puts stitched code together.
+//! Stitches code together.
 
 use perilune_bytecode::flow::{is_test, jump_target};
 use perilune_bytecode::{Feedback, Instr, Op, Proto, RecordCounts};
@@ -10,13 +10,13 @@ use crate::observe::source_map::Piece;
 use super::stencil::{Kind, Part, Patch, Stencil};
 use super::stencils::{PROLOGUE as BEGIN, STENCILS};
 
-/// Size of an offset, of an instruction and of a feedback cell.
+/// The size of an offset, of an instruction and of a feedback cell.
 const WORD: usize = size_of::<Instr>();
-/// Size of a value, which registers and constants are.
+/// The size of a value, and so of a register or constant.
 const VALUE: i64 = perilune_runtime::layout::value::SIZE as i64;
 
-/// Puts the code of a function together: the prologue, the offsets of the instructions' code, the
-/// hot parts and the cold parts. `None` if it is larger than an offset can say.
+/// Stitches the code of a function: the prologue, the offsets of the instructions' code, the hot
+/// parts and the cold parts. Returns `None` if the code is too large for its offsets.
 pub(crate) fn stitch(proto: &Proto) -> Option<Vec<u8>> {
     let code = &proto.code[..];
     let stencils: Vec<&Stencil> = (0..code.len()).map(|pc| stencil(code, pc)).collect();
@@ -66,7 +66,7 @@ pub(crate) fn stitch(proto: &Proto) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Returns where the code of each instruction is, hot parts and then cold parts.
+/// Returns the pieces of code of all instructions, first the hot parts and then the cold ones.
 pub(crate) fn pieces(proto: &Proto) -> Vec<Piece> {
     let mut end = (PROLOGUE + proto.code.len() * WORD) as u32;
     let mut pieces = Vec::with_capacity(2 * proto.code.len());
@@ -118,22 +118,22 @@ fn write(out: &mut [u8], at: usize, value: i32) {
     out[at..at + 4].copy_from_slice(&value.to_le_bytes());
 }
 
-/// What holes are filled from.
+/// The data that holes are filled from.
 struct Patcher<'a> {
     code: &'a [Instr],
-    /// Where the code of each instruction is.
+    /// The offset of the hot part of each instruction.
     hot: &'a [usize],
     /// The offset of the record of each instruction in an instance.
     records: &'a [usize],
 }
 
 impl Patcher<'_> {
-    /// Returns what fills a hole of the instruction at `pc`, in the part at `start`; the other part
-    /// is at `other`.
+    /// Returns the content of a hole of the instruction at `pc`, in the part at `start`; the other
+    /// part is at `other`.
     fn value(&self, pc: usize, patch: &Patch, start: usize, other: usize) -> i32 {
         let i = self.code[pc];
         let of_value = |n: usize| (n as i64 * VALUE) as i32 + patch.addend;
-        // What cannot be reached may lead to the end.
+        // Unreachable code may jump to the end.
         let jump = |to: usize| distance(start, patch, *self.hot.get(to).unwrap_or(&start));
         match patch.kind {
             Kind::RegisterA => of_value(i.a()),

@@ -1,4 +1,4 @@
-//! What a proto has of the compiler: its method, and one for each OSR entry.
+//! The compiler's data for a proto: its method, and one method for each OSR entry.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,14 +12,14 @@ use perilune_code::{CodeRange, Method};
 use crate::observe::label::Label;
 use crate::policy::hotness::Loops;
 
-/// The methods of a proto. It is created when the proto is first looked at by the compiler.
+/// The methods of a proto, created when the compiler first needs them.
 pub(crate) struct Attached {
     pub(crate) method: Arc<Method>,
-    /// The stitched code; `None`: there was no memory for it.
+    /// The stitched code, or `None` if there was no memory for it.
     stitched: OnceLock<Option<CodeRange>>,
-    /// The name of the function, if names are wanted.
+    /// The name of the function, if names are requested.
     name: OnceLock<Arc<str>>,
-    /// Methods of OSR entries, by the pc of their loop.
+    /// The methods of OSR entries, by the pc of their loop.
     loops: Mutex<HashMap<u32, Arc<Method>>>,
     /// How hot the function was when a state last found it hot.
     heat: AtomicU64,
@@ -39,7 +39,7 @@ impl Attached {
         }
     }
 
-    /// Returns the stitched code, which `new` makes the first time.
+    /// Returns the stitched code, which `new` creates the first time.
     pub(crate) fn stitched(&self, new: impl FnOnce() -> Option<CodeRange>) -> Option<&CodeRange> {
         let _inside = fork::enter();
         self.stitched.get_or_init(new).as_ref()

@@ -36,8 +36,8 @@ impl Jit {
     /// Whether machine code is generated for this target.
     pub const IS_SUPPORTED: bool = perilune_code::MACHINE_CODE;
 
-    /// Creates a compiler whose code calls `calls`. No memory is mapped and no thread is started
-    /// before something is hot.
+    /// Creates a compiler whose code calls `calls`. It maps no memory and starts no thread before a
+    /// function is hot.
     pub fn new(options: JitOptions, calls: RuntimeCalls) -> Arc<Jit> {
         let mut space = Options {
             budget: options.budget,
@@ -45,7 +45,7 @@ impl Jit {
             ..Options::default()
         };
         if options.sync {
-            // the frames that could still leave code that is to be freed are those that wait
+            // no frame can leave retired code while its thread waits here
             space.patience = Duration::ZERO;
         }
         let space = CodeSpace::new(space);
@@ -63,7 +63,7 @@ impl Jit {
     }
 
     /// Returns all metrics, the average costs of compiling, the last refusals with their reasons,
-    /// and where code has exited most, as text. Exits are counted, and functions have names, with
+    /// and the most frequent exits, as text. Exits are counted, and functions have names, with
     /// [`JitOptions::stats`].
     pub fn report(&self) -> String {
         let exits = self.observer().exits.as_ref().map(ExitCounts::text).unwrap_or_default();
@@ -75,8 +75,8 @@ impl Jit {
         &self.space
     }
 
-    /// Recompiles all methods that have code, with the feedback of the last time, and replaces the
-    /// code. Returns how many compiles were requested; [`Jit::wait`] waits for them.
+    /// Recompiles all methods that have code, with the feedback of their last compile, and replaces
+    /// the code. Returns how many compiles were requested; [`Jit::wait`] waits for them.
     pub fn recompile_all(&self) -> usize {
         let mut count = 0;
         let mut crowded = false;
@@ -97,7 +97,7 @@ impl Jit {
         count
     }
 
-    /// Recompiles a method with the feedback of the last time.
+    /// Recompiles a method with the feedback of its last compile.
     fn recompile(&self, method: &Arc<Method>) -> Result<(), NotNow> {
         let Some(known) = History::of(method).known() else { return Err(NotNow::Compiling) };
         let ticket = method.begin()?;
@@ -105,8 +105,9 @@ impl Jit {
         Ok(())
     }
 
-    /// Compiles the functions of a program before they run, those that call each other together,
-    /// on all compile threads. Returns how many there are; [`Jit::wait`] waits for them.
+    /// Compiles the functions of a program before they run, on all compile threads. Functions that
+    /// call each other are compiled together. Returns the number of functions; [`Jit::wait`] waits
+    /// for them.
     pub fn precompile(&self, main: &Arc<Proto>) -> usize {
         let graph = CallGraph::of(main);
         self.name_all(main);
@@ -132,7 +133,7 @@ impl Jit {
         count
     }
 
-    /// Returns the unit of a function that has not run, if it is to be compiled.
+    /// Returns the unit of a function that has not run yet, if it is to be compiled now.
     fn unit_before_run(&self, proto: &Arc<Proto>) -> Option<Unit> {
         let method = self.attached(proto).method.clone();
         if is_too_large(proto) || method.phase() != Phase::Interpreted {
@@ -152,13 +153,12 @@ impl Jit {
         })
     }
 
-    /// Waits until nothing is being compiled or waits for it. A state must not be online on this
-    /// thread.
+    /// Waits until no job is waiting or being compiled. A state must not be online on this thread.
     pub fn wait(&self) {
         self.workers.wait_idle();
     }
 
-    /// Returns what a proto has of the compiler.
+    /// Returns the compiler's data for a proto.
     pub(super) fn attached(&self, proto: &Proto) -> Arc<Attached> {
         let make = || -> Arc<dyn Any + Send + Sync> {
             Arc::new(Attached::new(self.new_method(), Loops::of(&proto.code)))
@@ -193,7 +193,7 @@ impl Jit {
         &self.workers.compiler().observer
     }
 
-    /// Names the functions inside one, if names are wanted.
+    /// Names the functions inside a function, if names are requested.
     pub(super) fn name_inner(&self, proto: &Proto) {
         for (inner, name) in proto.protos.iter().zip(self.observer().inner_names(proto)) {
             if let Some(name) = name {

@@ -1,4 +1,4 @@
-//! The compiler of an engine, and what each of its states has of it.
+//! The compiler of an engine, and its part in each state.
 
 pub(crate) mod attached;
 pub(crate) mod jit;

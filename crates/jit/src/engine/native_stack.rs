@@ -1,8 +1,8 @@
-//! Native stack for compiling on the thread that runs the program.
+//! Provides native stack for compiling on the thread that runs the program.
 
 use std::cell::Cell;
 
-/// Bytes of stack that the compiler may need.
+/// The bytes of stack that the compiler may need.
 const NEEDED: usize = 512 << 10;
 
 thread_local! {
@@ -10,7 +10,7 @@ thread_local! {
     static LOW: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Runs `compile`, on a thread of its own if this one has little stack left.
+/// Runs `compile`, on a new thread if this one has little stack left.
 pub(crate) fn with_room(compile: impl FnOnce() + Send) {
     #[cfg(target_os = "linux")]
     if LOW.get() == 0 {

@@ -13,47 +13,47 @@ pub struct JitOptions {
     pub threshold: u32,
     /// Iterations of a loop after which an OSR entry into it is compiled.
     pub loop_threshold: u32,
-    /// Entries after which the baseline compiler stitches the code of a function; a loop that
-    /// reaches its threshold before is stitched then. `u32::MAX`: never.
+    /// Entries after which the baseline compiler stitches the code of a function; it does so
+    /// earlier if a loop reaches its threshold. `u32::MAX` means never.
     pub stitch_threshold: u32,
-    /// Compile what is hot by the optimizing compiler.
+    /// Compile hot methods with the optimizing compiler.
     pub optimize: bool,
-    /// Misses of compiled code after which recompiling the method is considered. The next time it
+    /// Misses of compiled code after which recompiling the method is considered. Each further time
     /// takes four times as many.
     pub miss_threshold: u32,
     /// Leave code that was never executed to the interpreter, which collects feedback for it until
     /// it becomes hot.
     pub prune: bool,
-    /// Compile synchronously: the thread that runs the program compiles, or waits for another that
-    /// does, unless the program has to stop.
+    /// Compile synchronously: the thread that runs the program compiles, or waits for a compile
+    /// thread unless the program has to stop.
     pub sync: bool,
     /// Bytes of executable memory.
     pub budget: usize,
     /// Compile hot functions that call each other together, if they wait at the same time. Calls
-    /// between them are direct then, but none of them runs before all are compiled.
+    /// between them are then direct, but none of them runs before all are compiled.
     pub group_hot: bool,
     /// The most functions that are compiled together.
     pub partition_max_funcs: usize,
-    /// The most bytes of code that are compiled together, as estimated beforehand.
+    /// The most bytes of code that are compiled together, according to estimates.
     pub partition_max_bytes: usize,
     /// The most processor time that compiling may take, in percent of the time that the other
     /// threads of the process use, apart from an advance of 30 ms; `None` does not limit it. It
-    /// limits what is compiled in the background because it is hot, and so does half of the time
-    /// that the interpreter has taken for such functions, apart from 10 ms.
+    /// limits background compiles of hot functions. So does half of the time that the interpreter
+    /// has taken for such functions, apart from 10 ms.
     pub share: Option<u32>,
     /// Threads that compile; 0 chooses by the number of cores.
     pub workers: usize,
     /// Run Cranelift's verifier on everything.
     pub verify: bool,
-    /// Compare what code holds of registers and tables with the frame and the heap while it runs.
-    /// A difference ends the process, after a line on the standard error that says where: for
-    /// tests of the compiler.
+    /// Compare the values that code holds for registers and tables with the frame and the heap
+    /// while it runs. A difference ends the process, after a line on the standard error with the
+    /// place. This is for tests of the compiler.
     pub verify_values: bool,
     /// Count instructions, for states that do (`State::counts`).
     pub counts: bool,
     /// Texts to write to the standard error as functions are compiled.
     pub dump: Vec<DumpRequest>,
-    /// What to write for `perf`.
+    /// The file to write for `perf`.
     pub perf: Option<Perf>,
     /// Register code with debuggers.
     pub gdb: bool,
@@ -103,13 +103,13 @@ impl JitOptions {
         }
     }
 
-    /// Returns options that compile early and as much as is asked for, so that short programs meet
-    /// code which is made and replaced while they run.
+    /// Returns options that compile early and without limits, so that code of short programs is
+    /// compiled and replaced while they run.
     pub fn eager() -> JitOptions {
         JitOptions { threshold: 32, loop_threshold: 1024, share: None, ..JitOptions::default() }
     }
 
-    /// Returns options that depend on a seed: thresholds, which threads compile, and the budget.
+    /// Returns options that depend on a seed: thresholds, the threads that compile, and the budget.
     pub fn chaos(seed: u64) -> JitOptions {
         let bits = Chaos::new(seed).draw();
         JitOptions {

@@ -1,4 +1,4 @@
-//! What a state has of the compiler: requests, announcements, transitions.
+//! A state's part of the compiler: requests, announcements, transitions.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -33,19 +33,19 @@ use crate::policy::hotness::{
 use crate::policy::recompile::Avoid;
 use crate::testing::fault::{Stage, guarded};
 
-/// A state's part of the compiler.
+/// The compiler's data of a state.
 pub struct JitState {
     jit: Arc<Jit>,
     mutator: Mutator,
-    /// Entries of the host that have not left.
+    /// The number of entries by the host that have not left yet.
     entered: u32,
 }
 
-/// The instructions of functions that may still be inlined.
+/// The number of instructions that may still be inlined.
 #[derive(Clone, Copy)]
 struct Allowance {
     any: usize,
-    /// Of small functions.
+    /// That of small functions.
     small: usize,
 }
 
@@ -70,7 +70,7 @@ impl Jit {
         (*st).counts = self.options.counts;
         (*st).entry_threshold = Threshold::at(self.options.threshold);
         (*st).stitch_threshold = self.options.stitch_threshold;
-        // Stitched code is run by handlers.
+        // Only handlers run stitched code.
         (*st).portable &= self.options.stitch_threshold == u32::MAX;
         (*st).loop_threshold = Threshold::at(self.options.loop_threshold);
         (*st).miss_step = self.options.miss_threshold.max(1);
@@ -96,7 +96,7 @@ impl JitState {
         self.mutator.announce(|pins| unsafe { walk(st, pins) });
     }
 
-    /// Counts the time that the interpreter has taken for a function that is hot.
+    /// Counts the time that the interpreter has taken for a hot function.
     ///
     /// # Safety
     /// `inst` is a live instance of this state.
@@ -116,7 +116,7 @@ impl JitState {
         entry: Option<u32>,
     ) {
         self.jit.space.mend_after_fork();
-        // A job that waits is taken by what it is now.
+        // The current heat decides when a waiting job is taken.
         History::of(method).set_heat(heat(inst, &attached.code_loops, entry));
         if method.phase() != Phase::Interpreted {
             return self.refresh(st, method, inst, entry);
@@ -135,8 +135,9 @@ impl JitState {
         }
     }
 
-    /// Adds the feedback of now to that of a compile of a method that waits, if much has run since.
-    /// `at_entry`: the frame on top is about to enter the code of the loop at this pc.
+    /// Adds current feedback to that of the waiting compile of a method, if the method has run
+    /// considerably since. With `at_entry`, the top frame is about to enter the code of the loop at
+    /// this pc.
     ///
     /// # Safety
     /// `inst` is a live instance of the state `st`.
@@ -159,7 +160,7 @@ impl JitState {
         history.refresh(&waiting, Waiting { snapshot: Arc::new(snapshot), shapes, calls, heat });
     }
 
-    /// Returns the feedback of an instance, merged with that known before, and the shapes in it.
+    /// Returns the feedback of an instance, merged with `before`, and the shapes in it.
     unsafe fn feedback(
         &self,
         st: *mut State,
@@ -186,13 +187,13 @@ impl JitState {
     /// # Safety
     /// `inst` is a live instance of `st`, which is this state.
     unsafe fn take(&self, st: *mut State, inst: *mut Instance) -> Snapshot {
-        /// The most instructions of functions inlined in one, one in the other included; and as
-        /// many of small functions.
+        /// The most instructions that are inlined in a function, nested ones included; small
+        /// functions may take as many again.
         const MAX_INLINED: usize = 120;
         let mut snapshot = Snapshot::take(st, inst);
         snapshot.prunes = self.jit.options.prune;
         snapshot.failed = History::of(&self.jit.attached(&(*inst).proto).method).failed();
-        // A call is where instructions are counted, so none is inlined where they are.
+        // Instructions are counted at calls, so code that counts them inlines no calls.
         if !self.jit.options.counts {
             let mut left = Allowance { any: MAX_INLINED, small: MAX_INLINED };
             self.find_inlinees(st, &mut snapshot, &mut vec![inst], &mut left);
@@ -200,8 +201,8 @@ impl JitState {
         snapshot
     }
 
-    /// Adds the callees that may be inlined to the feedback of a function, the last of a `chain` of
-    /// functions that are inlined in each other. That takes from the instructions that are `left`.
+    /// Adds the callees that may be inlined to the feedback of a function, which is the last of a
+    /// `chain` of functions inlined in each other. Their instructions are subtracted from `left`.
     ///
     /// # Safety
     /// The last of the chain is a live instance of `st`, which is this state.
@@ -212,10 +213,10 @@ impl JitState {
         chain: &mut Vec<*mut Instance>,
         left: &mut Allowance,
     ) {
-        /// So many functions may be inlined in each other.
+        /// The maximal depth of inlining.
         const MAX_DEPTH: usize = 3;
-        /// Functions of so many instructions are hardly more than a call of them, so they have an
-        /// allowance of their own.
+        /// The most instructions of a small function. Its code is hardly larger than a call of it,
+        /// so small functions have a separate allowance.
         const SMALL: usize = 10;
         let inst = chain[chain.len() - 1];
         let caller = self.jit.attached(&(*inst).proto);
@@ -225,12 +226,12 @@ impl JitState {
                 callees.into_iter().map(move |(callee, shapes)| (pc, callee, shapes))
             })
             .collect();
-        // what is called most often comes first, as there is room for some only
+        // the most frequent callees come first, as not all may be inlined
         calls.sort_by_key(|&(_, callee, _)| Reverse((*callee).entries));
         for (pc, callee, shapes) in calls {
             let is_tail = (&(*inst).proto).code[pc as usize].op() == Op::TailCall;
             if is_tail && chain.len() == 1 {
-                // the frame of the code itself is not replaced by an inlined one
+                // an inlined function cannot replace the frame of the code itself
                 continue;
             }
             let proto = &(*callee).proto;
@@ -256,7 +257,7 @@ impl JitState {
             }
             let before = *left;
             *left.of_mut(length <= SMALL) -= length;
-            // its slot is compared
+            // the code compares its slot
             let method = self.jit.attached(proto).method.clone();
             (*callee).slot = slot_of(&method);
             let mut inner = Snapshot::take(st, callee);
@@ -333,9 +334,9 @@ impl JitState {
     }
 }
 
-/// Returns the frame of the function with this proto that runs code of this version, of which
-/// `frame` is a frame, perhaps of an inlined function; and the positions of the frames, from there
-/// to `frame`.
+/// Returns the frame of the function `proto` that runs the version `code`, and the positions of the
+/// frames from there to `frame`. `frame` runs the same version, perhaps as the frame of an inlined
+/// function.
 ///
 /// # Safety
 /// `frame` is on the stack of this thread's state.
@@ -363,8 +364,8 @@ unsafe fn outermost(
     }
 }
 
-/// Waits until a method is compiled, or the script has to stop: then it continues in the
-/// interpreter, up to its next safepoint.
+/// Waits until a method is compiled or the script has to stop. In that case it continues in the
+/// interpreter up to its next safepoint.
 fn wait_for(method: &Method, poll_word: &AtomicU32) {
     const A_WHILE: Duration = Duration::from_micros(50);
     while matches!(method.phase(), Phase::Queued | Phase::Recompiling)
@@ -374,8 +375,8 @@ fn wait_for(method: &Method, poll_word: &AtomicU32) {
     }
 }
 
-/// Returns the slot of a method as instances keep it. The pointer is the first field of a slot, and
-/// a slot that of a method; the proto keeps the method alive.
+/// Returns the slot of a method in the form that instances keep. The pointer is the first field of
+/// a slot, and the slot the first of a method; the proto keeps the method alive.
 fn slot_of(method: &Method) -> *const AtomicPtr<u8> {
     std::ptr::from_ref(method.slot()).cast()
 }
@@ -412,8 +413,8 @@ impl Tier for JitState {
         self.count_time(&attached, inst);
         let method = attached.loop_at(pc, || self.jit.new_method());
         self.request(st, &attached, &method, inst, Some(pc));
-        // The code of the loop runs to the end of this call. The next call needs code of its own,
-        // however seldom the function is entered.
+        // The code of the loop runs only until this call ends. The next call needs the code of the
+        // function, however rarely it is entered.
         if (*inst).entries > 1 {
             (*inst).slot = slot_of(&attached.method);
             self.request(st, &attached, &attached.method, inst, None);
@@ -454,12 +455,12 @@ impl Tier for JitState {
         let Some(known) = history.known() else { return };
         let Some(proto) = known.proto.upgrade() else { return };
         if left {
-            // a compile that waits is taken sooner
+            // a waiting compile is taken sooner
             history.add_exits(heat_of_exits(&proto, (misses / MISSES_PER_EXIT).max(1).into()));
         }
         let Some((frame, path)) = outermost(Frame((*st).base), code, &proto) else { return };
         let inst = (*frame.callee().as_function()).instance;
-        // a loop that could not be entered: its registers hold something else than before
+        // a failed OSR entry: registers have other tags than before
         let is_refused = path.len() == 1 && known.entry == Some(path[0].pc);
         if matches!(method.phase(), Phase::Queued | Phase::Recompiling) {
             return self.refresh(st, &method, inst, known.entry.filter(|_| is_refused));

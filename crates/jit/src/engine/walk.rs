@@ -1,4 +1,4 @@
-//! Which versions the frames of a state are in, as reclamation asks.
+//! Finds the versions that the frames of a state are in, for the reclaimer.
 
 use std::sync::atomic::Ordering;
 
@@ -8,7 +8,7 @@ use perilune_runtime::frames::Frames;
 use perilune_runtime::state::{State, poll};
 use perilune_runtime::value::Value;
 
-/// What the reclaimer asks of a state.
+/// The hooks by which the reclaimer accesses a state.
 pub(super) struct StateHooks {
     pub(super) state: *mut State,
 }
@@ -32,7 +32,7 @@ impl Hooks for StateHooks {
     }
 }
 
-/// A frame of a stack that does not move.
+/// A frame of a stack that does not move during a walk.
 struct Walked {
     frame: Frame,
     stack: *mut Value,
@@ -61,7 +61,7 @@ impl PinnedFrame for Walked {
     }
 }
 
-/// Pins the versions of the frames of the running coroutine and of those that wait for it.
+/// Pins the versions of the frames of the running coroutine and of the coroutines that wait for it.
 ///
 /// # Safety
 /// The stacks of the state do not change meanwhile.

@@ -121,8 +121,8 @@ impl Translator<'_> {
         self.ask_handler(self.calls.handler as usize, &[x, y], Some(event))
     }
 
-    /// Asks the runtime for a metamethod; returns it, and the block for the case that there is
-    /// none.
+    /// Asks the runtime for a metamethod; returns it, and the block to which control goes without
+    /// one.
     fn ask_handler(
         &mut self,
         function: usize,

@@ -1,5 +1,5 @@
-//! Disassembly of machine code for x86-64 in Intel's syntax, with the bytecode in between, and
-//! names for addresses and offsets.
+//! Disassembly of x86-64 machine code in Intel's syntax, with the bytecode in between, and names
+//! for addresses and offsets.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use super::clif::state_name;
 use super::source_map::Piece;
 use crate::pipeline::symbols::runtime_functions;
 
-/// Returns a listing of machine code; each piece follows its instruction of bytecode.
+/// Returns a listing of machine code, in which each piece follows its bytecode instruction.
 pub(crate) fn listing(
     proto: &Proto,
     code: &[u8],
@@ -61,8 +61,8 @@ pub(crate) fn listing(
     out
 }
 
-/// Returns the instruction of bytecode that the code at an offset belongs to, or `Some(None)` if it
-/// belongs to the function as a whole. `None` means that it belongs to the code before it: it is
+/// Returns the bytecode instruction that the code at an offset belongs to, or `Some(None)` if it
+/// belongs to the function as a whole. `None` means that it belongs to the preceding code: it is
 /// only a constant or a move between registers.
 fn place_of(pieces: &[Piece], offset: u32, len: u32) -> Option<Option<u32>> {
     /// Shorter gaps belong to the code around them.
@@ -90,7 +90,7 @@ fn runtime_operand(
 }
 
 /// The registers that hold the state's address: Cranelift pins it to r15 and copies it from there.
-/// Tracked in a straight line, for comments only.
+/// They are tracked linearly, for comments only.
 struct StateRegisters {
     targets: Vec<u64>,
     copies: Vec<Register>,
@@ -139,8 +139,8 @@ impl StateRegisters {
     }
 }
 
-/// Returns whether a write of a register may change a 64-bit one. Parts of 16 bits count as parts
-/// of all.
+/// Returns whether a write of a register may change a 64-bit one. A write of a 16-bit part counts
+/// as a write of the whole register.
 fn overlap(whole: Register, written: Register) -> bool {
     let (first, first_half, first_vector) = (Register::RAX, Register::EAX, Register::XMM0);
     let (first_byte, first_word) = (Register::AL, Register::AX);

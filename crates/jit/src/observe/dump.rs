@@ -1,4 +1,4 @@
-//! Dumps of each stage of compiling, of the functions for which they are requested.
+//! Dumps of the stages of compiling, for the functions for which they are requested.
 
 use std::fmt::Write as _;
 use std::str::FromStr;
@@ -35,7 +35,7 @@ kinds! {
     Why = "why",
     /// The intermediate representation of tier 2, after all passes.
     Ssa = "ssa",
-    /// Where the code leaves its frame to the interpreter, and in which state.
+    /// The exits of the code, with their frame states.
     Exits = "exits",
     /// Cranelift IR as translated.
     Clif = "clif",
@@ -53,13 +53,13 @@ impl std::fmt::Display for DumpKind {
     }
 }
 
-/// A request for dumps, of all functions or of some.
+/// A request for dumps of all functions or of some.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DumpRequest {
     /// The kind of dump.
     pub kind: DumpKind,
-    /// Of which functions: a name (`fib`, `Account.deposit`, `deposit`, `main`) or a place
-    /// (`fib.lua:12`). None: of all.
+    /// The functions: a name (`fib`, `Account.deposit`, `deposit`, `main`) or a place
+    /// (`fib.lua:12`). `None` means all.
     pub of: Option<String>,
 }
 
@@ -77,7 +77,7 @@ impl DumpRequest {
 impl FromStr for DumpRequest {
     type Err = String;
 
-    /// `KIND` or `KIND:FUNCTION`.
+    /// Parses `KIND` or `KIND:FUNCTION`.
     fn from_str(text: &str) -> Result<DumpRequest, String> {
         let (kind, of) = match text.split_once(':') {
             Some((kind, of)) => (kind, Some(of)),

@@ -1,4 +1,4 @@
-//! How often code was left for the interpreter, and where.
+//! Counts of the exits of code, by place.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use perilune_code::lock::{Mutex, lock};
 
 use super::label::Label;
 
-/// So many places are reported.
+/// The number of places that are reported.
 const REPORTED: usize = 20;
 
 /// Counts of exits by function and instruction.
@@ -24,7 +24,7 @@ impl ExitCounts {
         entry.or_insert_with(|| (0, instruction())).0 += 1;
     }
 
-    /// Returns a line for each of the places with the most exits, these first.
+    /// Returns a line for each of the places with the most exits, in descending order.
     pub(crate) fn text(&self) -> String {
         let counts = lock(&self.0);
         let mut all: Vec<_> = counts.iter().collect();

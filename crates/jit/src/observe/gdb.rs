@@ -1,7 +1,7 @@
 //! GDB's interface for code that is generated at run time: a list of ELF images in memory, and a
 //! function in which a debugger sets a breakpoint.
 //!
-//! Debuggers find the two symbols by their names, so a process can have them once. By hand: the
+//! Debuggers find the two symbols by their names, so a process can have them only once. The only
 //! crate with this interface (`wasmtime-internal-jit-debug`) is internal to Wasmtime.
 
 use std::ptr::null_mut;
@@ -30,7 +30,7 @@ struct Descriptor {
 const REGISTER: u32 = 1;
 const UNREGISTER: u32 = 2;
 
-/// Where a debugger finds the list.
+/// The place where a debugger finds the list.
 // SAFETY: (of the attribute) the name is the interface's, and no other crate of the engine defines
 // it.
 #[unsafe(no_mangle)]
@@ -38,7 +38,7 @@ const UNREGISTER: u32 = 2;
 static mut __jit_debug_descriptor: Descriptor =
     Descriptor { version: 1, action: 0, relevant: null_mut(), first: null_mut() };
 
-/// Where a debugger stops to read the list.
+/// The function in which a debugger stops to read the list.
 // SAFETY: (of the attribute) as above.
 #[unsafe(no_mangle)]
 #[inline(never)]
@@ -57,7 +57,7 @@ fn list() -> MutexGuard<'static, ()> {
 /// Machine code that is registered with debuggers. Dropping it unregisters the code.
 pub(crate) struct Registration {
     entry: *mut Entry,
-    /// What the entry points at.
+    /// The image that the entry points at.
     _image: Box<[u8]>,
 }
 
@@ -133,7 +133,7 @@ mod tests {
     use super::{LIST, Registration, list};
     use object::read::{Object, ObjectSymbol};
 
-    /// Names in the list, in its order.
+    /// Returns the names in the list, in order.
     fn listed() -> Vec<String> {
         let mut names = Vec::new();
         let guard = list();

@@ -8,15 +8,15 @@ use gimli::{Encoding, Format, LineEncoding, RunTimeEndian};
 use object::elf;
 use object::write::elf::{FileHeader, SectionHeader, Sym, Writer};
 
-/// What an image says of a function.
+/// The data about a function that an image contains.
 pub(crate) struct Described<'a> {
     /// Its name with its place: symbols of all programs share one namespace.
     pub(crate) name: &'a str,
     /// Its name, to be shown with the line.
     pub(crate) short: &'a str,
-    /// Where it is.
+    /// Its address.
     pub(crate) address: u64,
-    /// Its bytes.
+    /// Its size in bytes.
     pub(crate) size: u64,
     /// The file that it was loaded from, if any, and the line of its definition.
     pub(crate) source: Option<(&'a str, u32)>,
@@ -24,8 +24,8 @@ pub(crate) struct Described<'a> {
     pub(crate) lines: &'a [(u64, u32)],
 }
 
-/// Why writing an image does not fail: nothing in it is large, and all references are to parts of
-/// it.
+/// The reason why writing an image does not fail: nothing in it is large, and it refers only to its
+/// own parts.
 const SMALL: &str = "an image is small";
 
 /// Returns the image.
@@ -133,7 +133,7 @@ fn elf(function: &Described<'_>, debug: &[(&'static str, &[u8])]) -> Vec<u8> {
     out
 }
 
-/// Returns sections with the line of each instruction.
+/// Returns the debug sections with the line of each instruction.
 fn dwarf(
     function: &Described<'_>,
     (file, head): (&str, u32),

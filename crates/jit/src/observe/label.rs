@@ -1,4 +1,4 @@
-//! What functions are called in dumps and reports.
+//! Names of functions in dumps and reports.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::source_map::line;
 pub(crate) struct Label {
     /// The name, without the place.
     pub(crate) name: Arc<str>,
-    /// File and line; of a main function the file.
+    /// The file and line, or only the file for a main function.
     pub(crate) place: String,
     /// The line of the loop, for an OSR entry.
     pub(crate) entry: Option<u32>,

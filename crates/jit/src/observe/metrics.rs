@@ -1,4 +1,4 @@
-//! Metrics of compiling: its costs, the state of inline caches at its time, and refusals.
+//! Metrics of compiling: its costs, the state of inline caches at the time, and refusals.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use perilune_runtime::instance::{EntryKind, FieldCache, FieldEntry, Instance};
 use crate::feedback::snapshot::{FieldPath, FieldSnapshot, Snapshot};
 
 impl Snapshot {
-    /// Returns about how many bytes it takes.
+    /// Returns approximately how many bytes it takes.
     pub(crate) fn bytes(&self) -> usize {
         let paths = |field: &FieldSnapshot| field.paths.capacity() * size_of::<FieldPath>();
         size_of::<Snapshot>()
@@ -22,7 +22,7 @@ impl Snapshot {
     }
 }
 
-/// How many refusals are kept with name and reason. All are counted.
+/// The number of refusals that are kept with name and reason. All are counted.
 const KEPT_REFUSALS: usize = 32;
 
 /// Bytes of bookkeeping of one version: itself, its module and its entries in the maps. Shared
@@ -46,33 +46,33 @@ metrics! {
     Functions = "functions compiled",
     /// OSR entries compiled.
     Loops = "loops compiled",
-    /// Instructions of bytecode in both.
+    /// Bytecode instructions in both.
     Bytecodes = "bytecodes compiled",
     /// Bytes of their machine code.
     CodeBytes = "code bytes compiled",
     /// Bytes of its metadata.
     MetadataBytes = "metadata bytes compiled",
-    /// Processor time of all compiles, failed ones included.
+    /// Processor time of all compiles, including failed ones.
     Nanoseconds = "compile ns",
-    /// Of that, from bytecode to Cranelift IR.
+    /// The part of it from bytecode to Cranelift IR.
     TranslateNanoseconds = "compile ns: translate",
-    /// Of that, Cranelift's.
+    /// The part of it in Cranelift.
     BackendNanoseconds = "compile ns: backend",
-    /// The rest: placing and publishing modules.
+    /// The rest of it: placing and publishing modules.
     PlaceNanoseconds = "compile ns: place",
     /// The longest compile of a function.
     LongestNanoseconds = "compile ns: longest",
     /// Functions stitched.
     FunctionsStitched = "functions stitched",
-    /// Instructions of bytecode in them.
+    /// Bytecode instructions in them.
     BytecodesStitched = "bytecodes stitched",
     /// Bytes of their machine code.
     StitchedBytes = "code bytes stitched",
-    /// Time of stitching and placing them, by the clock.
+    /// Wall-clock time of stitching and placing them.
     StitchNanoseconds = "stitch ns",
-    /// Versions of the method that had most of them.
+    /// Versions of the method with the most versions.
     MostVersions = "most versions of one method",
-    /// Functions and loops in the module that had most of them.
+    /// Functions and loops in the module with the most of them.
     LargestModule = "largest module",
     /// Field caches without entries.
     FieldsUnused = "field caches unused",
@@ -131,7 +131,7 @@ impl Metrics {
         NAMES.iter().zip(&self.counts).map(|(name, count)| (*name, count.load(Relaxed)))
     }
 
-    /// Counts the caches of a function that is about to be compiled, by what they have recorded.
+    /// Counts the caches of a function that is about to be compiled, by the state that they are in.
     ///
     /// # Safety
     /// `inst` is a live instance of the state that runs on this thread.

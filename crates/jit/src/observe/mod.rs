@@ -1,4 +1,4 @@
-//! Everything that can be seen of compiling: dumps, metrics, profilers and debuggers.
+//! Observation of compiling: dumps, metrics, and interfaces to profilers and debuggers.
 
 #[cfg(target_arch = "x86_64")]
 mod asm;

@@ -1,4 +1,4 @@
-//! The one place to which the pipeline reports what it does. It feeds dumps, metrics, profilers and
+//! The one place to which the pipeline reports its work. It feeds dumps, metrics, profilers and
 //! debuggers.
 
 use std::io::Write;
@@ -34,7 +34,7 @@ use crate::tier2::ir::Frame;
 /// Whether machine code can be disassembled. Elsewhere Cranelift's listing is shown in its place.
 const HAS_DISASSEMBLER: bool = cfg!(target_arch = "x86_64");
 
-/// What lives as long as a version if the compiler is observed.
+/// The data that lives as long as a version if the compiler is observed.
 pub struct VersionInfo {
     /// The label of the function.
     pub label: String,
@@ -44,18 +44,18 @@ pub struct VersionInfo {
     _debugger: Option<gdb::Registration>,
 }
 
-/// What is to be shown of the compiler of an engine.
+/// The observer of an engine's compiler: it knows what to report.
 pub(crate) struct Observer {
     dumps: Dumps,
     perf: Option<Perf>,
     gdb: bool,
-    /// Whether names are wanted.
+    /// Whether names are requested.
     named: bool,
     fault: Option<Fault>,
     verify_values: bool,
     calls: RuntimeCalls,
     pub(crate) metrics: Metrics,
-    /// Counts of exits, if these are wanted.
+    /// Counts of exits, if they are requested.
     pub(crate) exits: Option<ExitCounts>,
 }
 
@@ -76,7 +76,7 @@ impl Observer {
         }
     }
 
-    /// Returns the names of the functions inside one, if names are wanted.
+    /// Returns the names of the functions inside a function, if names are requested.
     pub(crate) fn inner_names(&self, proto: &Proto) -> Vec<Option<String>> {
         if self.named { inner_names(proto) } else { Vec::new() }
     }
@@ -84,7 +84,7 @@ impl Observer {
     /// Reports that a stage of compiling begins.
     ///
     /// # Panics
-    /// If a test injected that.
+    /// If a test injects a panic at this stage.
     pub(crate) fn stage(&self, stage: Stage) {
         Fault::at(self.fault, stage);
     }
@@ -129,7 +129,7 @@ impl Observer {
     }
 }
 
-/// Counts the processor time until it is dropped as that of placing code.
+/// Counts the processor time until it is dropped as time for placing code.
 pub(crate) struct Placing<'a> {
     observer: &'a Observer,
     begun: u64,
@@ -143,8 +143,8 @@ impl Drop for Placing<'_> {
     }
 }
 
-/// The compile of one function, as it is observed. Its dumps are written in one piece when it is
-/// dropped, by a panic too.
+/// The observation of the compile of one function. Its dumps are written in one piece when it is
+/// dropped, including by a panic.
 pub(crate) struct Observation<'a> {
     observer: &'a Observer,
     proto: Arc<Proto>,
@@ -197,7 +197,7 @@ impl Observation<'_> {
         wants(DumpKind::Vcode) || !HAS_DISASSEMBLER && wants(DumpKind::Asm)
     }
 
-    /// Reports the machine code, and the optimized IR that it was made from.
+    /// Reports the machine code, and the optimized IR that it was compiled from.
     pub(crate) fn compiled(
         &mut self,
         func: &Function,
@@ -220,8 +220,8 @@ impl Observation<'_> {
         }
     }
 
-    /// Reports that the code is where it will run, but does not run yet. Returns what its version
-    /// keeps, if names are wanted.
+    /// Reports that the code is where it will run, but does not run yet. Returns the data for its
+    /// version to keep, if names are requested.
     pub(crate) fn placed(&mut self, code: &Placed<'_>) -> Option<VersionInfo> {
         let observer = self.observer;
         self.dump(DumpKind::Asm, |o| {
@@ -262,7 +262,7 @@ impl Observation<'_> {
 
     /// Reports that the method is refused.
     ///
-    /// A malformed translation is a bug of the compiler, although it costs speed only. It ends the
+    /// A malformed translation is a bug of the compiler, although it only costs speed. It ends the
     /// process in debug builds and in runs that verify values.
     pub(crate) fn refused(&self, reason: &Refusal) {
         let observer = self.observer;
@@ -280,7 +280,8 @@ impl Observation<'_> {
 
 impl Drop for Observation<'_> {
     fn drop(&mut self) {
-        // functions of a module wait for each other after they are compiled: that does not count
+        // after they are compiled, the functions of a module wait for each other, which does not
+        // count
         let end = self.compiled.unwrap_or_else(thread_time);
         let metrics = &self.observer.metrics;
         metrics.add(Metric::Nanoseconds, end - self.begun);

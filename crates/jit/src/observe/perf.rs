@@ -1,11 +1,11 @@
-//! Linux `perf`: the map file and the jitdump file, from which it takes names and lines of machine
+//! The map file and the jitdump file, from which Linux `perf` takes names and lines of machine
 //! code.
 //!
-//! Both files belong to the process: all engines append to the same. A range of memory that is used
-//! again has two lines in the map, and `perf` takes one of them for all samples; records of the
-//! jitdump have times, so that each sample finds the code of its time.
+//! Both files belong to the process: all engines append to the same files. A reused range of memory
+//! has two lines in the map, and `perf` takes one of them for all samples; records of the jitdump
+//! have times, so that each sample finds the code of its time.
 //!
-//! By hand: the crates that write jitdump files are internal to Wasmtime, or old and without lines.
+//! The crates that write jitdump files are internal to Wasmtime, or old and without lines.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -23,10 +23,10 @@ use super::clock::monotonic_time;
 use super::label::Label;
 use super::source_map::{Piece, Placed, file, lines};
 
-/// What is written for `perf`.
+/// The kind of file that is written for `perf`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Perf {
-    /// `/tmp/perf-PID.map`: a line per function. `perf report` reads it.
+    /// `/tmp/perf-PID.map`, with a line per function, which `perf report` reads.
     Map,
     /// `jit-PID.dump` in the current folder: code, names and lines, with times. For `perf record -k
     /// mono` and `perf inject --jit`.
@@ -79,8 +79,8 @@ fn with<T>(
     }
 }
 
-/// Creates a file, replacing an old one. Links are not followed: others may have left some in a
-/// shared folder.
+/// Creates a file, replacing an old one. Links are not followed: other users may have left some in
+/// a shared folder.
 fn create(path: &PathBuf) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(true).mode(0o600);
@@ -100,7 +100,7 @@ struct Jitdump {
     index: u64,
 }
 
-/// Kinds of records.
+/// The kinds of records.
 const CODE_LOAD: u32 = 0;
 const DEBUG_INFO: u32 = 2;
 /// Bytes of the header of each record.
@@ -174,8 +174,8 @@ fn elf_machine() -> u32 {
     machine.0.into()
 }
 
-/// Maps the file as executable, by which `perf record` notices it. It stays mapped until the
-/// process ends.
+/// Maps the file as executable, so that `perf record` notices it. It stays mapped until the process
+/// ends.
 fn mark(file: &File) -> io::Result<()> {
     use std::os::fd::AsRawFd;
     let (rights, kind) = (libc::PROT_READ | libc::PROT_EXEC, libc::MAP_PRIVATE);

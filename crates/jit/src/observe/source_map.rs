@@ -1,8 +1,8 @@
-//! From machine code to bytecode, lines and files.
+//! Maps machine code to bytecode, lines and files.
 
 use perilune_bytecode::Proto;
 
-/// A part of machine code, and the instruction of bytecode that it was compiled from.
+/// A part of machine code, and the bytecode instruction that it was compiled from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// Offset of its first byte.

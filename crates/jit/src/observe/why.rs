@@ -1,4 +1,4 @@
-//! Why the code of a function is slower than it could be.
+//! Explains why the code of a function is slower than it could be.
 
 use std::fmt::Write as _;
 
@@ -9,8 +9,8 @@ use crate::feedback::merge::MAX_PATHS;
 use crate::feedback::snapshot::{CalleeSeen, FieldPath, Snapshot};
 use crate::policy::hotness::Loops;
 
-/// Returns the instructions of a function on which its code spends more than it would on others of
-/// their kind, each with the reason.
+/// Returns the instructions of a function whose code is slower than that of others of their kind,
+/// each with the reason.
 pub(crate) fn text(proto: &Proto, snapshot: &Snapshot) -> String {
     let mut out = String::new();
     if snapshot.general {

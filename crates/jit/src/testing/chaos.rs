@@ -1,4 +1,4 @@
-//! Mode `chaos`: code is compiled and discarded at random, and for feedback that was never
+//! Mode `chaos`: code is compiled and discarded at random, also for feedback that was never
 //! recorded.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Failures of the compiler: catching panics outside of compile threads, and injecting faults for
+//! Failures of the compiler: catches panics outside of compile threads, and injects faults for
 //! tests.
 
 use std::any::Any;
@@ -32,27 +32,27 @@ pub enum Fault {
     Panic(Stage),
     /// The IR is malformed, which the verifier reports.
     Malformed,
-    /// Code of a loop is entered whatever the tags of its registers are.
+    /// OSR entries do not check the tags of registers.
     UncheckedEntry,
-    /// What is known of memory outlives calls.
+    /// Facts about memory outlive calls.
     StaleMemory,
-    /// What was loaded of fields is used again after stores to fields and after calls.
+    /// Loaded fields are reused after stores to fields and after calls.
     StaleLoads,
-    /// Loops that are not quiet keep what is known of memory.
+    /// Loops that are not quiet keep facts about memory.
     NoisyLoops,
-    /// Loops continue with what they have loaded after polls in which memory may have changed
-    ///.
+    /// Loops keep facts about memory after polls in which memory may have changed.
     LoudPolls,
-    /// The fields of a constructor are inferred from slots, and not from the shapes they lead to.
+    /// The fields of a constructor are inferred from slots, instead of from shapes.
     UnlinkedConstructor,
     /// Stores have no write barrier.
     NoBarrier,
-    /// A store compares the kind of an array with a tag that may not be that of a number.
+    /// A store compares the kind of an array with a tag that may not be a number's.
     UnguardedKind,
 }
 
 impl Fault {
-    /// Panics if this is the fault of the stage. The panic prints no message, as it is no bug.
+    /// Panics if the fault is a panic at this stage. The panic prints no message, as it is not a
+    /// bug.
     pub(crate) fn at(fault: Option<Fault>, stage: Stage) {
         if fault == Some(Fault::Panic(stage)) {
             resume_unwind(Box::new(format!("injected at {stage:?}")));

@@ -1,4 +1,4 @@
-//! What tests do to the compiler: injected faults, and random disturbance.
+//! Support for tests of the compiler: injected faults, and random disturbance.
 
 mod chaos;
 pub(crate) mod fault;
