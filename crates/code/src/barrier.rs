@@ -3,7 +3,7 @@
 //!
 //! A state stores its status and then loads the claim; the reclaimer stores the claim and then
 //! loads the status. At least one must see the other's store, which takes a full barrier on both
-//! sides. States enter often and the reclaimer is rare, so where the kernel offers an expedited
+//! sides. States enter often and the reclaimer runs rarely. So if the kernel offers an expedited
 //! `membarrier`, which runs a full barrier on every running thread of the process, the state's half
 //! is only a compiler barrier.
 
@@ -34,7 +34,7 @@ pub(crate) fn light() {
 }
 
 /// Runs the reclaimer's half: between the store of the claims and the loads of the statuses.
-/// Returns false if the system failed, and nothing is known of the statuses.
+/// Returns false if the system call failed: the statuses are unknown then.
 #[must_use]
 pub(crate) fn heavy() -> bool {
     if mutated(Mutant::NoHeavyBarrier) {
@@ -64,8 +64,8 @@ pub fn register() -> (bool, bool) {
     (EXPEDITED.load(Relaxed), SYNC_CORE.load(Relaxed))
 }
 
-/// Repeats [`register`] in a forked child that has one thread. Where the kernel refuses, both
-/// halves become fences.
+/// Repeats [`register`] in a forked child that has one thread. If the kernel refuses, both halves
+/// become fences.
 #[cfg(not(loom))]
 pub(crate) fn register_again() {
     if SYNC_CORE.load(Relaxed) {
@@ -77,12 +77,12 @@ pub(crate) fn register_again() {
 }
 
 /// Makes every running thread of the process execute a serializing instruction: between the last
-/// write of code and its publication, so that none runs what it fetched from a reused range before.
+/// write of code and its publication, so that no thread runs instructions that it fetched from a
+/// reused range before.
 #[cfg(not(loom))]
 pub fn sync_cores() {
     if SYNC_CORE.load(Relaxed) {
-        // If a registered call fails, the coherence of instruction caches that x86-64 promises
-        // remains.
+        // If a registered call fails, x86-64 still guarantees coherent instruction caches.
         membarrier::sync_core();
     }
 }
@@ -105,7 +105,7 @@ mod membarrier {
     }
 }
 
-/// Where there is no such call, both halves are fences.
+/// Without such a system call, both halves are fences.
 #[cfg(all(any(not(target_os = "linux"), miri), not(loom)))]
 mod membarrier {
     pub(super) fn register_expedited() -> bool {

@@ -1,24 +1,24 @@
-//! Why code is retired.
+//! Reasons for which code is retired.
 
 use crate::Counter;
 
-/// Why code is retired.
+/// The reason why code is retired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// A newer version of a member took its place.
     Replaced,
-    /// Something that it relies on no longer holds.
+    /// An assumption of the code no longer holds.
     Invalid,
-    /// It was the coldest when memory was short.
+    /// It was the coldest code when memory was short.
     Evicted,
-    /// The program is gone.
+    /// The program was dropped.
     Dropped,
-    /// At random, to test that it may happen.
+    /// It was chosen at random, as a test.
     Chaos,
 }
 
 impl Cause {
-    /// Returns whether a recompile that was begun before is still of use.
+    /// Returns whether the result of a compile in progress is still useful.
     pub(crate) fn keeps_results(self) -> bool {
         matches!(self, Cause::Replaced | Cause::Evicted)
     }

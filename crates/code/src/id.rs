@@ -1,8 +1,8 @@
-//! Names of code versions.
+//! The ids of code versions.
 
 use std::fmt;
 
-/// Names one code version of an engine. Frame words hold it.
+/// The id of one code version of an engine, which frame words hold.
 ///
 /// Ids are never reused: when the 31 bits are used up, [`crate::CodeSpace`] refuses to compile.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,7 +14,7 @@ impl CodeId {
     /// frames without machine code.
     pub const FIRST: CodeId = CodeId(16);
 
-    /// The largest id that is handed out. Frame words hold ids beside a bit ([`crate::Pins`]).
+    /// The largest id that is handed out. Frame words hold an id and a bit ([`crate::Pins`]).
     pub const LAST: CodeId = CodeId(u32::MAX >> 1);
 
     /// Returns the id with this number, as a frame word holds it.

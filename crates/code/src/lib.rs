@@ -1,24 +1,25 @@
-//! The life of machine code: memory for it, slots it is called through, versions, their reclamation
-//! while other threads run, and the threads that compile. Knows neither Lua nor the compiler.
+//! The life of machine code: its memory, the slots that it is called through, versions, their
+//! reclamation while other threads run, and the threads that compile. This crate knows neither Lua
+//! nor the compiler.
 //!
 //! `docs/code-life.md` gives the protocol and the argument why no freed code runs. In short:
 //!
 //! - A [`Method`] has an [`EntrySlot`] that always holds a callable address. Machine code calls
-//!   through the slot, and an address is nowhere else but in a register between load and call and
-//!   in return addresses.
+//!   through the slot, and otherwise an address is only in a machine register between load and
+//!   call, and in return addresses.
 //! - [`Method::begin`] hands out the one [`Ticket`] for compiling it. Its holder takes
 //!   [`CodeSpace::ids`], [`CodeSpace::reserve`]s memory, writes the code with
 //!   [`Reservation::publish`], and hands all to [`CodeSpace::publish`], which swaps the slots and
 //!   retires what was in them.
 //! - Each state of the engine is a [`Mutator`]. It is online while it runs Lua, reports at its
 //!   polls which versions its frames are in ([`Mutator::announce`]), and is walked on its behalf
-//!   while it is offline. A retired version is freed once every state has reported since and none
-//!   has a frame in it.
+//!   while it is offline. A retired version is freed when every state has reported since its
+//!   retirement and none has a frame in it.
 //! - [`Workers`] run compile jobs by priority.
 //! - A process may [`fork`]: parent and child keep their code apart, and the child continues with
 //!   the thread that it has.
 //!
-//! With `--cfg loom` only the parts that the model of the protocol is made of are built
+//! With `--cfg loom`, only the parts that the model of the protocol needs are built
 //! (`tests/loom.rs`).
 
 pub mod barrier;

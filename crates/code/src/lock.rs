@@ -20,7 +20,7 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(not(loom))]
 #[derive(Debug)]
 pub struct MutexGuard<'a, T> {
-    // Dropped in this order.
+    // The fields are dropped in this order.
     guard: std::sync::MutexGuard<'a, T>,
     _inside: crate::fork::Inside,
 }

@@ -1,4 +1,4 @@
-//! Finds code by id and by address.
+//! The map that finds code by id and by address.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::{CodeId, Module, Version, fork};
 
-/// Spreads ids, which are distinct small numbers.
+/// A hasher that spreads ids, which are distinct small numbers.
 #[derive(Default)]
 struct IdHasher(u64);
 
@@ -29,7 +29,7 @@ struct Tables {
     by_address: BTreeMap<usize, Arc<Version>>,
 }
 
-/// All versions that are not freed. It holds their modules.
+/// All versions that are not freed. The map keeps their modules alive.
 #[derive(Default)]
 pub(crate) struct CodeMap {
     tables: RwLock<Tables>,
@@ -58,7 +58,8 @@ impl CodeMap {
         });
     }
 
-    /// Forgets a module. Its memory is not given back yet, so its addresses are not another's.
+    /// Forgets a module. Its memory has not been given back yet, so no other code has its
+    /// addresses.
     pub(crate) fn remove(&self, module: &Module) {
         let removed = self.write(|tables| {
             let mut removed = Vec::with_capacity(module.versions().len());
@@ -68,7 +69,7 @@ impl CodeMap {
             }
             removed
         });
-        // The destructors of metadata may come back here.
+        // The destructors of metadata may use the map.
         drop(removed);
     }
 

@@ -10,8 +10,8 @@ use crate::lock::{Mutex, lock};
 use crate::module::Address;
 use crate::{Cause, Counter, EntrySlot, Refusal, Stats, Version};
 
-/// How many versions of a method may exist that are not freed: one installed and two that frames
-/// are still in.
+/// The most versions of a method that are not freed: one installed and two that frames are still
+/// in.
 const MAX_LIVE: u32 = 3;
 
 /// The state of a method.
@@ -31,7 +31,7 @@ pub enum Life {
     Dropped,
 }
 
-/// [`Life`] without its version or reason, which can be read without a lock.
+/// The variant of a [`Life`], which can be read without a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Phase {
@@ -74,7 +74,7 @@ impl Life {
 /// Why a method cannot be compiled now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotNow {
-    /// It is being compiled, perhaps for a result that will be late.
+    /// It is being compiled, even if the result will be late.
     Compiling,
     /// Frames are still in too many of its old versions.
     TooManyLive,
@@ -84,7 +84,7 @@ pub enum NotNow {
     Dropped,
 }
 
-/// Something that is compiled: a function, or a loop of one that is entered in its middle.
+/// A unit of compiling: a function, or an OSR entry at a loop of one.
 ///
 /// It begins with its slot, so machine code may call through a method's address; code with such an
 /// address keeps the method alive.
@@ -101,12 +101,12 @@ pub struct Method {
 
 const _: () = assert!(std::mem::offset_of!(Method, slot) == 0);
 
-/// What methods ask of the space that their code is in.
+/// The interface by which methods use the space that their code is in.
 pub(crate) trait Home: Send + Sync {
     fn stats(&self) -> &Stats;
-    /// The tickets that are out.
+    /// Returns the tickets that are out.
     fn tickets(&self) -> &Tickets;
-    /// Makes a forked child take back what threads of its parent have.
+    /// Takes back, in a forked child, the tickets of threads of its parent.
     fn mend_after_fork(&self);
     /// Ends a method's life.
     fn close(self: Arc<Self>, method: &Method);
@@ -140,20 +140,22 @@ impl Tickets {
 
 struct State {
     life: Life,
-    /// Raised when the result of a compile under way becomes worthless. 64 bits do not wrap.
+    /// A number that is raised when the result of a compile in progress becomes worthless. 64 bits
+    /// do not wrap.
     base: u64,
     /// The serial number of the ticket that is out.
     ticket: Option<u64>,
-    /// Tickets handed out. 64 bits do not wrap.
+    /// The number of tickets handed out. 64 bits do not wrap.
     tickets: u64,
-    /// Versions not freed, [`MAX_LIVE`] at most.
+    /// The number of versions that are not freed, at most [`MAX_LIVE`].
     live: u32,
-    /// Versions ever installed; stays at the maximum.
+    /// The number of versions ever installed, which saturates.
     compiles: u32,
 }
 
 impl Method {
-    /// Creates a method in the interpreter, which `stub` enters. `data` is the user's.
+    /// Creates a method without code, whose slot holds `stub`, which enters the interpreter. `data`
+    /// belongs to the user.
     pub(crate) fn new(
         home: Arc<dyn Home>,
         stub: *const u8,
@@ -184,7 +186,7 @@ impl Method {
         &self.slot
     }
 
-    /// Returns its state, or what it was a moment ago.
+    /// Returns the phase of the method now or a moment ago.
     #[inline(always)]
     pub fn phase(&self) -> Phase {
         const PHASES: [Phase; 6] = [
@@ -270,8 +272,8 @@ impl Method {
         }
     }
 
-    /// Ends its life, as its program is dropped: its code is retired, and a result of a compile
-    /// under way will be late. Dropping the method does this too, unless its own code keeps it
+    /// Ends its life, as its program is dropped: its code is retired, and the result of a compile
+    /// in progress will be late. Dropping the method does this too, unless its own code keeps it
     /// alive.
     pub fn close(&self) {
         self.home.clone().close(self);
@@ -310,7 +312,7 @@ impl Method {
         if cause == Cause::Evicted {
             self.evictions.fetch_add(1, Relaxed);
         }
-        // A result under way is still good if the old version was.
+        // A result in progress is still good if the old version was.
         let recompiling = matches!(state.life, Life::Recompiling(_));
         let next = if recompiling && cause.keeps_results() {
             Life::Queued
@@ -321,7 +323,7 @@ impl Method {
         Some(self.set_life(&mut state, next))
     }
 
-    /// Makes the result of a compile under way worthless, if the method has no code. The space's
+    /// Makes the result of a compile in progress worthless, if the method has no code. The space's
     /// lock is held.
     pub(crate) fn outdate(&self) {
         let mut state = lock(&self.state);
@@ -331,7 +333,7 @@ impl Method {
         }
     }
 
-    /// Ends its life; returns what it was. The space's lock is held.
+    /// Ends its life; returns the state before. The space's lock is held.
     pub(crate) fn end(&self) -> Life {
         let mut state = lock(&self.state);
         if let Some(version) = state.life.installed() {
@@ -396,7 +398,7 @@ impl fmt::Debug for Method {
     }
 }
 
-/// The method moved on while it was compiled.
+/// The error that a method has changed while it was compiled, so that the result is late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Late;
 
@@ -427,7 +429,7 @@ impl Ticket {
         self.method.end_ticket(&self, Some(reason));
     }
 
-    /// Installs the result, which ends the ticket in any case; returns the state before.
+    /// Installs the result; returns the state before. This ends the ticket in any case.
     pub(crate) fn install(&mut self, version: &Arc<Version>) -> Result<Life, Late> {
         self.returned = true;
         let result = self.method.install(self.base, version);

@@ -1,4 +1,4 @@
-//! Code versions, and the modules that they are published and retired in.
+//! Code versions, and the modules in which they are published and retired.
 
 use std::any::Any;
 use std::fmt;
@@ -25,7 +25,7 @@ pub struct Member {
     pub ticket: Ticket,
     /// Its id, which its code stores into frame words.
     pub id: CodeId,
-    /// The kind of version, a number of the user's.
+    /// The kind of version, a number that the user chooses.
     pub kind: u8,
     /// The function's bytes, as offsets into the module's code.
     pub body: Range<usize>,
@@ -44,7 +44,7 @@ pub struct Version {
     entry: Address,
     method: Weak<Method>,
     data: Arc<dyn Any + Send + Sync>,
-    /// Whether its method counts it as a version that is not freed.
+    /// Whether its method counts it among the versions that are not freed.
     counted: AtomicBool,
     retired: AtomicBool,
     seen: AtomicU64,
@@ -55,7 +55,7 @@ impl Version {
     pub fn id(&self) -> CodeId {
         self.id
     }
-    /// Returns its kind, a number of the user's.
+    /// Returns its kind, a number that the user chooses.
     pub fn kind(&self) -> u8 {
         self.kind
     }
@@ -83,7 +83,7 @@ impl Version {
     pub fn data_as<T: 'static>(&self) -> Option<&T> {
         (*self.data).downcast_ref()
     }
-    /// Returns whether it is out of its slot and will not come back. A frame in it should leave it.
+    /// Returns whether it has been taken out of its slot for good. A frame in it should leave it.
     pub fn is_retired(&self) -> bool {
         self.retired.load(Relaxed)
     }
@@ -116,9 +116,9 @@ impl fmt::Debug for Version {
 /// Functions that were compiled together: one range of memory, published, retired and freed
 /// together.
 pub struct Module {
-    /// Ascending ids.
+    /// The versions, in ascending order of their ids.
     versions: Vec<Arc<Version>>,
-    /// Taken out when the module is freed, even if the metadata is still held.
+    /// The code, which is taken out when the module is freed, even if the metadata is still held.
     range: Mutex<Option<CodeRange>>,
     footprint: usize,
     retired: AtomicBool,
@@ -157,7 +157,7 @@ impl Module {
         &self.versions
     }
 
-    /// Returns how many bytes of the region it takes.
+    /// Returns how many bytes of the region it occupies.
     pub fn footprint(&self) -> usize {
         self.footprint
     }
@@ -167,7 +167,7 @@ impl Module {
         self.retired.load(Relaxed)
     }
 
-    /// Calls `f` with the code as it is executed, unless that is freed.
+    /// Calls `f` with the code, unless that is freed.
     pub fn with_code<R>(&self, f: impl FnOnce(&CodeRange) -> R) -> Option<R> {
         lock(&self.range).as_ref().map(f)
     }

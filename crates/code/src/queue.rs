@@ -1,7 +1,8 @@
-//! Jobs by priority: the queue that all workers share. Channels bring jobs to it in the order of
+//! The queue of jobs by priority that all workers share. Channels bring jobs to it in the order of
 //! their arrival.
 
-/// Hands out the job of the highest priority; of equals, the one that came first.
+/// A queue that hands out the job with the highest priority, and among equal ones the first to
+/// arrive.
 ///
 /// Priorities change while jobs wait, so the queue is searched when a job is taken. There are at
 /// most hundreds of jobs, and each takes far longer than the search.

@@ -1,4 +1,4 @@
-//! The thread that advances quiescence and frees, in batches.
+//! The thread that advances quiescence and frees retired code, in batches.
 
 use std::sync::{Arc, Weak};
 use std::thread;
@@ -9,12 +9,12 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounde
 use crate::fork;
 use crate::lock::{Mutex, lock};
 
-/// The longest time between two advances while a frame pins what is retired.
+/// The longest time between two advances while frames pin retired code.
 const LONGEST: Duration = Duration::from_secs(1);
-/// Bytes of stack: the thread walks stacks and frees metadata, and recurses in neither.
+/// Bytes of stack. The thread walks stacks and frees metadata, both without recursion.
 const STACK: usize = 256 << 10;
 
-/// What the thread does.
+/// The work of the thread.
 pub(crate) trait Reclaim: Send + Sync + 'static {
     /// Advances quiescence and frees; returns how many things were freed.
     fn reclaim(&self) -> usize;
@@ -22,25 +22,25 @@ pub(crate) trait Reclaim: Send + Sync + 'static {
     fn pending(&self) -> usize;
 }
 
-/// Wakes the thread, and starts it when there is something to do first.
+/// Wakes the thread, and starts it when there is something to do for the first time.
 #[derive(Default)]
 pub(crate) struct Reclaimer {
     thread: Mutex<Option<Link>>,
 }
 
 /// The senders to the thread, which ends when they are dropped. Each channel holds one message at
-/// most: more of the same say nothing new.
+/// most: further equal messages would say nothing new.
 struct Link {
-    /// Something was retired since the last advance.
+    /// Signals that something was retired since the last advance.
     retired: Sender<()>,
-    /// So much that the next advance should not wait.
+    /// Signals that so much was retired that the next advance should not wait.
     urgent: Sender<()>,
     /// The process that the thread is in.
     child: u64,
 }
 
 impl Reclaimer {
-    /// Reports that something was retired. Returns whether a thread will see to it.
+    /// Reports that something was retired. Returns whether a thread will handle it.
     pub(crate) fn notify<R: Reclaim>(
         &self,
         space: &Arc<R>,
@@ -94,7 +94,8 @@ fn start<R: Reclaim>(space: &Arc<R>, interval: Duration) -> Option<Link> {
     Some(Link { retired, urgent, child: fork::child() })
 }
 
-/// Advances every `interval` while something waits to be freed, less often while nothing can be.
+/// Advances every `interval` while something waits to be freed, and less often while nothing can be
+/// freed.
 fn run<R: Reclaim>(
     retired: &Receiver<()>,
     urgent: &Receiver<()>,

@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use crate::Counter;
 
-/// Why a method stays in the interpreter, or with the code that it has.
+/// The reason why a method stays in the interpreter, or keeps its old code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The compiler panicked with this message.
     Panic(Arc<str>),
-    /// The verifier rejected what the compiler made.
+    /// The verifier rejected the output of the compiler.
     Verifier(Arc<str>),
-    /// Machine code could not be made, for this reason.
+    /// Machine code could not be generated, for this reason.
     Backend(Arc<str>),
-    /// It is larger than what is compiled.
+    /// It is too large to be compiled.
     TooLarge,
-    /// It uses something that is not compiled.
+    /// It uses a feature that is not compiled.
     Unsupported(&'static str),
     /// There is no room for its code, even after the coldest methods were evicted.
     Exhausted,
@@ -25,7 +25,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Returns the counter that counts it.
+    /// Returns the counter of this kind of refusal.
     pub fn counter(&self) -> Counter {
         match self {
             Refusal::Panic(_) => Counter::RefusedPanic,

@@ -1,4 +1,4 @@
-//! Entry slots: where machine code finds what to call.
+//! Entry slots, in which machine code finds the addresses to call.
 
 use crate::sync::{AtomicPtr, Mutant, Ordering, order};
 
@@ -22,15 +22,15 @@ impl EntrySlot {
         EntrySlot { target: AtomicPtr::new(stub.cast_mut()) }
     }
 
-    /// Returns what a call through the slot would call now. It may be called until the state's next
-    /// announcement, or until it leaves.
+    /// Returns the address that a call through the slot would call now. It may be called until the
+    /// state's next announcement, or until the state leaves.
     #[inline(always)]
     pub fn target(&self) -> *const u8 {
         self.target.load(order(Mutant::CallRelaxed, Ordering::Acquire))
     }
 
-    /// Replaces `current` by `new`; returns whether it was there. The winner owns the retirement of
-    /// `current`.
+    /// Replaces `current` by `new`; returns whether the slot held `current`. The caller that
+    /// replaces it has to retire it.
     pub fn exchange(&self, current: *const u8, new: *const u8) -> bool {
         let success = order(Mutant::PublishRelaxed, Ordering::AcqRel);
         self.target

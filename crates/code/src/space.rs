@@ -19,14 +19,14 @@ use crate::{
     Mutator, Refusal, Region, Reservation, Stats, Usage, Version, barrier, fork,
 };
 
-/// Says how hot a version is; see [`Options::hotness`].
+/// A function that returns how hot a version is; see [`Options::hotness`].
 pub type Hotness = Box<dyn Fn(&Version) -> u64 + Send + Sync>;
 
-/// How much memory an engine's code may take, and how it is reclaimed.
+/// Options for the memory of an engine's code, and for its reclamation.
 pub struct Options {
     /// Bytes of executable memory.
     pub budget: usize,
-    /// How writing and executing are kept apart.
+    /// How the region keeps writing and executing apart.
     pub mapping: MappingKind,
     /// The time between two advances while something is retired.
     pub advance_every: Duration,
@@ -34,8 +34,8 @@ pub struct Options {
     pub background: bool,
     /// How long a reservation waits for memory that is about to be freed.
     pub patience: Duration,
-    /// Which versions to keep when memory is short: the coldest are retired first. `None`: those
-    /// not seen in a frame for longest ([`Version::last_seen`]).
+    /// The hotness of versions: when memory is short, the coldest are retired first. Without it,
+    /// those are that were not seen in a frame for longest ([`Version::last_seen`]).
     pub hotness: Option<Hotness>,
 }
 
@@ -52,17 +52,17 @@ impl Default for Options {
     }
 }
 
-/// What became of a module that was to be published.
+/// The result of publishing a module.
 #[derive(Debug)]
 pub struct Published {
-    /// The module, unless all of it was late.
+    /// The module, unless all of its members were late.
     pub module: Option<Arc<Module>>,
-    /// Members that are in their slots now.
+    /// The number of members that are in their slots now.
     pub installed: usize,
-    /// Members whose methods had moved on.
+    /// The number of late members: their methods had changed in the meantime.
     pub late: usize,
-    /// Methods that lost their code because it was in a module with a version that was replaced.
-    /// They may be compiled again.
+    /// The methods that lost their code because it was in a module with a version that was
+    /// replaced. They may be compiled again.
     pub requeue: Vec<Arc<Method>>,
 }
 
@@ -73,13 +73,13 @@ pub struct CodeSpace {
     region: OnceLock<Result<Arc<Region>, Arc<str>>>,
     map: CodeMap,
     quiescence: Quiescence<Arc<Module>>,
-    /// Serializes what changes slots. Taken before any method's lock; nothing with a destructor of
-    /// the user's is dropped under it.
+    /// Serializes changes of slots. It is locked before the lock of any method, and no value with a
+    /// destructor of the user is dropped while it is held.
     changes: Mutex<()>,
     /// The next id to hand out. Beyond [`CodeId::LAST`] compiles are refused.
     next_id: AtomicU32,
     tickets: Tickets,
-    /// The process that the states, tickets and threads known here are of.
+    /// The process that the known states, tickets and threads belong to.
     child: AtomicU64,
     /// Bytes of retired modules that are not freed.
     retired_bytes: AtomicUsize,
@@ -90,7 +90,7 @@ pub struct CodeSpace {
 }
 
 impl CodeSpace {
-    /// Creates an empty space. Memory is mapped when code is first placed.
+    /// Creates an empty space. It maps memory when code is first placed.
     pub fn new(options: Options) -> Arc<CodeSpace> {
         fork::watch();
         Arc::new_cyclic(|this| CodeSpace {
@@ -140,8 +140,8 @@ impl CodeSpace {
         self.retired_bytes.load(Relaxed)
     }
 
-    /// Returns the number of modules that are retired and not freed. When it is zero, all memory
-    /// that was freed is counted as free.
+    /// Returns the number of modules that are retired and not freed. If it is zero, all memory that
+    /// was freed is counted as free.
     pub fn pending(&self) -> usize {
         self.pending.load(Acquire)
     }
@@ -158,7 +158,7 @@ impl CodeSpace {
     }
 
     /// Returns the version of this id, unless it is freed. It is not freed while a frame is in it
-    /// that its state has announced or will be asked for.
+    /// that its state has announced or has still to announce.
     pub fn version(&self, id: CodeId) -> Option<Arc<Version>> {
         self.map.get(id)
     }
@@ -184,7 +184,8 @@ impl CodeSpace {
         self.map.modules()
     }
 
-    /// Creates a method in the interpreter, which `stub` enters. `data` is the user's.
+    /// Creates a method without code, whose slot holds `stub`, which enters the interpreter. `data`
+    /// belongs to the user.
     pub fn method(
         self: &Arc<Self>,
         stub: *const u8,
@@ -193,12 +194,12 @@ impl CodeSpace {
         Method::new(self.clone(), stub, data)
     }
 
-    /// Takes back, in a forked child, what was given to threads that it does not have: their
-    /// tickets, and the states that they ran. The first use of the space does this; a method whose
-    /// ticket was lost says until then that it is being compiled.
+    /// Takes back, in a forked child, the tickets of threads that it does not have, and forgets the
+    /// states that they ran. The first use of the space does this; until then, a method whose
+    /// ticket was lost is reported as being compiled.
     #[inline]
     pub fn mend_after_fork(&self) {
-        // Acquire: a thread that finds it mended finds all of it mended.
+        // Acquire: a thread that sees the new number sees all changes by this function.
         if self.child.load(Acquire) != fork::child() {
             self.mend();
         }
@@ -215,7 +216,7 @@ impl CodeSpace {
         self.child.store(fork::child(), Release);
         drop(changes);
         drop(methods);
-        // What the parent had retired is freed here as well.
+        // Code that the parent had retired is freed in the child as well.
         if let Some(space) = self.this.upgrade().filter(|_| self.pending() > 0) {
             space.wake_reclaimer();
         }
@@ -236,9 +237,10 @@ impl CodeSpace {
         Ok(CodeIds::new(first, count))
     }
 
-    /// Takes room for code. When there is none, retires the coldest modules and waits a while until
-    /// they are freed, and retires others if that does not help. A state that waits for this does
-    /// so offline ([`Mutator::blocking`]), or its frames pin what is to be freed.
+    /// Takes room for code. If there is none, retires the coldest modules and waits a while until
+    /// they are freed, and retires others if that does not help. A state that waits for this has to
+    /// do so offline ([`Mutator::blocking`]), as its frames would otherwise pin code that is to be
+    /// freed.
     ///
     /// # Errors
     /// If that does not help, or there is no executable memory at all.
@@ -257,7 +259,7 @@ impl CodeSpace {
         let end = Instant::now() + self.options.patience;
         let mut stuck = 0;
         loop {
-            // What is on its way counts.
+            // Code that is about to be freed counts.
             let wanted = (2 * size + stuck).saturating_sub(self.retired_bytes());
             let evicted = self.evict(wanted);
             self.advance_now();
@@ -269,15 +271,15 @@ impl CodeSpace {
             } else if evicted == 0 && wanted != 0 {
                 return Err(Refusal::Exhausted);
             } else {
-                // Frames may pin what is retired for long, and what was freed may be scattered. So
-                // more has to go.
+                // Frames may pin retired code for long, and freed memory may be fragmented, so more
+                // code has to be retired.
                 stuck = self.retired_bytes();
             }
         }
     }
 
     /// Places finished code that does not depend on its address, if there is room without evicting
-    /// other code. The code is no version: its owner decides when no thread runs it any more.
+    /// other code. The code is not a version: its owner decides when no thread runs it any more.
     ///
     /// # Errors
     /// If there is no executable memory.
@@ -291,7 +293,7 @@ impl CodeSpace {
         Ok(range)
     }
 
-    /// Locks what changes slots.
+    /// Acquires the lock for changes of slots.
     fn changes(&self) -> MutexGuard<'_, ()> {
         self.mend_after_fork();
         lock(&self.changes)
@@ -307,16 +309,16 @@ impl CodeSpace {
         self.region.get_or_init(make).as_ref().map_err(|e| Refusal::Backend(e.clone()))
     }
 
-    /// Puts finished code into the slots of its members' methods, and retires what it replaces.
-    /// Code that is late for all its methods is freed.
+    /// Puts finished code into the slots of its members' methods, and retires the code that it
+    /// replaces. Code that is late for all its methods is freed.
     pub fn publish(self: &Arc<Self>, range: CodeRange, members: Vec<Member>) -> Published {
-        // In a child that another thread forks, the code is either in the map or not placed at all.
+        // If another thread forks, the code in the child is either in the map or not placed at all.
         let _inside = fork::enter();
         let (module, mut tickets) = Module::new(range, members);
         barrier::sync_cores();
         let changes = self.changes();
-        // Under the lock: a module that is found in the map could be retired before it is
-        // installed.
+        // Under the lock, since a module that is found in the map could otherwise be retired before
+        // it is installed.
         self.map.insert(&module);
         let (mut before, mut late) = (Vec::new(), 0);
         for (version, ticket) in module.versions().iter().zip(&mut tickets) {
@@ -349,8 +351,9 @@ impl CodeSpace {
         Published { module, installed, late, requeue: losers.methods }
     }
 
-    /// Takes the module of a version out of all its slots and retires it: the one way in which code
-    /// is invalidated. Returns the methods that lost their code, which may be compiled again.
+    /// Takes the module of a version out of all its slots and retires it. This is the only way in
+    /// which code is invalidated. Returns the methods that lost their code, which may be compiled
+    /// again.
     pub fn retire(self: &Arc<Self>, id: CodeId, cause: Cause) -> Vec<Arc<Method>> {
         let Some(module) = self.map.module(id) else { return Vec::new() };
         let mut losers = Losers::default();
@@ -362,7 +365,8 @@ impl CodeSpace {
     }
 
     /// Retires the code in a method's slot, as [`CodeSpace::retire`] does. The result of a compile
-    /// under way is worthless as well, unless the cause leaves it good ([`Cause::Evicted`]).
+    /// in progress becomes worthless as well, unless the cause does not concern it
+    /// ([`Cause::Evicted`]).
     pub fn invalidate(self: &Arc<Self>, method: &Method, cause: Cause) -> Vec<Arc<Method>> {
         let mut losers = Losers::default();
         let changes = self.changes();
@@ -416,7 +420,7 @@ impl CodeSpace {
         }
     }
 
-    /// Retires the coldest modules until their bytes reach `bytes`; returns how many that are.
+    /// Retires the coldest modules until their bytes reach `bytes`; returns the number of modules.
     pub fn evict(self: &Arc<Self>, bytes: usize) -> usize {
         if bytes == 0 {
             return 0;
@@ -447,9 +451,9 @@ impl CodeSpace {
         evicted
     }
 
-    /// Advances quiescence, and frees what no state can be in any more: what was retired before the
-    /// last advance that every online state has answered. Returns how many modules were freed. May
-    /// be called from anywhere but [`Hooks`], also by an online state.
+    /// Advances quiescence, and frees the code that no state can be in any more: that which was
+    /// retired before the last advance that every online state has answered. Returns how many
+    /// modules were freed. May be called from anywhere but [`Hooks`], also by an online state.
     pub fn advance_now(&self) -> usize {
         self.mend_after_fork();
         let advanced = self.quiescence.advance();
@@ -459,10 +463,10 @@ impl CodeSpace {
         self.collect()
     }
 
-    /// Frees what no state can be in any more, without advancing.
+    /// Frees the code that no state can be in any more, without advancing.
     pub fn collect(&self) -> usize {
-        // If another thread forked while this one holds what it took out, nothing in the child
-        // would free it.
+        // If another thread forked while this one holds the collected modules, nothing in the child
+        // would free them.
         let _inside = fork::enter();
         let number = self.quiescence.number();
         let note = |ids: &[CodeId]| {
@@ -549,7 +553,7 @@ impl fmt::Debug for CodeSpace {
     }
 }
 
-/// What a retirement releases, to be dropped without the lock.
+/// The methods that a retirement releases, to be dropped without the lock.
 #[derive(Default)]
 struct Losers {
     /// Methods that lost their code.

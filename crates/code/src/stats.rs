@@ -1,10 +1,10 @@
-//! Named counters of what happens to code.
+//! Named counters of events in the life of code.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// What is counted.
+        /// A kind of event that is counted.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Counter { $($(#[$doc])* $name,)* }
 
@@ -29,7 +29,7 @@ counters! {
     Published = "modules published",
     /// Versions installed in a slot.
     Installed = "versions installed",
-    /// Of these, in place of another version.
+    /// Versions installed in place of another one.
     Swapped = "versions swapped",
     /// Results that came too late for their method.
     Late = "late results",
@@ -37,21 +37,21 @@ counters! {
     Discarded = "modules discarded",
     /// Modules retired.
     Retired = "modules retired",
-    /// Retired because a member was replaced by a newer version.
+    /// Modules retired because a member was replaced by a newer version.
     RetiredReplaced = "retired: replaced",
-    /// Retired because an assumption no longer holds.
+    /// Modules retired because an assumption no longer holds.
     RetiredInvalid = "retired: invalid",
-    /// Retired because the budget was spent and others were hotter.
+    /// Modules retired because the budget was spent and others were hotter.
     RetiredEvicted = "retired: evicted",
-    /// Retired because the program was dropped.
+    /// Modules retired because the program was dropped.
     RetiredDropped = "retired: program dropped",
-    /// Retired at random.
+    /// Modules retired at random.
     RetiredChaos = "retired: chaos",
     /// Modules freed.
     Freed = "modules freed",
     /// Bytes of the region freed.
     BytesFreed = "bytes freed",
-    /// Times the quiescence number was raised.
+    /// The number of times that the quiescence number was raised.
     Advances = "advances",
     /// States whose poll was armed.
     Armed = "polls armed",
@@ -59,19 +59,19 @@ counters! {
     Walked = "states walked",
     /// Reservations that had to wait for memory.
     Pressed = "reservations under pressure",
-    /// Refused: the compiler panicked.
+    /// Compiles refused because the compiler panicked.
     RefusedPanic = "refused: panic",
-    /// Refused by the verifier.
+    /// Compiles refused by the verifier.
     RefusedVerifier = "refused: verifier",
-    /// Refused by the code generator.
+    /// Compiles refused by the code generator.
     RefusedBackend = "refused: backend",
-    /// Refused for its size.
+    /// Methods refused because of their size.
     RefusedTooLarge = "refused: too large",
-    /// Refused for something not compiled.
+    /// Methods refused because of a feature that is not compiled.
     RefusedUnsupported = "refused: unsupported",
-    /// Refused as code memory was exhausted.
+    /// Compiles refused because code memory was exhausted.
     RefusedExhausted = "refused: code memory exhausted",
-    /// Refused for the number of its compiles.
+    /// Methods refused because of the number of their compiles.
     RefusedTooOften = "refused: compiled too often",
 }
 

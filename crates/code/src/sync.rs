@@ -1,6 +1,6 @@
 //! Atomics, of `std` or of the model checker, and the mutants of the protocol.
 //!
-//! Each step, fence or ordering that the argument of `docs/code-life.md` needs names a [`Mutant`]
+//! Each step, fence or ordering that the argument of `docs/code-life.md` needs names the [`Mutant`]
 //! that omits it. Only the model can switch one on; otherwise [`mutated`] is the constant `false`.
 
 #[cfg(loom)]
@@ -17,7 +17,7 @@ pub fn yield_now() {
     std::thread::yield_now();
 }
 
-/// Waits a little in a loop that watches a word; longer from turn to turn.
+/// Waits a little in a loop that watches a word, longer in each iteration.
 pub(crate) fn relax(turn: &mut u32) {
     *turn += 1;
     match *turn {
@@ -42,17 +42,17 @@ pub enum Mutant {
     ClaimIgnored,
     /// The claim ends before the walk.
     ClaimEndsEarly,
-    /// The claim's end does not release what the reclaimer has seen and read.
+    /// The claim's end does not release the reclaimer's reads.
     ClaimEndRelaxed,
-    /// The entering state does not acquire what came before the claim's end.
+    /// The entering state does not acquire the reclaimer's actions before the claim's end.
     ClaimReadRelaxed,
     /// A state that leaves does not release its stack to the walk.
     LeaveRelaxed,
     /// The reclaimer does not acquire the stack that it walks.
     StatusReadRelaxed,
-    /// An online state is reported for as if it were offline.
+    /// The reclaimer reports for an online state as if it were offline.
     OnlineWalked,
-    /// An offline state is taken to have no frames.
+    /// The reclaimer assumes that an offline state has no frames.
     OfflineNotWalked,
     /// The number is raised without releasing the exchanges of slots before it.
     NumberRaisedRelaxed,
@@ -66,7 +66,7 @@ pub enum Mutant {
     PinsIgnored,
     /// The frames below the first announced one are forgotten.
     PinsNotCarried,
-    /// A frame that other code runs from now on is still announced.
+    /// A frame still counts as announced when other code runs it.
     AnnouncedForGood,
     /// One state's announcement is enough.
     OneStateSuffices,
@@ -78,12 +78,12 @@ pub enum Mutant {
     CallRelaxed,
     /// A thread forks while others are inside the gate.
     GateNotAwaited,
-    /// A thread that leaves the gate does not release what it did inside.
+    /// A thread that leaves the gate does not release its actions inside.
     GateLeaveRelaxed,
 }
 
 impl Mutant {
-    /// All of them.
+    /// All mutants.
     pub const ALL: [Mutant; 24] = [
         Mutant::NoLightBarrier,
         Mutant::NoHeavyBarrier,

@@ -1,7 +1,8 @@
 //! The threads that compile.
 //!
-//! Requests and wake-ups travel over channels; after them one queue, which all threads share, keeps
-//! the order of priority, lets a thread take companions of its job, and lets jobs be cancelled.
+//! Requests and wake-ups travel over channels. From there jobs go into one queue that all threads
+//! share. It keeps the order of priority, lets a thread take companions of its job, and lets jobs
+//! be cancelled.
 
 mod link;
 #[cfg(test)]
@@ -20,15 +21,15 @@ use crate::lock::{Mutex, MutexGuard, lock};
 use crate::queue::Queue;
 use link::{Inbox, Link};
 
-/// What workers do. They share nothing but the queue: each has a context of its own.
+/// The work of the threads. They share nothing but the queue: each has its own context.
 ///
-/// A panic in any of these refuses the job concerned ([`Compiler::panicked`]), and the thread goes
-/// on. Threads run all of them inside the gate of [`fork`], so what takes long and uses no lock of
-/// the engine should run in [`fork::outside`].
+/// A panic in any of these refuses the job concerned ([`Compiler::panicked`]), and the thread
+/// continues. Threads call all of these methods inside the gate of [`fork`], so work that takes
+/// long and uses no lock of the engine should run in [`fork::outside`].
 pub trait Compiler: Send + Sync + 'static {
-    /// What is to be compiled. Dropping it gives up.
+    /// A unit of work. Dropping it gives it up.
     type Job: Send + 'static;
-    /// What a thread keeps from job to job.
+    /// The data that a thread keeps from job to job.
     type Context: Send + 'static;
 
     /// Creates a context.
@@ -38,15 +39,15 @@ pub trait Compiler: Send + Sync + 'static {
     fn compile(&self, context: &mut Self::Context, job: &mut Self::Job);
 
     /// Returns the priority of a waiting job that was submitted with the priority `given`. It is
-    /// read when a thread takes a job, so that what has become hot in the meantime comes first. The
-    /// queue is locked meanwhile.
+    /// called when a thread takes a job, so that jobs that have become hot in the meantime come
+    /// first. The queue is locked meanwhile.
     fn priority(&self, job: &Self::Job, given: u64) -> u64 {
         let _ = job;
         given
     }
 
     /// Returns how long a thread has to pause before it takes the next job, or `None` if it may
-    /// take one now. It asks again after that time. Threads do not pause during
+    /// take one now. The thread asks again after that time. Threads do not pause during
     /// [`Workers::wait_idle`].
     fn pause(&self) -> Option<Duration> {
         None
@@ -59,12 +60,12 @@ pub trait Compiler: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Makes one job of several. Jobs that a panic drops here have given up.
+    /// Joins several jobs into one. Jobs that a panic drops here are given up.
     fn join(&self, job: &mut Self::Job, others: Vec<Self::Job>) {
         let _ = (job, others);
     }
 
-    /// Returns jobs that the job done before has left, with their priorities.
+    /// Returns the jobs that follow from the previous job, with their priorities.
     fn follow_ups(&self) -> Vec<(u64, Self::Job)> {
         Vec::new()
     }
@@ -83,17 +84,17 @@ pub trait Compiler: Send + Sync + 'static {
     }
 }
 
-/// After how much time without a job a thread [rests](Compiler::rest).
+/// The time without a job after which a thread [rests](Compiler::rest).
 const REST: Duration = Duration::from_millis(50);
 
-/// How many threads there are, and what they get.
+/// Options for the number and the resources of threads.
 #[derive(Clone, Debug)]
 pub struct WorkerOptions {
-    /// The most threads; zero for one on up to three cores, else a third of the cores.
+    /// The most threads; zero means one on up to three cores, otherwise a third of the cores.
     pub threads: usize,
-    /// Bytes of stack of each.
+    /// Bytes of stack of each thread.
     pub stack: usize,
-    /// How long dropping the workers waits for a job under way before it leaves it alone.
+    /// How long dropping the workers waits for a job in progress before it abandons the job.
     pub patience: Duration,
 }
 
@@ -103,12 +104,13 @@ impl Default for WorkerOptions {
     }
 }
 
-/// The most threads that there are if none is asked for.
+/// The most threads if no number is requested.
 const MOST_THREADS: usize = 16;
 
-/// A queue of jobs and the threads that do them, which are started when there is something to do.
+/// A queue of jobs and the threads that execute them, which are started when there is something to
+/// do.
 ///
-/// Dropping it drops the waiting jobs, and waits a limited time for those under way.
+/// Dropping it drops the waiting jobs, and waits a limited time for those in progress.
 ///
 /// In a forked child it has no jobs and no threads, and starts threads of its own.
 pub struct Workers<C: Compiler> {
@@ -118,30 +120,31 @@ pub struct Workers<C: Compiler> {
 struct Shared<C: Compiler> {
     compiler: C,
     options: WorkerOptions,
-    /// The most threads, once the first one is wanted. Counting the cores takes several system
-    /// calls, which would be much of the time that a short script takes.
+    /// The most threads, computed when the first one is needed. Counting the cores takes several
+    /// system calls, which would take much of the time of a short script.
     most: OnceLock<usize>,
     state: Mutex<State<C>>,
 }
 
 struct State<C: Compiler> {
-    /// Jobs that arrived from the channel and are not under way.
+    /// Jobs that arrived from the channel and are not in progress.
     queue: Queue<C::Job>,
     /// Contexts of [`Workers::run_here`].
     contexts: Vec<C::Context>,
     link: Link<C::Job>,
     closing: bool,
-    /// All that were started.
+    /// The handles of all threads that were started.
     handles: Vec<JoinHandle<()>>,
-    /// How many of them have not ended.
+    /// The number of threads that have not ended.
     threads: usize,
-    /// How many of them wait for messages.
+    /// The number of threads that wait for messages.
     idle: usize,
-    /// Jobs under way on them.
+    /// The number of jobs in progress on these threads.
     running: usize,
-    /// Jobs submitted and not done: in the channel, in the queue, in the hands of a thread.
+    /// The number of jobs submitted and not done: in the channel, in the queue, or taken by a
+    /// thread.
     outstanding: usize,
-    /// Told when nothing is outstanding.
+    /// The waiting callers, which are notified when no job is outstanding.
     waiters: Vec<Sender<()>>,
     /// The process that the threads are in.
     child: u64,
@@ -164,12 +167,12 @@ impl<C: Compiler> State<C> {
         }
     }
 
-    /// Notes that so many jobs are done or gone.
+    /// Records that so many jobs are done or dropped.
     fn settle(&mut self, jobs: usize) {
         self.outstanding -= jobs;
         if self.outstanding == 0 {
             for waiter in self.waiters.drain(..) {
-                // One that does not wait any more needs no message.
+                // A caller that does not wait any more needs no message.
                 let _ = waiter.try_send(());
             }
         }
@@ -185,13 +188,13 @@ impl<C: Compiler> Workers<C> {
         Workers { shared: Arc::new(Shared { compiler, options, most, state }) }
     }
 
-    /// Returns what does the jobs.
+    /// Returns the compiler.
     pub fn compiler(&self) -> &C {
         &self.shared.compiler
     }
 
     /// Queues a job; the higher its priority ([`Compiler::priority`]), the sooner it is done. If
-    /// there is no thread and none can be started, the job is dropped, which gives up.
+    /// there is no thread and none can be started, the job is dropped, which gives it up.
     pub fn submit(&self, priority: u64, job: C::Job) {
         let mut state = self.shared.state();
         let waiting = state.outstanding - state.running;
@@ -222,7 +225,7 @@ impl<C: Compiler> Workers<C> {
         }
     }
 
-    /// Does a job on this thread, now.
+    /// Executes a job on this thread, now.
     pub fn run_here(&self, job: C::Job) {
         let mut context = self.shared.state().contexts.pop();
         let mut jobs = vec![(0, job)];
@@ -233,7 +236,7 @@ impl<C: Compiler> Workers<C> {
         self.shared.state().contexts.extend(context);
     }
 
-    /// Returns the number of jobs that wait or are under way.
+    /// Returns the number of jobs that are waiting or in progress.
     pub fn pending(&self) -> usize {
         self.shared.state().outstanding
     }
@@ -245,20 +248,20 @@ impl<C: Compiler> Workers<C> {
         link.requests().for_each(|(priority, job)| queue.push(priority, job));
         let jobs = queue.remove(out);
         state.settle(jobs.len());
-        // Those that were only moved to the queue are still to be done.
+        // Jobs that were only moved to the queue still have to be done.
         if !state.queue.is_empty() {
             state.link.wake();
         }
         jobs
     }
 
-    /// Waits until no job waits or is under way. Not to be called by a job.
+    /// Waits until no job is waiting or in progress. A job must not call this.
     pub fn wait_idle(&self) {
         let (done, is_done) = bounded(1);
         let mut state = self.shared.state();
         if state.outstanding > 0 {
             state.waiters.push(done);
-            // Threads that pause continue.
+            // Wakes threads that pause.
             for _ in 0..state.threads {
                 state.link.wake();
             }
@@ -271,7 +274,7 @@ impl<C: Compiler> Workers<C> {
 /// A job that a thread has taken.
 struct Taken<J> {
     job: J,
-    /// Jobs to be joined with it, or the message of a panic.
+    /// The jobs to be joined with it, or the message of a panic.
     companions: Result<Vec<J>, String>,
 }
 
@@ -286,9 +289,8 @@ impl<C: Compiler> Shared<C> {
         })
     }
 
-    /// Locks the state. In a forked child it is emptied first: the jobs that its parent had waiting
-    /// give up, and what names threads or channels of the parent is forgotten without being
-    /// touched.
+    /// Locks the state. In a forked child it is emptied first: waiting jobs of the parent are given
+    /// up, and threads and channels of the parent are forgotten without being touched.
     fn state(&self) -> MutexGuard<'_, State<C>> {
         let mut state = lock(&self.state);
         if state.child != fork::child() {
@@ -296,7 +298,7 @@ impl<C: Compiler> Shared<C> {
             state.contexts = parents.contexts;
             state.closing = parents.closing;
             std::mem::forget((parents.link, parents.handles, parents.waiters));
-            // Jobs may come back here as they are dropped.
+            // The destructors of jobs may use the workers.
             drop(state);
             drop(parents.queue);
             state = lock(&self.state);
@@ -304,7 +306,7 @@ impl<C: Compiler> Shared<C> {
         state
     }
 
-    /// Does a job. The context is gone afterwards if the job panicked.
+    /// Executes a job. If the job panics, the context is dropped.
     fn run(&self, context: &mut Option<C::Context>, taken: Taken<C::Job>) {
         let _inside = fork::enter();
         let Taken { mut job, companions } = taken;
@@ -317,7 +319,7 @@ impl<C: Compiler> Shared<C> {
                 self.compiler.compile(context, &mut job);
             })
         });
-        // What panics as it is dropped or reported is not reported, and the thread continues.
+        // A panic while a job is dropped or reported is not reported, and the thread continues.
         let _ = match result {
             Ok(()) => caught(|| drop(job)),
             Err(message) => {
@@ -327,7 +329,7 @@ impl<C: Compiler> Shared<C> {
         };
     }
 
-    /// Returns what the job done before has left to do.
+    /// Returns the jobs that follow from the previous job.
     fn follow_ups(&self) -> Vec<(u64, C::Job)> {
         let _inside = fork::enter();
         caught(|| self.compiler.follow_ups()).unwrap_or_else(|message| {
@@ -415,8 +417,8 @@ impl<C: Compiler> Shared<C> {
         Ok(others)
     }
 
-    /// Waits until all threads have ended, or patience has. A thread does not wait for itself,
-    /// should its job drop the engine.
+    /// Waits until all threads have ended, or for the time of [`WorkerOptions::patience`]. A thread
+    /// whose job drops the engine does not wait for itself.
     fn wait_for_end(&self) {
         let end = Instant::now() + self.options.patience;
         let mut state = self.state();
@@ -428,7 +430,7 @@ impl<C: Compiler> Shared<C> {
         }
         if fork::outside(|| ended.recv_deadline(end)) == Err(RecvTimeoutError::Disconnected) {
             for handle in handles {
-                // They have nothing left to do.
+                // The threads have nothing left to do.
                 let _ = handle.join();
             }
         }
@@ -463,13 +465,13 @@ fn work<C: Compiler>(shared: &Shared<C>, inbox: &Inbox<C::Job>) {
 fn caught<R>(f: impl FnOnce() -> R) -> Result<R, String> {
     catch_unwind(AssertUnwindSafe(f)).map_err(|payload| {
         let message = message(&*payload).to_owned();
-        // Its destructor could panic again.
+        // The payload's destructor could panic again.
         std::mem::forget(payload);
         message
     })
 }
 
-/// Returns what a panic said.
+/// Returns the message of a panic.
 fn message(payload: &(dyn Any + Send)) -> &str {
     match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
         (Some(text), _) => text,

@@ -1,14 +1,14 @@
 //! The gate that keeps locks free while the process forks.
 //!
-//! A spin lock of readers and one writer in a single word. The writer is a thread that forks, which
-//! needs the word to be reset in the child by a plain store; that is why it is not a lock of `std`.
+//! A spin lock for many readers and one writer in a single word. The writer is a thread that forks.
+//! It is not a lock of `std`, because the child has to reset the word by a plain store.
 
 use crate::sync::{AtomicUsize, Mutant, Ordering, mutated, order, relax};
 
 /// Set while a thread forks; the other bits count the threads inside.
 const CLOSED: usize = 1 << (usize::BITS - 1);
 
-/// Lets any number of threads in, and none while it is closed.
+/// A gate that lets any number of threads in, and none while it is closed.
 ///
 /// The count of threads inside cannot reach [`CLOSED`], as each thread counts once.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Gate {
     /// Goes inside; waits while the gate is closed. A thread that is inside does not call this.
     #[inline]
     pub fn enter(&self) {
-        // Acquire: what happened between closing and opening is seen.
+        // Acquire: this thread sees everything done between closing and opening.
         if self.word.fetch_add(1, Ordering::Acquire) & CLOSED != 0 {
             self.wait_and_enter();
         }
@@ -60,8 +60,8 @@ impl Gate {
         self.word.fetch_sub(1, order(Mutant::GateLeaveRelaxed, Ordering::Release));
     }
 
-    /// Closes the gate and waits until no thread is inside. One that another thread has closed is
-    /// waited for. The calling thread is outside.
+    /// Closes the gate and waits until no thread is inside. If another thread has closed it, waits
+    /// for that thread first. The calling thread is outside.
     pub fn close(&self) {
         let mut turn = 0;
         while self.word.fetch_or(CLOSED, Ordering::Relaxed) & CLOSED != 0 {

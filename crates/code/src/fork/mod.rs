@@ -1,7 +1,7 @@
-//! What happens to code, locks and threads when the process forks.
+//! Keeps code, locks and threads consistent when the process forks.
 //!
-//! A forked child has a copy of all memory but only the thread that forked. Three things follow,
-//! and `docs/code-life.md` argues that they are handled:
+//! A forked child has a copy of all memory but only the thread that forked. This has three
+//! consequences, and `docs/code-life.md` argues that they are handled:
 //!
 //! - Locks that other threads held would stay locked. Threads hold the engine's locks only *inside*
 //!   the [`Gate`] ([`lock`](crate::lock::lock)), and compile threads run inside it except while
@@ -39,9 +39,10 @@ mod process {
     use crate::barrier;
 
     static GATE: Gate = Gate::new();
-    /// Raised in the child of each fork. 64 bits do not wrap.
+    /// The number of forks of which this process is a child, incremented in each child. 64 bits do
+    /// not wrap.
     static CHILD: AtomicU64 = AtomicU64::new(0);
-    /// Raised on both sides of each fork. 64 bits do not wrap.
+    /// The number of forks, incremented on both sides of each fork. 64 bits do not wrap.
     static COUNT: AtomicU64 = AtomicU64::new(0);
     /// The thread that made the last fork of which this process is the child.
     static SURVIVOR: AtomicU64 = AtomicU64::new(0);
@@ -53,7 +54,7 @@ mod process {
     thread_local! {
         /// How often the thread is inside the gate; it counts once there.
         static DEPTH: Cell<usize> = const { Cell::new(0) };
-        /// 0: none yet.
+        /// The token of the thread; 0 if it has none yet.
         static TOKEN: Cell<u64> = const { Cell::new(0) };
     }
 
@@ -61,7 +62,7 @@ mod process {
     #[derive(Debug)]
     pub struct Inside(PhantomData<*const ()>);
 
-    /// Goes inside the gate. May be nested.
+    /// Goes inside the gate. Calls may be nested.
     ///
     /// A thread that is inside must not wait for anything but locks that are only held inside.
     #[inline]
@@ -85,9 +86,9 @@ mod process {
         }
     }
 
-    /// Runs `f` outside the gate, so that other threads may fork meanwhile: for what takes long or
-    /// waits, and uses none of the engine's locks. The caller holds no lock that the child may
-    /// need.
+    /// Runs `f` outside the gate, so that other threads may fork in the meantime. This is for work
+    /// that takes long or waits, and uses none of the engine's locks. The caller holds no lock that
+    /// the child may need.
     pub fn outside<R>(f: impl FnOnce() -> R) -> R {
         struct Return(usize);
         impl Drop for Return {
@@ -112,13 +113,13 @@ mod process {
         CHILD.load(Acquire)
     }
 
-    /// Returns how many forks this process and its parents, until they forked it, have made.
+    /// Returns how many forks this process has made, and its ancestors before they forked it.
     #[inline]
     pub fn count() -> u64 {
         COUNT.load(Acquire)
     }
 
-    /// Names a thread. Tokens are not reused, not even in a child process.
+    /// The name of a thread. Tokens are not reused, not even in a child process.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) struct ThreadToken(pub(crate) u64);
 
@@ -149,16 +150,16 @@ mod process {
         ONCE.call_once(|| {
             #[cfg(all(unix, not(miri)))]
             // SAFETY: the handlers are functions of the program, and do only what they may: see
-            // each. A failure (no memory) leaves a process that should not fork; nothing can be
-            // done about it.
+            // each. A failure (no memory) leaves a process that should not fork, which cannot be
+            // helped.
             let _ = unsafe { libc::pthread_atfork(Some(prepare), Some(in_parent), Some(in_child)) };
             #[cfg(not(all(unix, not(miri))))]
             let _ = (prepare, in_parent, in_child);
         });
     }
 
-    /// Before the fork, on the thread that forks. A thread that forks inside the gate does so at
-    /// its own risk: it goes outside, or two such threads would wait for each other.
+    /// Runs before the fork, on the thread that forks. A thread that forks inside the gate does so
+    /// at its own risk: it goes outside, as two such threads would otherwise wait for each other.
     ///
     /// While the gate is closed this thread counts as inside, as other handlers may take locks of
     /// the engine, for instance when they allocate memory.
@@ -170,7 +171,7 @@ mod process {
         DEPTH.set(DEPTH.get() + 1);
     }
 
-    /// After the gate was opened: ends what [`prepare`] began.
+    /// Ends what [`prepare`] began, after the gate was opened.
     fn continue_after_fork() {
         DEPTH.set(DEPTH.get() - 1);
         if DEPTH.get() > 0 {
@@ -178,15 +179,15 @@ mod process {
         }
     }
 
-    /// After the fork, in the parent, also if the fork failed.
+    /// Runs after the fork in the parent, also if the fork failed.
     extern "C" fn in_parent() {
         COUNT.fetch_add(1, Release);
         GATE.open();
         continue_after_fork();
     }
 
-    /// After the fork, in the child: stores words and makes system calls, which is safe in a signal
-    /// handler.
+    /// Runs after the fork in the child. It only stores words and makes system calls, which is safe
+    /// in a signal handler.
     extern "C" fn in_child() {
         BORN.store(NEXT_TOKEN.load(Relaxed), Relaxed);
         SURVIVOR.store(TOKEN.get(), Relaxed);

@@ -1,9 +1,9 @@
-//! Retire, advance, announce, free: finds when no state can still be in a retired version, without
-//! stopping any. `docs/code-life.md` has the argument.
+//! Retire, advance, announce, free: finds out when no state can be in a retired version any more,
+//! without stopping any state. `docs/code-life.md` has the argument.
 //!
-//! There is one number. What is retired takes the number of that time; an advance raises it, arms
-//! the polls of the states that run Lua and reports for those that do not; a state's report says
-//! which number it has seen and which versions its frames are in.
+//! There is one number. Retired code takes its current value. An advance raises it, arms the polls
+//! of the states that run Lua, and reports for those that do not. A state's report says which
+//! number it has seen and which versions its frames are in.
 
 mod mutator;
 mod pauses;
@@ -24,7 +24,7 @@ use mutator::Shared;
 
 /// The states, and the number.
 pub(crate) struct Registry {
-    /// Raised with the lock on the retired held. 64 bits do not wrap.
+    /// The number, raised while the lock of the retired things is held. 64 bits do not wrap.
     number: AtomicU64,
     mutators: Mutex<Vec<Arc<Shared>>>,
     pauses: Pauses,
@@ -39,7 +39,7 @@ impl Registry {
         &self.pauses
     }
 
-    /// Waits until the advance under way has ended, and with it its claims.
+    /// Waits until the current advance, and with it its claims, has ended.
     fn wait_for_advance(&self) {
         drop(lock(&self.mutators));
     }
@@ -55,21 +55,21 @@ pub trait Retired {
     fn contains(&self, id: CodeId) -> bool;
 }
 
-/// What one advance did.
+/// The effects of one advance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Advanced {
-    /// The number it raised to.
+    /// The new number.
     pub number: u64,
-    /// States whose polls it armed.
+    /// The number of states whose polls it armed.
     pub armed: usize,
-    /// States that it reported for.
+    /// The number of states that it reported for.
     pub walked: usize,
 }
 
-/// The protocol, for things to be freed of type `T`.
+/// The protocol, for retired things of type `T`.
 pub struct Quiescence<T> {
     registry: Arc<Registry>,
-    /// Each with the number of its retirement.
+    /// The retired things, each with the number of its retirement.
     retired: Mutex<Vec<(u64, T)>>,
 }
 
@@ -80,7 +80,7 @@ impl<T: Retired> Default for Quiescence<T> {
 }
 
 impl<T: Retired> Quiescence<T> {
-    /// Creates it without states, and with nothing retired.
+    /// Creates a protocol without states and without retired things.
     pub fn new() -> Quiescence<T> {
         #[cfg(not(loom))]
         crate::barrier::register();
@@ -97,8 +97,8 @@ impl<T: Retired> Quiescence<T> {
     /// Registers a state, offline.
     pub fn register(&self, hooks: Box<dyn Hooks>) -> Mutator {
         let mut mutators = lock(&self.registry.mutators);
-        // The state sees every exchange of a slot before the raising to this number; later ones are
-        // waited for.
+        // The state sees every exchange of a slot before the number was raised to this value; it
+        // has to report for later ones.
         let shared = Arc::new(Shared::new(hooks, self.registry.number()));
         mutators.push(shared.clone());
         drop(mutators);
@@ -106,14 +106,14 @@ impl<T: Retired> Quiescence<T> {
     }
 
     /// Forgets, in a forked child, the states that were online on threads that it does not have.
-    /// They never run again, so they are in nothing, and nothing waits for them.
+    /// They never run again, so they are in no version, and no version waits for them.
     #[cfg(not(loom))]
     pub(crate) fn forget_lost_states(&self) {
         let mut mutators = lock(&self.registry.mutators);
         let (kept, lost) = mutators.drain(..).partition(|m| m.survives_fork());
         *mutators = kept;
         drop(mutators);
-        // Each is also held by its mutator, which is not dropped either.
+        // Their mutators, which are not dropped either, keep them alive.
         drop::<Vec<_>>(lost);
     }
 
@@ -132,7 +132,8 @@ impl<T: Retired> Quiescence<T> {
         self.registry.pauses()
     }
 
-    /// Queues what is in no slot any more, to be returned by a later [`Quiescence::collect`].
+    /// Queues a thing that is in no slot any more, to be returned by a later
+    /// [`Quiescence::collect`].
     pub fn retire(&self, garbage: T) {
         let mut retired = lock(&self.retired);
         let number = self.registry.number.load(Ordering::Relaxed);
@@ -157,7 +158,7 @@ impl<T: Retired> Quiescence<T> {
         mutators.iter().for_each(|m| m.claim());
         // Without the barrier every state counts as online.
         let sure = barrier::heavy();
-        // States that run are let go before any is walked.
+        // States that run are released before any state is walked.
         let mut offline = Vec::new();
         for mutator in mutators.iter() {
             if sure && mutator.is_offline() {
@@ -179,8 +180,8 @@ impl<T: Retired> Quiescence<T> {
         advanced
     }
 
-    /// Raises the number with the lock held: the exchange of a slot comes before the raising if its
-    /// retirement took a smaller number.
+    /// Raises the number with the lock held, so that the exchange of a slot happens before this if
+    /// its retirement took a smaller number.
     fn raise(&self) -> u64 {
         let _retired = lock(&self.retired);
         let number = self.registry.number.load(Ordering::Relaxed) + 1;
@@ -188,12 +189,12 @@ impl<T: Retired> Quiescence<T> {
         number
     }
 
-    /// Takes out what no state can be in any more: every state has reported a later number than the
-    /// retirement's, and none has a frame in it. The caller drops it, with no lock held. `seen`
-    /// gets the ids in all reports, ascending.
+    /// Takes out the things that no state can be in any more: every state has reported a later
+    /// number than that of the retirement, and none has a frame in them. The caller drops them
+    /// while it holds no lock. `seen` gets the ids in all reports, ascending.
     pub fn collect(&self, mut seen: impl FnMut(&[CodeId])) -> Vec<T> {
-        // Held to the end: a state that registers later comes after all exchanges whose code is
-        // freed here.
+        // Held to the end, so that a state that registers later comes after all exchanges whose
+        // code is freed here.
         let mutators = lock(&self.registry.mutators);
         let (oldest, pins) = reports(&mutators);
         seen(&pins);
@@ -212,7 +213,7 @@ impl<T: Retired> Quiescence<T> {
 
 /// Returns the smallest number reported, and all pins.
 fn reports(mutators: &[Arc<Shared>]) -> (u64, Vec<CodeId>) {
-    // Without states, no frame is in anything.
+    // Without states there are no frames.
     let mut oldest = u64::MAX;
     let mut pins = Vec::new();
     for mutator in mutators {

@@ -11,8 +11,8 @@ use crate::lock::{Mutex, lock};
 use crate::sync::{AtomicU32, Mutant, Ordering, mutated, order, yield_now};
 use crate::{CodeId, barrier};
 
-/// What the reclaimer asks of a state. It calls both with its lock held: they must not register or
-/// drop a [`Mutator`], retire code, or wait for a state that may be entering.
+/// The functions of a state that the reclaimer calls. It holds its lock meanwhile: they must not
+/// register or drop a [`Mutator`], retire code, or wait for a state that may be entering.
 pub trait Hooks: Send + Sync {
     /// Sets the bit of the poll word that makes the state announce soon (an atomic operation, at
     /// least `Relaxed`). Called from the reclaimer's thread at any time until the [`Mutator`] is
@@ -31,7 +31,7 @@ pub trait Hooks: Send + Sync {
 pub struct Words {
     /// [`Words::ONLINE`] or [`Words::OFFLINE`]; written by the state's thread only.
     pub status: AtomicU32,
-    /// Not zero: the reclaimer may be walking the state. Written by the reclaimer only.
+    /// Not zero if the reclaimer may be walking the state. Written by the reclaimer only.
     pub claimed: AtomicU32,
 }
 
@@ -45,12 +45,12 @@ impl Words {
 /// A state's last announcement, made by itself or on its behalf.
 #[derive(Debug, Default)]
 pub(super) struct Report {
-    /// The quiescence number that it is for.
+    /// The quiescence number that the state has seen.
     pub(super) number: u64,
-    /// Ascending, each once.
+    /// The ids of versions that frames are in, ascending and each once.
     pub(super) pins: Vec<CodeId>,
-    /// What walks have found. Frames are marked by the state alone, and it keeps what its own last
-    /// walk has found.
+    /// The results of walks. Only the state marks frames, and the results of its own last walk are
+    /// kept.
     walked: Pins,
 }
 
@@ -64,7 +64,7 @@ impl Report {
     }
 }
 
-/// What the state and the reclaimer share.
+/// The data that the state and the reclaimer share.
 pub(super) struct Shared {
     pub(super) words: Words,
     /// The token of the thread that was the last to enter; written by the state's thread only.
@@ -85,8 +85,8 @@ impl Shared {
         }
     }
 
-    /// Returns whether the state can run again in a forked child. One that was online on a thread
-    /// that the child does not have cannot: its native stack is no thread's.
+    /// Returns whether the state can run again in a forked child. It cannot if it was online on a
+    /// thread that the child does not have: its native stack belongs to no thread.
     #[cfg(not(loom))]
     pub(super) fn survives_fork(&self) -> bool {
         self.words.status.load(Ordering::Relaxed) == Words::OFFLINE
@@ -123,12 +123,12 @@ impl Shared {
 /// A state's registration with the reclaimer; belongs to the thread that the state is on. Begins
 /// offline.
 ///
-/// Dropping it ends the registration, and waits for a walk under way. It must be dropped before the
-/// stacks that its hooks walk.
+/// Dropping it ends the registration, and waits for a walk in progress. It must be dropped before
+/// the stacks that its hooks walk.
 pub struct Mutator {
     shared: Arc<Shared>,
     registry: Arc<Registry>,
-    /// One thread at a time.
+    /// Makes the type usable by one thread at a time.
     not_sync: PhantomData<Cell<()>>,
 }
 
@@ -148,8 +148,8 @@ impl Mutator {
         self.shared.words.status.load(Ordering::Relaxed) == Words::ONLINE
     }
 
-    /// Enters Lua: called before the state reads a slot or touches its stacks. Waits for a walk
-    /// under way; returns whether it had to.
+    /// Enters Lua: called before the state reads a slot or touches its stacks. Waits for a walk in
+    /// progress; returns whether it had to.
     #[inline(always)]
     pub fn enter(&self) -> bool {
         let words = &self.shared.words;
@@ -179,7 +179,7 @@ impl Mutator {
         while self.is_claimed() {
             turns += 1;
             match turns {
-                // The model does not spin: it would have to try every number of turns.
+                // The model does not spin, as it would have to try every number of iterations.
                 _ if cfg!(loom) => self.registry.wait_for_advance(),
                 0..64 => std::hint::spin_loop(),
                 64..128 => yield_now(),
@@ -190,7 +190,7 @@ impl Mutator {
     }
 
     /// Leaves Lua: until [`Mutator::enter`] the thread neither reads slots nor touches the stacks,
-    /// and may do what takes long.
+    /// and may take long.
     #[inline(always)]
     pub fn leave(&self) {
         let ordering = order(Mutant::LeaveRelaxed, Ordering::Release);
@@ -213,7 +213,7 @@ impl Mutator {
 
     /// Announces, at a poll of an online state that has cleared the bit that [`Hooks::arm`] sets:
     /// `walk` adds the frames of the running stack and of each coroutine in its resume chain, the
-    /// running frame included, and marks them. No register may hold what a slot held before.
+    /// running frame included, and marks them. No machine register may hold an old value of a slot.
     /// Returns the number announced.
     pub fn announce(&mut self, walk: impl FnOnce(&mut Pins)) -> u64 {
         let pause = self.registry.pauses().start();

@@ -1,12 +1,12 @@
-//! How long the reclaimer keeps states from running Lua.
+//! Measures how long the reclaimer keeps states from running Lua.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Number of classes; class `i` holds pauses of less than 2^i nanoseconds and at least half of
+/// The number of classes; class `i` holds pauses of less than 2^i nanoseconds and at least half of
 /// that.
 const CLASSES: usize = 40;
 
-/// Why a state pauses.
+/// The reason why a state pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
     /// To announce.

@@ -3,12 +3,12 @@
 use crate::CodeId;
 use crate::sync::{Mutant, mutated};
 
-/// A frame of a stack, as a walk sees it.
+/// A frame of a stack, in the form that a walk sees.
 ///
-/// It has a bit that says that an announcement of its state has listed it. The state clears the bit
-/// whenever it stores which code runs the frame, and a new frame begins without it.
+/// It has a bit that is set if an announcement of its state has listed it. The state clears the bit
+/// whenever it stores which code runs the frame. A new frame does not have the bit.
 pub trait PinnedFrame {
-    /// Returns its place in its stack. Frames that it has called have larger ones.
+    /// Returns its place in its stack. Its callees have larger ones.
     fn place(&self) -> u32;
     /// Returns the code that runs it.
     fn code(&self) -> CodeId;
@@ -18,7 +18,7 @@ pub trait PinnedFrame {
     fn set_announced(&self);
 }
 
-/// The outermost frame of a stack that is in some code.
+/// The outermost frame of a stack that runs a certain version.
 #[derive(Clone, Copy, Debug)]
 struct Pin {
     stack: usize,
@@ -26,23 +26,23 @@ struct Pin {
     id: CodeId,
 }
 
-/// Collects the code ids of a state's frames. Ids that name no machine code are left out.
+/// Collects the code ids of a state's frames. Ids that do not name machine code are left out.
 ///
 /// An announcement marks the frames that it lists and remembers, for each stack and each id, the
-/// place of the outermost frame. The next one walks each stack to the first marked frame only: what
-/// is below has not run since, so of the ids of the last announcement those at this place or below
-/// are still right, and the others are gone. So an announcement costs what has been called since
-/// the last one, however deep the stack is.
+/// place of the outermost frame. The next one walks each stack only to the first marked frame.
+/// Frames below have not run since, so the ids of the last announcement at this place or below are
+/// still valid, and the others are gone. So the cost of an announcement depends on the calls since
+/// the last one, not on the depth of the stack.
 #[derive(Debug, Default)]
 pub struct Pins {
-    /// What the state's last announcement has found.
+    /// The results of the state's last announcement.
     announced: Vec<Pin>,
-    /// What the walk under way has found.
+    /// The results of the current walk.
     found: Vec<Pin>,
     ids: Vec<CodeId>,
     /// Whether the walk marks frames.
     marks: bool,
-    /// Ids seen in this stack and where they are in `found`, so that deep recursion takes little
+    /// Ids seen in this stack and their places in `found`, so that deep recursion takes little
     /// memory.
     recent: [(u32, usize); Pins::RECENT],
 }
@@ -50,7 +50,7 @@ pub struct Pins {
 impl Pins {
     const RECENT: usize = 16;
 
-    /// Begins a walk. One that marks is made by the state itself; others change nothing of it.
+    /// Begins a walk. Only the state itself makes walks that mark; others do not change the state.
     pub(super) fn begin(&mut self, marks: bool) {
         self.marks = marks;
         self.ids.clear();
@@ -96,7 +96,7 @@ impl Pins {
         }
     }
 
-    /// Notes the next frame of a walk.
+    /// Records the next frame of a walk.
     #[inline]
     fn find(&mut self, start: usize, pin: Pin) {
         if !pin.id.is_machine_code() {
@@ -124,7 +124,7 @@ impl Pins {
         self.recent = Default::default();
     }
 
-    /// Keeps the outermost frame of each id in what was found from `start` on.
+    /// Keeps only the outermost frame of each id among the results from `start` on.
     fn drop_repetitions(&mut self, start: usize) {
         let found = &mut self.found[start..];
         found.sort_unstable_by_key(|pin| (pin.id, pin.place));
@@ -179,7 +179,7 @@ mod tests {
     #[derive(Default)]
     struct State {
         pins: Pins,
-        /// The running one last; each with what identifies it, and its frames.
+        /// The stacks, the running one last; each with its identity and its frames.
         stacks: Vec<(usize, Vec<Word>)>,
         visited: Cell<usize>,
     }

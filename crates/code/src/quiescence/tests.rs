@@ -8,7 +8,7 @@ use std::thread;
 use super::{Hooks, Mutator, Pins, Quiescence, Retired};
 use crate::{CodeId, EntrySlot};
 
-/// Stands for the code with this id.
+/// A stand-in for the code with this id.
 struct Version(CodeId);
 
 impl Version {
@@ -67,7 +67,7 @@ fn register(quiescence: &Quiescence<Garbage>) -> (Arc<State>, Mutator) {
     (state, mutator)
 }
 
-/// Calls through the slot: makes a frame, does something, and returns into the code.
+/// Calls through the slot: pushes a frame, runs `middle`, and returns into the code.
 fn call(slot: &EntrySlot, state: &State, middle: impl FnOnce()) {
     let version = slot.target().cast::<Version>();
     // SAFETY: the protocol keeps it alive.

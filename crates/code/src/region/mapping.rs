@@ -25,8 +25,8 @@ const WRITABLE: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
 /// **Forks.** The pages of a private mapping are private to the child as well. Those of a memory
 /// file are not, so both processes treat a file that is older than the last fork as read-only:
 /// before its first write to a chunk, each replaces the chunk, at the same addresses, by a new file
-/// with the same contents. So what a process finds in the region at a fork stays as it is until the
-/// process itself changes it.
+/// with the same contents. So the contents that a process finds in the region at a fork stay the
+/// same until the process itself changes them.
 #[derive(Debug)]
 pub(super) struct Mapping {
     code: NonNull<u8>,
@@ -38,8 +38,8 @@ pub(super) struct Mapping {
 #[derive(Debug)]
 struct Double {
     alias: NonNull<u8>,
-    /// For each chunk, [`fork::count`] when its memory file was made. Held while writing, so that
-    /// no fork falls between the comparison and the write.
+    /// For each chunk, the value of [`fork::count`] when its memory file was created. Held while
+    /// writing, so that no fork falls between the comparison and the write.
     made: Mutex<Box<[u64]>>,
 }
 
@@ -104,8 +104,8 @@ impl Mapping {
     /// thread of this process runs code in it.
     pub(super) unsafe fn write(&self, offset: usize, size: usize, bytes: &[u8]) -> io::Result<()> {
         assert!(offset + size <= self.size && bytes.len() <= size, "outside of the region");
-        // x86-64 keeps the instruction cache coherent with stores through any address; what a core
-        // has fetched already is discarded by `barrier::sync_cores`.
+        // x86-64 keeps the instruction cache coherent with stores through any address;
+        // `barrier::sync_cores` discards instructions that a core has already fetched.
         let fill = |to: NonNull<u8>| {
             ptr::copy_nonoverlapping(bytes.as_ptr(), to.as_ptr(), bytes.len());
             ptr::write_bytes(to.as_ptr().add(bytes.len()), TRAP, size - bytes.len());
@@ -133,7 +133,7 @@ impl Mapping {
         Ok(())
     }
 
-    /// Gives the chunk at `offset` a memory file of its own with the same contents.
+    /// Replaces the memory file of the chunk at `offset` by a new one with the same contents.
     ///
     /// The kernel replaces a mapping under the lock that page faults take, so a thread that
     /// executes the chunk meanwhile sees the old pages or the new. The alias is replaced first: if
@@ -166,11 +166,11 @@ impl Drop for Mapping {
     }
 }
 
-/// Creates a file in memory that may be executed.
+/// Creates a memory file that may be executed.
 #[cfg(target_os = "linux")]
 fn memory_file(size: usize) -> io::Result<OwnedFd> {
     use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
-    // Kernels before 6.3 do not know the flag `EXEC`, and allow executing without it.
+    // Kernels before 6.3 do not know the flag `EXEC`, and allow execution without it.
     let create = |flags| memfd_create(c"perilune-code", MemfdFlags::CLOEXEC | flags);
     let file = create(MemfdFlags::EXEC).or_else(|_| create(MemfdFlags::empty()))?;
     ftruncate(&file, size as u64)?;
@@ -182,7 +182,7 @@ fn memory_file(_size: usize) -> io::Result<OwnedFd> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Maps a memory file, at `at` in the place of what is mapped there.
+/// Maps a memory file in place of the mapping at `at`, or at an address of the kernel's choice.
 fn map_file(
     at: Option<NonNull<u8>>,
     size: usize,
@@ -204,9 +204,8 @@ fn unmap(address: NonNull<u8>, size: usize) {
     let _ = unsafe { munmap(address.as_ptr().cast(), size) };
 }
 
-/// Lets the system take the pages of the range out of the page tables. They count as resident at
-/// each address at which they are mapped, and this one is used for a single write. The file keeps
-/// their contents.
+/// Lets the system remove the pages of the range from the page tables, as they count as resident at
+/// each address, and the alias is used for only one write. The file keeps their contents.
 #[cfg(target_os = "linux")]
 fn forget(alias: NonNull<u8>, offset: usize, size: usize) {
     use rustix::mm::{Advice, madvise};

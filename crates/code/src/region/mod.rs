@@ -1,4 +1,4 @@
-//! Executable memory: one reserved region with a budget, of which ranges are taken and given back.
+//! Executable memory: one reserved region with a budget, from which ranges are allocated.
 
 #[cfg_attr(
     not(all(unix, target_arch = "x86_64", not(perilune_no_machine_code))),
@@ -15,22 +15,22 @@ use crate::lock::{Mutex, lock};
 use mapping::{Mapping, page_size};
 use spans::Spans;
 
-/// Whether the engine generates machine code for this target. Elsewhere a region cannot be made,
+/// Whether the engine generates machine code for this target. On others no region can be created,
 /// and programs run in the interpreter.
 pub const MACHINE_CODE: bool =
     cfg!(all(unix, target_arch = "x86_64", not(perilune_no_machine_code)));
 
-/// What freed memory is filled with: `int3`, which traps wherever execution enters.
+/// The byte that fills freed memory: `int3`, which traps wherever execution enters.
 pub const TRAP: u8 = 0xCC;
 
-/// Ranges begin at multiples of this and are rounded up to it: a cache line. Writing one range then
-/// never disturbs a core that executes its neighbor.
+/// The unit of ranges: a cache line. Ranges begin at multiples of it and have multiples of it as
+/// sizes, so writing one never disturbs a core that executes its neighbor.
 pub const GRANULE: usize = 64;
 
 /// How a region keeps writing and executing apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MappingKind {
-    /// Double-mapped where the system allows it, else page-exclusive.
+    /// Double-mapped if the system allows it, otherwise page-exclusive.
     #[default]
     Auto,
     /// The same memory at two addresses, writable at one and executable at the other.
@@ -40,7 +40,7 @@ pub enum MappingKind {
     PageExclusive,
 }
 
-/// The error of a region that has no free range of the size asked for.
+/// The error that a region has no free range of the requested size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted;
 
@@ -51,7 +51,7 @@ impl fmt::Display for Exhausted {
 }
 impl std::error::Error for Exhausted {}
 
-/// Bytes of a region, in whole granules.
+/// The numbers of bytes of a region, in whole granules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// The budget.
@@ -68,7 +68,7 @@ pub struct Usage {
     pub spans: usize,
 }
 
-/// One reserved region of executable memory. Ranges hold it alive.
+/// One reserved region of executable memory. Ranges keep it alive.
 pub struct Region {
     mapping: Mapping,
     granule: usize,
@@ -150,7 +150,7 @@ struct Span {
     region: Arc<Region>,
     offset: usize,
     size: usize,
-    /// Whether code was written to it; then it is filled with traps before it is given back.
+    /// Whether code was written to it. If so, it is filled with traps before it is given back.
     written: bool,
 }
 
@@ -176,7 +176,7 @@ impl Drop for Span {
             // whose owner promises by dropping it that no thread runs it (protocol, Q1).
             let written = unsafe { self.region.mapping.write(self.offset, self.size, &[]) };
             if written.is_err() {
-                // The pages may have kept any rights: they are not used again, and count as live.
+                // The pages may have any rights now, so they are not reused, and count as live.
                 return;
             }
         }
@@ -184,7 +184,8 @@ impl Drop for Span {
     }
 }
 
-/// Room for code whose final address is known and whose bytes are not. Dropping it gives it back.
+/// Room for code whose final address is known but whose bytes are not. Dropping it gives the room
+/// back.
 pub struct Reservation {
     span: Span,
 }
@@ -195,7 +196,7 @@ impl Reservation {
         self.span.address()
     }
 
-    /// Returns how many bytes there is room for: at least what was asked for.
+    /// Returns how many bytes there is room for: at least as many as requested.
     pub fn size(&self) -> usize {
         self.span.size
     }
@@ -228,8 +229,7 @@ impl fmt::Debug for Reservation {
 }
 
 /// Executable code. Dropping it fills it with traps and gives the memory back. The owner drops it
-/// only when no thread runs it or will: a module that was published is dropped by the protocol
-/// only.
+/// only when no thread runs it or will: only the protocol drops a published module.
 pub struct CodeRange {
     span: Span,
     len: usize,
@@ -261,7 +261,7 @@ impl CodeRange {
         (address as usize).wrapping_sub(self.address() as usize) < self.len
     }
 
-    /// Returns the code as it is executed.
+    /// Returns the bytes of the code.
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the range is ours and readable, and is not written while it is borrowed.
         unsafe { std::slice::from_raw_parts(self.address(), self.len) }

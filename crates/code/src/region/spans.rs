@@ -1,8 +1,8 @@
 //! The free parts of the region: spans of offsets, best fit, coalescing.
 //!
-//! Kept by hand: `range-alloc` searches all free spans one by one, and `offset-allocator` rounds
-//! sizes up by an eighth and cannot give back a part of an allocation; all operations here are
-//! logarithmic and exact.
+//! All operations are logarithmic and exact. In contrast, `range-alloc` searches all free spans one
+//! by one, and `offset-allocator` rounds sizes up by an eighth and cannot free a part of an
+//! allocation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +12,13 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Spans {
     /// Free spans: offset to size. No two touch.
     by_offset: BTreeMap<usize, usize>,
-    /// The same as (size, offset).
+    /// The same spans as (size, offset).
     by_size: BTreeSet<(usize, usize)>,
     free: usize,
 }
 
 impl Spans {
-    /// Creates one free span.
+    /// Creates the spans of a region: a single free one.
     pub(super) fn new(size: usize) -> Spans {
         let mut spans = Spans { by_offset: BTreeMap::new(), by_size: BTreeSet::new(), free: 0 };
         if size > 0 {
@@ -28,7 +28,8 @@ impl Spans {
         spans
     }
 
-    /// Takes `size` from the smallest span that has as much; of several, from the lowest.
+    /// Takes `size` from the smallest span that is large enough, and among equal ones from the
+    /// lowest.
     pub(super) fn take(&mut self, size: usize) -> Option<usize> {
         debug_assert!(size > 0);
         let &(found, offset) = self.by_size.range((size, 0)..).next()?;
@@ -43,7 +44,7 @@ impl Spans {
     /// Gives back a span that was taken, or a part of one.
     ///
     /// # Panics
-    /// If part of it is free already.
+    /// If a part of it is already free.
     pub(super) fn give(&mut self, offset: usize, size: usize) {
         debug_assert!(size > 0);
         let (mut start, mut end) = (offset, offset + size);
@@ -120,7 +121,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 200 }))]
-        /// Compares with a map of granules.
+        /// Compares the free spans with a map of granules.
         #[test]
         fn as_a_bitmap(
             steps in prop::collection::vec(

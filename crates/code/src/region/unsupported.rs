@@ -1,4 +1,4 @@
-//! Stands for the mapping on targets that the engine generates no machine code for.
+//! A stand-in for the mapping on targets for which the engine generates no machine code.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! The channels between workers and those that have jobs for them.
+//! The channels between workers and the code that submits jobs.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -7,16 +7,16 @@ use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 
 use crate::fork;
 
-/// The end of those that have jobs.
+/// The end of the code that submits jobs.
 pub(super) struct Link<J> {
     request: Sender<(u64, J)>,
     requests: Receiver<(u64, J)>,
     wake: Sender<()>,
     wakes: Receiver<()>,
-    /// Nothing is sent: threads stop when it is dropped.
+    /// Never used for sending: threads stop when it is dropped.
     running: Option<Sender<Infallible>>,
     stop: Receiver<Infallible>,
-    /// Nothing is sent: threads hold copies while they exist.
+    /// Never used for sending: threads hold copies while they exist.
     alive: Option<Sender<Infallible>>,
     ended: Receiver<Infallible>,
 }
@@ -35,7 +35,7 @@ impl<J> Link<J> {
     /// Creates the channels for so many threads at most.
     pub(super) fn new(threads: usize) -> Link<J> {
         let (request, requests) = unbounded();
-        // A wake-up that finds the channel full has others before it for all threads.
+        // If the channel is full, it already has a wake-up for each thread.
         let (wake, wakes) = bounded(threads.max(1));
         let (running, stop) = bounded(0);
         let (alive, ended) = bounded(0);

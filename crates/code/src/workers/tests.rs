@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::*;
 
-/// A job says what it is when it is done, after it has waited for what it is to wait for.
+/// A job, which reports its name when it is done, after it has waited if it is to wait.
 struct Job {
     name: &'static str,
     wait: Option<Receiver<()>>,
@@ -14,7 +14,7 @@ struct Job {
     _ticket: Option<Ticket>,
 }
 
-/// Tells that its job is gone; without anyone to tell, panics.
+/// A ticket that reports when its job is dropped, or panics if it cannot report.
 struct Ticket(Option<Sender<()>>);
 
 impl Drop for Ticket {
@@ -174,7 +174,7 @@ fn what_has_become_hot_comes_first() {
     workers.wait_idle();
     let order: Vec<String> = said.try_iter().collect();
     assert_eq!(order, ["a1", "d2", "c3", "b4"]);
-    // A panic while the priority is read leaves the one that was given.
+    // After a panic while the priority is computed, the given one is used.
     let (first, go) = blocked("a");
     workers.submit(0, first);
     wait_for_running(&workers);
@@ -305,7 +305,7 @@ fn a_panic_refuses_its_job_and_the_thread_survives() {
         let order: Vec<&str> = order.iter().map(String::as_str).collect();
         assert_eq!(order, expected, "{fault}");
         assert_eq!(tickets.iter().count(), 3, "{fault}: every job is dropped");
-        // The thread is still there.
+        // The thread still exists.
         *lock(&workers.compiler().fault) = "";
         workers.submit(0, job("d"));
         workers.wait_idle();
