@@ -1,4 +1,5 @@
-//! What safepoints and `collectgarbage` (manual 6.1, `lua_gc`) request of the collector.
+//! The operations of the collector that safepoints and `collectgarbage` (manual 6.1, `lua_gc`)
+//! request.
 
 use std::sync::atomic::Ordering;
 
@@ -17,13 +18,13 @@ pub struct OutOfMemory;
 const SWEEP_WORK: usize = 128 * 1024;
 /// Bytes that are marked between two checks whether to stop.
 const WORK_AT_ONCE: usize = super::mark::WORK_BETWEEN_LOOKS;
-/// Number of finalizers that a safepoint calls in incremental mode, when few are pending.
+/// The number of finalizers that a safepoint calls in incremental mode, when few are pending.
 const FINALIZERS_AT_ONCE: usize = 10;
 
 impl State {
-    /// Returns how often the collector has changed what the program can see, or has run code: it
-    /// has cleared weak tables and caches, called finalizers, or dropped values of the host.
-    /// Between two equal answers it has only marked and swept.
+    /// Returns how often the collector has made changes visible to the program or run code: by
+    /// clearing weak tables and caches, calling finalizers, or dropping values of the host. Between
+    /// two equal results it has only marked and swept.
     pub fn collector_changes(&self) -> u64 {
         self.heap.finalizers.changes
     }

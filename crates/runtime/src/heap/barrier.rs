@@ -8,15 +8,15 @@ use crate::table::Table;
 use crate::value::Value;
 
 impl Heap {
-    /// Returns whether marked objects must not come to refer to unmarked ones unnoticed. In other
-    /// phases of incremental mode the next cycle scans everything.
+    /// Returns whether the barrier has to record when a marked object comes to refer to an unmarked
+    /// one. In other phases of incremental mode the next cycle scans everything.
     fn marks_are_needed(&self) -> bool {
         self.phase == Phase::Mark || self.pace.generational
     }
 
-    /// Returns whether stores into `t` mark what is stored. A weak table does so only while the
-    /// program can still reach what it stores, and not from one cycle to the next: its entries do
-    /// not keep objects alive.
+    /// Returns whether stores into `t` mark the stored object. They do so for a weak table only
+    /// while the program can still reach the object, and not from one cycle to the next: entries of
+    /// weak tables do not keep objects alive.
     unsafe fn is_big(&mut self, t: *mut Table) -> bool {
         let entries = (*t).array_len as usize + Table::node_count(t);
         entries >= self.slices.big
@@ -53,7 +53,7 @@ impl State {
     }
 
     /// Does the same as [`State::barrier_of_store`] when `owner` has the flag UNLOGGED. An owner
-    /// that is no table is logged.
+    /// that is not a table is logged.
     ///
     /// # Safety
     /// Both are live objects.

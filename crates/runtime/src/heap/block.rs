@@ -38,8 +38,8 @@ pub(crate) const FREE: u8 = 0;
 /// Line mark of a line that is free but must not be reused before the next sweep (checked heaps).
 pub(crate) const QUARANTINED: u8 = 0xFE;
 const HEADER_MARK: u8 = 0xFF;
-/// Mark of the first of the lines that hold the marks of a block which was taken in the phase
-/// Resurrect, until that ends.
+/// Mark of the first of the mark lines in a block that was taken in the phase Resurrect, until the
+/// phase ends.
 const NEW_BLOCK: u8 = 0xFD;
 
 /// Number of lines that the marks occupy.
@@ -101,9 +101,9 @@ struct Chunk {
     touched: usize,
 }
 
-/// Unused chunks of states that were dropped, for new states: mapping and clearing memory takes
-/// longer than everything else that creating a state does. At most [`SPARE_BLOCKS`] of the blocks
-/// of each were ever used; the others are untouched memory.
+/// Unused chunks of dropped states, for new states: mapping and clearing memory takes longer than
+/// the rest of creating a state. At most [`SPARE_BLOCKS`] of the blocks of each were ever used; the
+/// others are untouched memory.
 static SPARE: Mutex<Vec<SpareChunk>> = Mutex::new(Vec::new());
 
 /// Largest number of chunks in [`SPARE`]. Miri remembers where the objects of former heaps were.
@@ -157,7 +157,7 @@ pub(crate) struct Blocks {
     chunks: Vec<Chunk>,
     /// Chunks without objects that are to be returned to the system.
     going: Vec<Chunk>,
-    /// Whether they were chosen since the last cycle.
+    /// Whether these chunks were chosen since the last cycle.
     released: bool,
     /// The chunk to use after the last one, allocated in advance.
     next_chunk: Option<Chunk>,
@@ -177,7 +177,7 @@ pub(crate) struct Blocks {
     /// The block whose holes are in use, and the line from which to look for the next one.
     current: Block,
     next_line: usize,
-    /// Where objects larger than a line go that do not fit into the current hole.
+    /// The hole for objects larger than a line that do not fit into the current hole.
     pub(crate) overflow: Hole,
     /// The mark of live lines, which is that of the last complete cycle.
     live_mark: u8,
@@ -327,7 +327,7 @@ impl Blocks {
         self.marks_new = true;
     }
 
-    /// Takes back what [`is_new`] tells of blocks that were taken since marking ended.
+    /// Resets the marks by which [`is_new`] recognizes blocks that were taken since marking ended.
     pub(crate) unsafe fn forget_new(&mut self) {
         self.marks_new = false;
         for b in &self.used[self.marked..] {
@@ -524,7 +524,7 @@ pub(crate) unsafe fn kept_by_lines(p: *mut u8, most: usize, live: u8) -> Option<
     (last == first || last == LINES || *marks.add(last) == live).then_some(true)
 }
 
-/// Prefetches what [`kept_by_lines`] reads for the object at `p`, which may be null.
+/// Prefetches the memory that [`kept_by_lines`] reads for the object at `p`, which may be null.
 #[inline(always)]
 pub(crate) fn prefetch_line_mark(p: *mut u8) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]

@@ -120,7 +120,7 @@ impl Boxes {
         self.live_mark = mark;
     }
 
-    /// Takes back the marks of objects that were created in the phase Resurrect.
+    /// Resets the marks of objects that were created in the phase Resurrect.
     pub(super) unsafe fn forget_new(&mut self) {
         self.threads.forget_new();
         self.shapes.forget_new();
@@ -150,7 +150,7 @@ impl Boxes {
         }
         while let Some(p) = self.userdata.next_dead(live, &mut count) {
             if self.dead.try_reserve(1).is_err() {
-                // The next cycle finds it. Nothing looks into it until then.
+                // The next cycle finds the value. Nothing accesses it until then.
                 (*p).header.mark = live;
                 self.userdata.items.push(p);
                 memory.note_short();

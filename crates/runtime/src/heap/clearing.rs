@@ -1,14 +1,14 @@
-//! Removing the entries of weak tables whose values or keys are dead (manual 2.5.4).
+//! Removes the entries of weak tables whose values or keys are dead (manual 2.5.4).
 //!
-//! Values are removed in the atomic step, from the places that visits have noted, so the program
-//! never meets a dead one.
+//! Values are removed in the atomic step, from the places that visits have recorded, so the program
+//! never finds a dead value.
 //!
-//! Keys are removed after what objects to be finalized refer to is marked, in slices. Until then a
-//! table that may have dead keys carries the flag WEAK. The program cannot look up a dead key, as
-//! it has none, so only traversals have to leave such an entry out ([`is_hidden`]). The objects
-//! that are created meanwhile have no mark either. What tells them apart is where they are: in
-//! blocks that were taken since marking ended, which carry a sign, or in boxes that have the mark
-//! [`NEW`]. Both are taken back when the phase ends.
+//! Keys are removed in slices, after everything that objects to be finalized refer to is marked.
+//! Until then a table that may have dead keys carries the flag WEAK. The program cannot look up a
+//! dead key, as it has no reference to one, so only traversals have to skip such an entry
+//! ([`is_hidden`]). Objects that are created in the meantime have no mark either. They are
+//! recognized by their places: blocks that were taken since marking ended, which carry a sign, or
+//! boxes with the mark [`NEW`]. Sign and mark are reset when the phase ends.
 
 use super::Heap;
 use super::block;
@@ -31,7 +31,7 @@ pub(super) unsafe fn is_new(o: *mut GcHeader) -> bool {
 }
 
 /// Returns whether the collector will remove the entry of the weak table `t` with this key, which
-/// the program must not meet.
+/// the program must not see.
 ///
 /// # Safety
 /// `t` is a live table that has the flag WEAK, and `key` is a key of it that has a value.
@@ -79,8 +79,8 @@ impl Marker {
         changed
     }
 
-    /// Removes the value at `place`, where by now another one may be, if it is not marked. Returns
-    /// whether it did so in a part that has string keys.
+    /// Removes the value at `place`, which may be a new one, if it is not marked. Returns whether
+    /// it did so in a part that has string keys.
     unsafe fn clear_place(&mut self, place: Place) -> bool {
         let (t, i) = (place.table, place.index as usize);
         match place.part {
@@ -192,7 +192,7 @@ impl Heap {
     }
 }
 
-/// Prefetches what tells whether the value at `place` is marked.
+/// Prefetches the memory that says whether the value at `place` is marked.
 unsafe fn prefetch_place(place: Place) {
     let (t, i) = (place.table, place.index as usize);
     match place.part {

@@ -17,7 +17,7 @@ use crate::upvalue::Upvalue;
 use crate::value::SlotExt;
 
 impl State {
-    /// Watches the poll word from here on, unless the collector works for the host. Called when a
+    /// Watches the poll word from now on, unless the collector works for the host. Called when a
     /// collection begins or continues.
     pub(super) fn watch_stop(&mut self) {
         // SAFETY: the running thread is live.
@@ -37,7 +37,7 @@ impl State {
     }
 
     /// Starts a cycle that keeps the marks, and so collects only objects that were allocated since
-    /// the last one. All others are taken for reachable; those that were stored into are logged.
+    /// the last one. All others count as reachable; those that were stored into are logged.
     pub(super) unsafe fn start_young_cycle(&mut self) {
         debug_assert!(self.heap.phase == Phase::Idle && self.heap.pace.generational);
         self.heap.marker.passes = 0;
@@ -95,7 +95,7 @@ impl State {
             && self.converge()
     }
 
-    /// Marks what weak tables keep.
+    /// Marks the objects that weak tables keep alive.
     unsafe fn converge(&mut self) -> bool {
         self.heap.marker.revisit_changed();
         self.heap.marker.converge()
@@ -220,7 +220,7 @@ impl State {
         }
     }
 
-    /// Separates what was allocated so far from new objects, which this cycle does not free.
+    /// Separates the objects allocated so far from new ones, which this cycle does not free.
     unsafe fn end_marking(&mut self) {
         let heap = &mut self.heap;
         heap.cursor = std::ptr::null_mut();
@@ -305,7 +305,7 @@ impl State {
         done
     }
 
-    /// Sweeps all that remains. Returns false when the collector had to stop.
+    /// Sweeps everything that remains. Returns false when the collector had to stop.
     pub(super) unsafe fn finish_sweep(&mut self) -> bool {
         self.heap.memory.wait(true);
         let done = self.finish_slices();
@@ -320,7 +320,7 @@ impl State {
             }
             self.sweep_slice();
             if self.heap.phase == Phase::Mark {
-                // The cycle was given up.
+                // The cycle was abandoned.
                 return false;
             }
         }

@@ -49,7 +49,8 @@ impl Verifier {
         }
     }
 
-    /// Visits what the program can reach through a table with entries that are to be removed.
+    /// Visits the objects that the program can reach through a table with entries that are to be
+    /// removed.
     unsafe fn visit_weak(&mut self, t: *mut Table) {
         trace::visit_table_frame(t, self);
         trace::visit_fields(t, self);

@@ -1,4 +1,4 @@
-//! Ephemerons: the value of a weak key is reached when the key is.
+//! Ephemerons: the value of a weak key is reached when the key is reached.
 //!
 //! Visits of the tables find most values. After them, each object that is reached is looked up in
 //! the tables that have keys without a mark: a table is itself the map from its keys to their
@@ -33,7 +33,7 @@ impl Marker {
         let mut by_key = false;
         let has_some = |reached: &Vec<*mut GcHeader>| !reached.is_empty();
         loop {
-            // What was visited may have left objects in the queue.
+            // The visits may have left objects in the queue.
             self.propagate(end.saturating_sub(self.work));
             if self.has_gray() {
                 return Left::Some;
@@ -57,7 +57,8 @@ impl Marker {
         }
     }
 
-    /// Does the same until nothing is left. Returns false when the collector had to stop.
+    /// Does the same as [`Marker::converge_some`] until nothing is left. Returns false when the
+    /// collector had to stop.
     pub(crate) unsafe fn converge(&mut self) -> bool {
         loop {
             match self.converge_some(WORK_BETWEEN_LOOKS) {
@@ -76,7 +77,7 @@ impl Marker {
     }
 
     /// Looks up some of the objects that were reached, or has the tables visited again. Returns
-    /// false if neither is worth while.
+    /// false if neither is worthwhile.
     unsafe fn follow_reached(&mut self) -> bool {
         let Some(reached) = &mut self.reached else { return true };
         let tables = &self.weak.unreached;
@@ -117,8 +118,8 @@ impl Marker {
         self.weak.again = (0, self.weak.unreached.len());
     }
 
-    /// Marks the value of a key that is marked. One that is new belongs to a key of the program's,
-    /// and is none of the objects that the phase Resurrect visits.
+    /// Marks the value of a key that is marked. A new value belongs to a key that the program uses,
+    /// and is not one of the objects that the phase Resurrect visits.
     #[inline]
     pub(super) unsafe fn ephemeron_value(&mut self, v: Value) {
         if v.is_collectable() && !self.is_marked(v.as_header()) {
@@ -136,8 +137,8 @@ impl Marker {
         entries * PER_ENTRY < LARGE || reserve::system_has(entries * PER_ENTRY)
     }
 
-    /// Marks all values in linear time: those of an unreached key wait, in a list that a map finds
-    /// by the key, until the key is reached. Returns false when the collector had to stop.
+    /// Marks all values in linear time: the values of an unreached key wait in a list until the key
+    /// is reached. A map finds the list by the key. Returns false when the collector had to stop.
     #[cold]
     pub(super) unsafe fn converge_by_key(&mut self) -> bool {
         if !self.may_converge_by_key() {
@@ -146,7 +147,7 @@ impl Marker {
         }
         let done = self.map_entries();
         if !done {
-            // Some of what was reached is not looked up.
+            // Some of the reached objects have not been looked up.
             self.reached = Some(Vec::new());
             self.visit_again();
         }

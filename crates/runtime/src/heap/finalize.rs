@@ -1,4 +1,4 @@
-//! Finding the objects to be finalized, and calling finalizers (manual 2.5.3).
+//! Registers objects for finalization, and calls finalizers (manual 2.5.3).
 
 use crate::header::{GcHeader, Kind};
 use crate::meta::Event;
@@ -187,8 +187,8 @@ unsafe fn finalize(st: *mut State, object: Value) {
         (*st).error_kind,
         (*st).native_depth,
     );
-    // Hooks are not called inside finalizers, and see nothing of them: when the collector runs is
-    // not the program's decision.
+    // Hooks are not called inside finalizers and do not notice them, as the program does not decide
+    // when the collector runs.
     let hook = (*thread).hook.as_mut().map(|hook| {
         let before = hook.position();
         hook.active = true;

@@ -15,7 +15,7 @@ pub(crate) struct Finalizers {
     /// Unreachable objects, in the same order, that will be pending when everything that they refer
     /// to is marked.
     pub(super) found: Segments<Value>,
-    /// What the phase Resurrect is at.
+    /// The current stage of the phase Resurrect.
     pub(super) stage: Stage,
     /// Number of nils in `registered`.
     pub(super) holes: usize,
@@ -26,8 +26,8 @@ pub(crate) struct Finalizers {
     pub(crate) closing: bool,
     /// Whether finalizers are ignored: no object is ever marked for finalization.
     pub(super) off: bool,
-    /// How often the collector has changed what the program can see, or has run its code: it has
-    /// cleared weak tables and caches, called finalizers, or dropped values of the host.
+    /// How often the collector has made changes visible to the program or run code: by clearing
+    /// weak tables and caches, calling finalizers, or dropping values of the host.
     pub(super) changes: u64,
 }
 
@@ -36,11 +36,11 @@ pub(crate) struct Finalizers {
 pub(super) enum Stage {
     /// Looking for unreachable objects with finalizers, from the one that was registered last.
     Walk,
-    /// Closing the gaps that they have left.
+    /// Closing the gaps that these have left.
     Compact,
-    /// Marking what is reachable from them.
+    /// Marking the objects that are reachable from them.
     Mark,
-    /// Clearing what refers weakly to objects that are still not marked.
+    /// Clearing weak references to objects that are still not marked.
     Clear,
     /// Adding the objects to the pending ones.
     HandOver,
@@ -60,7 +60,7 @@ impl Stage {
     }
 }
 
-/// How far the registered objects were looked at.
+/// The progress of looking at the registered objects.
 #[derive(Default)]
 pub(super) struct Walk {
     /// The first object to be looked at.
@@ -68,7 +68,7 @@ pub(super) struct Walk {
     /// The end of the objects that existed when marking ended. Objects that were registered later
     /// have no mark, and are alive.
     pub(super) end: usize,
-    /// The end of those that were not looked at yet.
+    /// The end of the objects that have not been looked at yet.
     pub(super) at: usize,
     /// Gaps were closed in front of `write`, and the list from `read` on is as it was.
     pub(super) read: usize,
@@ -117,7 +117,7 @@ impl Finalizers {
         self.walk.kept || !self.found.is_empty()
     }
 
-    /// Closes gaps, moving up to `count` objects, and makes those that are left old. Returns
+    /// Closes gaps, moving up to `count` objects, and makes the remaining objects old. Returns
     /// whether no gap is left.
     pub(super) fn compact(&mut self, count: usize) -> bool {
         if self.holes == 0 {

@@ -1,9 +1,9 @@
-//! When to raise "not enough memory" without another full collection.
+//! Decides when to raise "not enough memory" without another full collection.
 //!
-//! A program may catch the error and continue, and a collection takes long when much is live. After
-//! several full collections in a row that were of no use, with little allocated in between, errors
-//! are raised without one: first one error, then twice as many each time, up to a limit. A program
-//! that releases memory after so many errors may therefore have to try a few times more.
+//! A program may catch the error and continue, and a collection takes long if much memory is live.
+//! After several full collections in a row that were of no use, with little allocated in between,
+//! errors are raised without one: first one error, then twice as many each time, up to a limit. A
+//! program that releases memory after so many errors may therefore have to try a few times more.
 
 /// The full collections after which memory was as short as before.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(crate) struct Fruitless {
     least: usize,
 }
 
-/// So many collections are made before errors are raised without one.
+/// The number of collections before errors are raised without one.
 const PATIENCE: u32 = 16;
 /// The base-2 logarithm of the largest number of errors between two collections.
 const MOST: u32 = 6;
@@ -39,7 +39,7 @@ impl Fruitless {
         self.until = in_use.saturating_add((in_use / 256).clamp(LITTLE, MUCH));
     }
 
-    /// Forgets them: memory is available, or something else has collected.
+    /// Forgets the fruitless collections: memory is available, or another collection has run.
     pub(super) fn forget(&mut self) {
         *self = Fruitless::default();
     }
@@ -69,8 +69,8 @@ mod tests {
             }
         }
         assert!((u64::from(PATIENCE)..100).contains(&collections), "{collections} of {errors}");
-        // Neither for a smaller request, nor after some memory was allocated, nor when a request
-        // was granted.
+        // No error is raised for a smaller request, after some memory was allocated, or after a
+        // request was granted.
         fruitless.note(100, 0);
         assert!(
             fruitless.skips(100, 0) && !fruitless.skips(99, 0) && !fruitless.skips(100, LITTLE)

@@ -1,4 +1,4 @@
-//! How lists of the heap and of handles grow when memory may be short.
+//! Growth of the lists of the heap and of handles when memory may be short.
 
 /// Appends `item` to `list`. Returns false, leaving the list unchanged, if there is no memory for
 /// it.

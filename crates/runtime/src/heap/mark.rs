@@ -21,8 +21,8 @@ pub(super) const WORK_BETWEEN_LOOKS: usize = if cfg!(test) { 512 } else { 64 * 1
 /// How many array elements or nodes of a large table are visited before their referents are traced.
 pub(super) const PART: usize = 128;
 
-/// What tracing a part of a large table counts as, in bytes, as its referents are looked at one by
-/// one. The same for an object that was logged, or marked by a store.
+/// The bytes that tracing a part of a large table counts as, since its referents are looked at one
+/// by one. An object that was logged, or marked by a store, counts as the same.
 pub(super) const PART_WORK: usize = 16 * PART;
 const AGAIN: usize = 256;
 
@@ -163,9 +163,9 @@ impl Marker {
         self.trace_entries(t);
     }
 
-    /// Traces a thread. One that does not run is logged when it runs again. The slots above the
-    /// live ones are cleared, except for the running one before the atomic step, which scans it
-    /// again.
+    /// Traces a thread. A thread that does not run is logged when it runs again. The slots above
+    /// the live ones are cleared, except in the running thread before the atomic step, which scans
+    /// it again.
     pub(crate) unsafe fn trace_thread(&mut self, th: *mut Thread) {
         let top = (*th).top;
         if self.resurrects {
@@ -211,8 +211,8 @@ impl Marker {
         trace::visit_thread_apart_from_stack(th, &mut Tracer(self));
     }
 
-    /// Returns whether there is something to trace. In the phase Resurrect, what the barrier has
-    /// noted is left for the next cycle.
+    /// Returns whether there is something to trace. In the phase Resurrect, objects that the
+    /// barrier has recorded are left for the next cycle.
     pub(crate) fn has_gray(&self) -> bool {
         !self.gray.stack.is_empty()
             || !self.gray.parts.is_empty()
@@ -247,7 +247,7 @@ impl Marker {
         }
     }
 
-    /// Traces an object that was logged. One that is not marked is traced when it is reached.
+    /// Traces an object that was logged. An unmarked object is traced when it is reached.
     unsafe fn trace_again(&mut self, o: *mut GcHeader) {
         self.work += AGAIN;
         if self.is_marked(o) {

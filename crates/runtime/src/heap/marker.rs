@@ -43,21 +43,20 @@ pub(crate) struct Marker {
     pub(crate) deferred: Vec<*mut GcHeader>,
     /// Whether the atomic step is running: dead stack slots are cleared.
     pub(crate) atomic: bool,
-    /// Whether objects are traced that were traced before, so that their buffers must not be
-    /// counted twice.
+    /// Whether objects are being traced again, so that their buffers must not be counted twice.
     pub(crate) recount: bool,
     /// The weak tables of this cycle.
     pub(super) weak: WeakTables,
-    /// Whether what is reachable from objects to be finalized is being marked.
+    /// Whether the objects reachable from objects to be finalized are being marked.
     pub(super) resurrects: bool,
-    /// The objects that were reached since ephemeron tables were visited, and are not looked up in
-    /// them yet.
+    /// The objects that were reached since ephemeron tables were visited, and have not been looked
+    /// up in them yet.
     pub(crate) reached: Option<Vec<*mut GcHeader>>,
     /// The running coroutine, whose stack changes all the time.
     pub(super) running: *mut Thread,
     /// The string `__mode`.
     pub(crate) mode_name: *mut LuaString,
-    /// Whether the script, and with it the collector, has to stop.
+    /// The check whether the script, and with it the collector, has to stop.
     pub(crate) stop: Stop,
     /// Number of cycles abandoned since the last complete one.
     pub(crate) given_up: u8,
@@ -156,7 +155,7 @@ impl Marker {
     /// fewer each time if marking is fast enough. Returns whether there is something to trace.
     ///
     /// The first pass is always done, and also scans the running stack, so that the atomic step
-    /// does not find all that was allocated since the cycle began.
+    /// does not find everything that was allocated since the cycle began.
     unsafe fn trace_logged_first(&mut self, few: usize, big: usize) -> bool {
         debug_assert!(self.gray.is_empty());
         let is_big = |o: &*mut GcHeader| {

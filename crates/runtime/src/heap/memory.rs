@@ -91,11 +91,11 @@ unsafe extern "C" fn from_global(
     }
 }
 
-/// Gives what the program's allocator has kept of freed memory back to the system.
+/// Returns freed memory that the program's allocator has kept to the system.
 ///
 /// This takes about 0.1 ms for each megabyte. Unless the program `waits` for the collector anyway,
-/// it is done by a thread, which ends afterwards. The program continues, but if it needs memory of
-/// the allocator meanwhile, it still has to wait.
+/// a new thread does it. The program continues, but has to wait if it needs memory of the allocator
+/// in the meantime.
 #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
 fn give_back(waits: bool) {
     /// The process whose thread is at work, or 0: a forked child does not have the thread.
@@ -147,11 +147,11 @@ pub(crate) struct Memory {
     failed: bool,
     /// Blocks from the global allocator, used because the state's own allocator had failed.
     borrowed: Vec<*mut u8>,
-    /// Apart, as this struct is a part of the state, whose layout machine code knows.
+    /// In a box, as this struct is a part of the state, whose layout machine code knows.
     in_use: Box<InUse>,
 }
 
-/// How many bytes are allocated, for [`Memory::end_cycle`], and how shortages were answered.
+/// The number of allocated bytes, for [`Memory::end_cycle`], and the handling of shortages.
 #[derive(Default)]
 struct InUse {
     now: Cell<usize>,
@@ -185,7 +185,7 @@ impl Memory {
         }
     }
 
-    /// Replaces the allocator by one that takes blocks of the one before.
+    /// Replaces the allocator by one that accepts blocks of the previous one.
     pub(super) fn set_allocator(&mut self, allocator: Allocator) {
         self.allocator = allocator;
     }
@@ -210,8 +210,8 @@ impl Memory {
         self.in_use.waits = on;
     }
 
-    /// Notes that a cycle has ended. Gives freed memory back to the system if the whole cycle got
-    /// by with less than half of the most that was in use before.
+    /// Notes that a cycle has ended. Gives freed memory back to the system if the whole cycle
+    /// needed less than half of the most that was in use before.
     ///
     /// A program that fills a large heap in each cycle would only have to get the pages again.
     pub(crate) fn end_cycle(&mut self) {

@@ -35,14 +35,14 @@
 //! mark 0 is young, and a minor collection is a cycle that starts from the roots and the logged
 //! objects.
 //!
-//! **Stops.** What a safepoint does has a bound. Logged objects are traced again in slices until
+//! **Stops.** The work of a safepoint is bounded. Logged objects are traced again in slices until
 //! only a few are left for the atomic step, and large tables are visited in parts. A store into a
 //! big table that was scanned marks the stored object, as the table would have to be scanned as a
 //! whole otherwise ([`State::barrier_of_store`](crate::state::State::barrier_of_store)). The atomic
-//! step scans the stack of the running coroutine; others are logged when they run.
-//! [Weak tables](weak) are visited in slices before it, and lose their dead [keys](clearing) in
-//! slices after it: the step removes only weak values that were not marked before. It still visits
-//! the list of coroutines.
+//! step scans the stack of the running coroutine; others are logged when they run. [Weak
+//! tables](weak) are visited in slices before it, and lose their dead [keys](clearing) in slices
+//! after it: the step removes only weak values that were not marked before. It still visits the
+//! list of coroutines.
 
 mod alloc;
 mod api;
@@ -97,8 +97,8 @@ pub(crate) enum Phase {
     Idle,
     /// Marking in slices.
     Mark,
-    /// Everything that the program can reach is marked. The objects to be finalized are found, and
-    /// what they refer to is marked.
+    /// Everything that the program can reach is marked. The objects to be finalized are being
+    /// found, and the objects that they refer to marked.
     Resurrect,
     /// Marks are complete, but dead strings are still in the string table, so no memory is reused
     /// yet.
@@ -129,14 +129,14 @@ pub struct Heap {
     pub(crate) asking: Asking,
     phase: Phase,
     pub(crate) memory: memory::Memory,
-    /// The collections of no use when memory was short, and for requests of much memory.
+    /// The fruitless collections when memory was short or much memory was requested.
     short: fruitless::Fruitless,
     refused: fruitless::Fruitless,
     blocks: block::Blocks,
     large: large::LargeSpace,
     boxed: boxed::Boxes,
     marker: marker::Marker,
-    /// Apart, as machine code knows the layout of the state.
+    /// In a box, as machine code knows the layout of the state.
     finalizers: Box<finalizers::Finalizers>,
     pace: pacing::Pace,
     /// The stops of the program, if they are recorded.
@@ -173,7 +173,7 @@ impl Heap {
     /// Replaces the allocator.
     ///
     /// # Safety
-    /// The new one takes blocks that the one before has returned.
+    /// The new one takes blocks that the previous one has returned.
     pub unsafe fn set_allocator(&mut self, allocator: Allocator) {
         self.memory.set_allocator(allocator);
     }

@@ -1,4 +1,4 @@
-//! When to collect, and how much at a time.
+//! Decides when to collect, and how much at a time.
 //!
 //! The unit is the byte. `balance` counts the bytes allocated (less those freed) since marking last
 //! ended. A safepoint is requested when it reaches `trigger`.
@@ -8,8 +8,8 @@ pub(crate) const STEP: isize = 64 * 1024;
 /// The least number of bytes allocated between cycles at first, so that small heaps are not
 /// collected all the time.
 const MIN_IDLE: isize = 256 * 1024;
-/// The same of a state that has had many cycles, so that a program which makes much garbage spends
-/// less time on marking what it keeps. A state that allocates little stays small.
+/// The same for a state that has had many cycles, so that a program that produces much garbage
+/// spends less time on marking live objects. A state that allocates little stays small.
 const MAX_IDLE: isize = 1024 * 1024;
 /// Number of bytes visited for each byte allocated, with the default step multiplier of 100.
 const WORK_RATIO: usize = 10;
@@ -132,9 +132,9 @@ impl Pace {
         )
     }
 
-    /// Returns how many bytes to visit in a slice, for the bytes allocated since the last one. What
-    /// exceeds the work for one step, because a large object was allocated, is left for the next
-    /// slices, which follow sooner.
+    /// Returns how many bytes to visit in a slice, for the bytes allocated since the last one. Work
+    /// beyond that for one step, because a large object was allocated, is left for the next slices,
+    /// which follow sooner.
     pub(crate) fn slice_budget(&mut self, starting: bool) -> usize {
         let step = self.step();
         // Less than a step when there was work left.
@@ -178,7 +178,7 @@ impl Pace {
         self.set_trigger(self.balance.saturating_add(step));
     }
 
-    /// Schedules the next slice early, as what it does depends on what the program does before it.
+    /// Schedules the next slice early, as its work depends on what the program does before it.
     pub(crate) fn hurry(&mut self) {
         self.seen = self.balance;
         self.set_trigger(self.balance.saturating_add(STEP / STEPS_WITH_DEBT));

@@ -1,8 +1,8 @@
 //! The times for which the collector stops the program, recorded on request.
 //!
 //! A stop is one safepoint at which the collector works, without the finalizers that it calls.
-//! Times are processor times of the thread: on a machine that does other work, nothing else says
-//! what the collector itself takes.
+//! Times are processor times of the thread: on a machine that does other work, only these measure
+//! the collector itself.
 
 use super::Heap;
 
@@ -29,7 +29,7 @@ impl Part {
 pub struct Pause {
     /// Processor time of the thread.
     pub time: u64,
-    /// How the time divides into the parts of the work.
+    /// The times of the parts of the work.
     pub parts: [u64; Part::ALL.len()],
 }
 
@@ -53,7 +53,7 @@ impl Pauses {
 }
 
 impl Heap {
-    /// Starts or ends recording. Either forgets what was recorded.
+    /// Starts or ends recording. Both discard the stops recorded so far.
     pub fn record_pauses(&mut self, on: bool) {
         self.pauses = on.then(Box::default);
     }
@@ -71,14 +71,14 @@ impl Heap {
         }
     }
 
-    /// Notes that this safepoint has nothing to do, and so is no stop.
+    /// Notes that this safepoint has nothing to do, and so is not a stop.
     pub(super) fn drop_pause(&mut self) {
         if let Some(p) = &mut self.pauses {
             p.since = 0;
         }
     }
 
-    /// Notes that what was done since the last call, or since the stop began, was `part`.
+    /// Notes that the work since the last call, or since the stop began, was `part`.
     #[inline]
     pub(super) fn end_part(&mut self, part: Part) {
         if let Some(p) = &mut self.pauses

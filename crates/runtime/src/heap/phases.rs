@@ -3,7 +3,7 @@
 //! Allocation, write barriers and inline caches of the interpreter and of machine code thus meet
 //! every phase: marking, an atomic step that was interrupted and restarts, removing dead strings
 //! from the string table, sweeping, an abandoned cycle, young and full collections. A seeded
-//! generator decides what comes next, so a run on one thread is reproducible. The heap is verified
+//! generator chooses each increment, so a run on one thread is reproducible. The heap is verified
 //! after each marking and after each sweep.
 
 use std::sync::atomic::Ordering;
@@ -134,7 +134,7 @@ impl State {
         }
     }
 
-    /// Waits for a few allocations, and for more of them the longer the program runs.
+    /// Waits for a few allocations, and for more the longer the program runs.
     fn rest(&mut self) {
         let bits = self.draw();
         if let Some(phases) = &mut self.heap.phases {

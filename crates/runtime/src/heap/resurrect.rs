@@ -1,15 +1,15 @@
-//! The phase Resurrect: finding the objects to be finalized, and marking what they refer to
+//! The phase Resurrect: finds the objects to be finalized, and marks the objects that they refer to
 //! (manual 2.5.3).
 //!
 //! When marking ends, an object without a mark is unreachable and stays so: no object that the
 //! program can reach refers to it. So the objects with finalizers are looked at in slices, between
-//! which the program runs, and what they refer to is marked in slices as well. New objects have no
-//! mark either, and are told apart by the time of their creation: they are registered, and listed
-//! with the boxed objects, behind those that existed when marking ended.
+//! which the program runs, and the objects that they refer to are marked in slices as well. New
+//! objects have no mark either, and are distinguished by the time of their creation: they are
+//! registered, and listed with the boxed objects, after those that existed when marking ended.
 //!
 //! **What must hold.** Nothing is freed before the phase ends. Tracing reaches only objects that
-//! the program cannot access, and marked ones, so it needs no write barrier, and meets no new
-//! object. The program gets to unmarked objects in three ways that are provided for:
+//! the program cannot access, and marked ones, so it needs no write barrier, and finds no new
+//! object. The program can get unmarked objects in three ways, which are handled:
 //!
 //! * by weak tables: values are cleared before the phase begins. Keys are cleared near its end, and
 //!   [hidden](super::clearing) from traversals until then;
@@ -29,7 +29,7 @@ use crate::value::Value;
 
 /// How many bytes a slice marks. The caller counts it as a slice of sweeping in addition.
 const MARKED_AT_ONCE: usize = if cfg!(test) { 512 } else { 64 * 1024 };
-/// How many objects ahead of the one that is looked at the header is prefetched.
+/// The number of objects by which prefetching of headers is ahead.
 const SOON: usize = 8;
 
 impl State {
@@ -58,7 +58,7 @@ impl State {
         if given_up {
             self.give_up_resurrection();
         } else {
-            // What is freed from here on is accounted for by the balance.
+            // The balance accounts for memory that is freed from here on.
             self.heap.pace.live += self.heap.marker.live - before;
         }
     }
@@ -90,13 +90,13 @@ impl State {
             if !ended {
                 return true;
             }
-            // What there was nothing to do for ends at once.
+            // A stage without work ends at once.
             self.heap.finalizers.stage = stage.next();
         }
     }
 
-    /// Marks some of what is reachable from objects to be finalized. Returns whether all of it is
-    /// marked.
+    /// Marks some of the objects that are reachable from objects to be finalized. Returns whether
+    /// all are marked.
     unsafe fn mark_resurrected(&mut self) -> bool {
         let Heap { marker, finalizers, slices, .. } = &mut self.heap;
         let all = finalizers.mark(marker, slices.finalizers);
@@ -142,7 +142,7 @@ impl State {
     }
 
     /// Begins a new cycle in the middle of the phase. The objects to be finalized that were found
-    /// remain so.
+    /// are kept.
     #[cold]
     unsafe fn give_up_resurrection(&mut self) {
         self.heap.marker.resurrects = false;
@@ -166,8 +166,8 @@ impl State {
         }
     }
 
-    /// Keeps a shape alive that was found by a transition, and its names: it may be dead, but was
-    /// not forgotten yet.
+    /// Keeps a shape that was found by a transition, and its names, alive: it may be dead, but not
+    /// forgotten yet.
     #[inline]
     pub(crate) unsafe fn keep_shape(&mut self, shape: *mut LocalShape) -> *mut LocalShape {
         if self.heap.phase == Phase::Resurrect && !shape.is_null() {
@@ -195,7 +195,7 @@ impl State {
 }
 
 impl Heap {
-    /// Takes back what tells the objects that were created in the phase from others.
+    /// Resets the marks that distinguish objects that were created in the phase.
     unsafe fn forget_new(&mut self) {
         self.blocks.forget_new();
         self.boxed.forget_new();

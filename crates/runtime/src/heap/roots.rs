@@ -46,7 +46,7 @@ impl State {
             v.object(o);
         }
         if self.heap.phase == Phase::Mark {
-            // The last cycle was given up before these were pending.
+            // The last cycle was abandoned before these were pending.
             for found in self.heap.finalizers.found.iter() {
                 v.value(found);
             }

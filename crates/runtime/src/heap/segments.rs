@@ -8,9 +8,9 @@ const SEGMENT: usize = 2048;
 
 /// A list that grows at its end and shrinks at both.
 pub(super) struct Segments<T> {
-    /// All but the last are full.
+    /// The segments; all but the last are full.
     segments: VecDeque<Vec<T>>,
-    /// How many elements were taken from the first one.
+    /// The number of elements that were taken from the first segment.
     start: usize,
     len: usize,
 }

@@ -1,12 +1,12 @@
 //! Weak tables (manual 2.5.4): how weak a table is, and visiting its entries.
 //!
 //! A weak table that is reached is queued, and visited in parts when nothing else is left to trace,
-//! as most of what it refers to is marked by then. What is not, is noted: tables that have keys
-//! without a mark, and the places of values without one. From the visit on the barrier reports
-//! stores: a small table that is stored into is visited again, and what is stored into a big one is
-//! marked. So the atomic step neither visits the tables again nor looks at other entries: it
-//! [follows](super::ephemerons) what was reached since, and [clears](super::clearing) values at the
-//! places that were noted.
+//! as most of the objects that it refers to are marked by then. The visit records the rest: tables
+//! that have keys without a mark, and the places of values without one. From then on the barrier
+//! reports stores: a small table that is stored into is visited again, and an object stored into a
+//! big one is marked. So the atomic step neither visits the tables again nor looks at other
+//! entries: it [follows](super::ephemerons) objects that were reached since, and
+//! [clears](super::clearing) values at the recorded places.
 
 use super::block::{SMALL_MAX, line_mark, prefetch_line_mark};
 use super::growth::try_push;
@@ -20,7 +20,7 @@ use crate::string::LuaString;
 use crate::table::{DEAD_KEY, Node, Table};
 use crate::value::{SlotExt, Tag, Value};
 
-/// How many entries ahead of the one that is visited memory is prefetched.
+/// The number of entries by which prefetching is ahead of the visit.
 pub(super) const SOON: usize = 12;
 // The marks of its lines tell whether a table may be marked.
 const _: () = assert!(size_of::<Table>() + u8::MAX as usize * size_of::<Value>() <= SMALL_MAX);
@@ -300,8 +300,8 @@ pub(super) unsafe fn key(n: *mut Node) -> Value {
     Value::from_parts((*n).key_bits, (*n).key_tag)
 }
 
-/// Prefetches what tells whether `v` is marked. Most entries that are cleared refer to tables in
-/// lines without a live object, whose marks lie together.
+/// Prefetches the memory that says whether `v` is marked. Most entries that are cleared refer to
+/// tables in lines without a live object, whose marks lie together.
 #[inline(always)]
 pub(super) unsafe fn look_ahead(v: Value) {
     if v.is_table() {

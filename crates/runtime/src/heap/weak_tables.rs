@@ -13,12 +13,12 @@ pub(crate) enum Weakness {
     Both,
 }
 
-/// What is left to be done.
+/// The work that is left.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
-    /// There is more to trace, visit or look up.
+    /// More objects or tables have to be traced, visited or looked up.
     Some,
-    /// Only to find the remaining values by a map from their keys.
+    /// Only the remaining values have to be found by a map from their keys.
     ByKey,
     Nothing,
 }
@@ -69,11 +69,11 @@ pub(crate) struct WeakTables {
     pub(super) unreached_both: Vec<*mut Table>,
     /// Tables that had values without a mark, and how weak they were.
     pub(super) doubtful: Vec<(*mut Table, Weakness)>,
-    /// Where these values were.
+    /// The places of these values.
     pub(super) places: Segments<Place>,
     /// The tables of `unreached` from the first to the second number are to be visited again.
     pub(super) again: (usize, usize),
-    /// How often that was done.
+    /// The number of such rounds of visits.
     pub(super) rounds: u8,
     /// How many nodes of the table whose keys are being removed were looked at.
     pub(super) cleared: usize,
@@ -107,7 +107,7 @@ impl WeakTables {
         self.cleared = 0;
     }
 
-    /// Lets traversals leave out entries with keys that are not marked, as marking has ended.
+    /// Makes traversals skip entries with keys that are not marked, as marking has ended.
     pub(super) unsafe fn hide_unreached(&mut self) {
         for &t in self.unreached.iter().chain(&self.unreached_both) {
             (*t).header.flags |= GcHeader::WEAK;
