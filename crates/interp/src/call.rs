@@ -18,7 +18,7 @@ use crate::machine;
 use crate::step::{Entered, Exit, Step};
 use crate::unwound::{Before, Unwound};
 
-/// `Vm::call`: calls from a native function (or the collector), to the end.
+/// Implements `Vm::call`: a call from a native function (or the collector), to the end.
 ///
 /// # Safety
 /// I2; `callee`, its header slot and `nargs` arguments lie at the end of the top frame's values.
@@ -30,7 +30,7 @@ pub(crate) unsafe fn call_from_native(
     call_or_yield(st, callee, nargs, 0)
 }
 
-/// `Vm::traced`: calls from the host.
+/// Implements `Vm::traced`: a call from the host.
 ///
 /// # Safety
 /// As [`call_from_native`].
@@ -42,7 +42,7 @@ pub(crate) unsafe fn call_traced(
     call_or_yield(st, callee, nargs, flags::TRACED)
 }
 
-/// `Vm::finalize`: calls a finalizer for the collector.
+/// Implements `Vm::finalize`: calls a finalizer for the collector.
 ///
 /// # Safety
 /// As [`call_from_native`].
@@ -54,7 +54,7 @@ pub(crate) unsafe fn call_finalizer(
     call_marked(st, callee, nargs, flags::FINALIZER)
 }
 
-/// `Vm::hook`: calls the function of a hook.
+/// Implements `Vm::hook`: calls the function of a hook.
 ///
 /// # Safety
 /// As [`call_from_native`].
@@ -66,7 +66,8 @@ pub(crate) unsafe fn call_hook(
     call_marked(st, callee, nargs, flags::HOOK)
 }
 
-/// `Vm::continuable`: calls from a native function that can continue at a step of its own.
+/// Implements `Vm::continuable`: a call from a native function that can continue at one of its
+/// steps.
 ///
 /// # Safety
 /// As [`call_from_native`]; the frame's step and kept values are set.
@@ -88,13 +89,13 @@ unsafe fn call_marked(
     call_or_yield(st, callee, nargs, mark)
 }
 
-/// What a call returns: the number of results, or, where the callee may yield, `None` if it did.
+/// The result of a call: the number of results, or `None` if the callee may yield and did.
 trait Outcome {
     /// Whether the callee may yield.
     const YIELDS: bool;
-    /// It has returned.
+    /// Returns the outcome of a callee that has returned `n` values.
     fn returned(n: usize) -> Self;
-    /// It has yielded.
+    /// Returns the outcome of a callee that has yielded.
     fn yielded() -> Self;
 }
 
@@ -128,7 +129,7 @@ unsafe fn call_or_yield<R: Outcome>(
     nargs: usize,
     more: u16,
 ) -> Result<R, Raised> {
-    // 0 is one of the depths that need more than this
+    // a depth of 0 needs more than this, too
     if (*st).native_depth.wrapping_sub(1) >= MAX_NATIVE_DEPTH - 1 || !machine::has_reserve(st) {
         begin_slow(st)?;
     }
@@ -144,7 +145,7 @@ unsafe fn call_or_yield<R: Outcome>(
             before.end(st);
             Ok(R::returned(n))
         }
-        // single words, so that they are in registers until then
+        // single words, so that they stay in machine registers until then
         Err((left, link)) => {
             let Before { thread, callee, depth, non_yieldable, .. } = before;
             left_code(st, left, &*p, link, thread, callee, depth, non_yieldable)
@@ -152,7 +153,7 @@ unsafe fn call_or_yield<R: Outcome>(
     }
 }
 
-/// What begins a call from the host, and one at a limit.
+/// Begins a call from the host, or a call at a limit.
 #[cold]
 #[inline(never)]
 unsafe fn begin_slow(st: *mut State) -> Result<(), Raised> {
@@ -172,7 +173,7 @@ unsafe fn begin_slow(st: *mut State) -> Result<(), Raised> {
     Ok(())
 }
 
-/// Machine code that a call has entered did not simply return.
+/// Continues after machine code that a call has entered and that did not simply return.
 #[cold]
 #[inline(never)]
 #[allow(clippy::too_many_arguments)]
@@ -221,12 +222,13 @@ unsafe fn call_others<R: Outcome>(
     }
 }
 
-/// Runs what a call has entered to its end. If it has entered nothing, it has been unwound already.
+/// Runs the function that a call has entered to its end. If the call has entered none, it has
+/// already been unwound.
 unsafe fn run_on(st: *mut State, entered: Result<Entered, Exit>) -> Step {
     run_all(st, Ok(entered?))
 }
 
-/// The call has ended in this way.
+/// Concludes a call that has ended in this way.
 unsafe fn conclude<R: Outcome>(st: *mut State, r: Step, unwound: Unwound) -> Result<R, Raised> {
     let mut s = StateRef::new(st);
     let before = unwound.before;
@@ -258,7 +260,7 @@ unsafe fn await_callee(st: *mut State, caller: Frame) {
     let s = StateRef::new(st);
     let depth = s.native_depth - (*s.thread).depth;
     caller.set_link(caller.link().with_extra(depth as usize));
-    // the innermost one: calls between it and the yielding frame would not have let it yield
+    // the innermost boundary: calls above it would not have let the frame yield
     let boundary = Frames::from(Frame(s.base)).find(|f| f.link().flags() & flags::BOUNDARY != 0);
     let callee = boundary.expect("the frame that the call has entered");
     callee.clear_flags(flags::BOUNDARY);

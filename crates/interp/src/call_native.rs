@@ -16,8 +16,8 @@ use crate::slots::move_values;
 use crate::step::{Entered, Exit, Step};
 
 /// Calls the native function at `callee` from native code, in a frame with the flag BOUNDARY, and
-/// runs what that leads to. Returns the number of results, from the callee's slot on up to the top,
-/// or how else the call has ended.
+/// everything that it calls. Returns the number of results, which lie from the callee's slot up to
+/// the top, or how else the call has ended.
 ///
 /// # Safety
 /// As [`enter`]; `callee` is a native function.
@@ -72,7 +72,8 @@ unsafe fn call_native_slow(
     run_all(st, Ok(entered))
 }
 
-/// The native function `f`, which native code has called, did not simply return.
+/// Continues after the native function `f`, which native code has called and which did not simply
+/// return.
 #[cold]
 #[inline(never)]
 unsafe fn after_native_call(st: *mut State, r: Ret, f: *mut NativeClosure) -> Step {
@@ -84,7 +85,8 @@ unsafe fn after_native_call(st: *mut State, r: Ret, f: *mut NativeClosure) -> St
     run_all(st, entered)
 }
 
-/// Runs what native code has entered to its end; begins to unwind where that was an error.
+/// Runs the function that native code has entered to its end; begins to unwind if entering raised
+/// an error.
 ///
 /// # Safety
 /// As [`run_to_lua`].
@@ -96,14 +98,14 @@ pub(crate) unsafe fn run_all(st: *mut State, entered: Result<Entered, Exit>) -> 
     }
 }
 
-/// A native function that native code has called raised an error.
+/// Continues after an error of a native function that native code has called.
 #[inline(never)]
 unsafe fn after_native_error(st: *mut State) -> Step {
     let link = Frame((*st).base).link();
     if link.flags() & flags::BOUNDARY == 0 || link.flags() & flags::PROTECTED != 0 {
         return execute::after_error(st);
     }
-    // the frame on top is the one that native code waits for, and does not catch the error
+    // native code waits for the frame on top, which does not catch the error
     handle(st);
     Err(Exit::Error)
 }

@@ -1,4 +1,4 @@
-//! Mode `chaos`: what happens at a safepoint, at random. See [`perilune_runtime::chaos`].
+//! Mode `chaos`: random actions at safepoints. See [`perilune_runtime::chaos`].
 
 use std::sync::atomic::Ordering;
 
@@ -8,8 +8,8 @@ use perilune_runtime::thread::Thread;
 
 use crate::machine;
 
-/// Does at random what a safepoint may do: collects, moves the stack, changes loops, forbids or
-/// allows machine code, and lets the compiler do its part.
+/// Does random actions that a safepoint may do: collects, moves the stack, changes loops, forbids
+/// or allows machine code, and lets the compiler act.
 ///
 /// # Safety
 /// A safepoint: I2, and `State::top` is the end of the live registers. `State::base` may be stale
@@ -30,7 +30,7 @@ unsafe fn decide(st: *mut State, chaos: &mut Chaos) {
         return;
     }
     let bits = chaos.draw();
-    // what is drawn first decides whether there is anything to do, as there are many safepoints
+    // the first bits decide whether to do anything, as there are many safepoints
     if bits & 0x7 == 0 {
         Thread::relocate(st);
     }
@@ -56,7 +56,7 @@ unsafe fn decide(st: *mut State, chaos: &mut Chaos) {
     if bits & 0x0F00_0000 == 0 {
         machine::with_tier(st, |tier| tier.chaos(st, chaos));
     }
-    // now and then nothing disturbs the program until it is slow again
+    // sometimes nothing disturbs the program for a while
     if bits & 0x7F_0000_0000 == 0 {
         (*st).poll.fetch_and(!poll::CHAOS, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! `setmetatable(o, {__index = C})` as one instruction, CALLMETA.
+//! Implements CALLMETA: `setmetatable(o, {__index = C})` as one instruction.
 
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::Builtin;
@@ -9,10 +9,10 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 use crate::native::call_for_instruction;
 use crate::step::Step;
 
-/// Gives the object at `ra + 2` the class at `ra + 3`, if that is all that the call at `ra` does:
-/// the function is the library's `setmetatable`, and both are tables, the object without a
-/// metatable or with one that was given in this way, which has no field `__metatable`. `c` is the
-/// operand C. Returns whether this was the case; if not, nothing is changed.
+/// Gives the object at `ra + 2` the class at `ra + 3`, if the call at `ra` has no other effect: the
+/// function is the library's `setmetatable`, both are tables, and the object has no metatable, or
+/// one that was set in this way and has no field `__metatable`. `c` is the operand C. Returns
+/// whether this was the case; if not, nothing is changed.
 ///
 /// # Safety
 /// I2; `ra` is the instruction's first register.
@@ -45,7 +45,7 @@ pub(crate) unsafe fn set_class(st: *mut State, ra: *mut Value, c: usize) -> bool
     true
 }
 
-/// Makes the metatable and calls the function at `ra`.
+/// Creates the metatable and calls the function at `ra`.
 ///
 /// # Safety
 /// I2; pc stored; `ra` is the instruction's first register.

@@ -1,4 +1,4 @@
-//! To-be-closed variables that an error closes (manual 3.3.8).
+//! Closes to-be-closed variables after an error (manual 3.3.8).
 
 use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::meta::Event;
@@ -12,7 +12,7 @@ use crate::slots::kept;
 use crate::step::{Entered, Exit};
 
 /// Closes the next pending variable above the protected frame on top, in which an error has
-/// arrived. When none is left, the native function is to run.
+/// arrived. When none is left, the native function runs next.
 ///
 /// # Safety
 /// I2; the top frame has the flag CLOSING and its error value stands at the level.

@@ -1,4 +1,4 @@
-//! Blocks and functions that end with variables to close.
+//! Closes variables at the end of blocks and functions.
 
 use perilune_runtime::frame::Frame;
 use perilune_runtime::meta::Event;
@@ -11,7 +11,7 @@ use crate::room;
 use crate::step::{Exit, raised};
 
 /// Calls `__close` of the innermost variable to close, for CLOSE and RETURN. Returns whether there
-/// was one.
+/// was such a variable.
 ///
 /// # Safety
 /// I2; pc stored; variables at `level` and above are closed.

@@ -1,4 +1,4 @@
-//! Making closures.
+//! Creates closures.
 
 use perilune_runtime::closure::LuaClosure;
 use perilune_runtime::frame::Frame;
@@ -6,8 +6,9 @@ use perilune_runtime::instance::Instance;
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::value::Value;
 
-/// CLOSURE: makes a closure of inner function `n`, over variables of the frame at `base`. If there
-/// is no memory for the function, returns some closure, and the next safepoint raises the error.
+/// Executes CLOSURE: creates a closure of inner function `n`, over variables of the frame at
+/// `base`. If there is no memory for the function, returns some closure, and the next safepoint
+/// raises the error.
 ///
 /// # Safety
 /// I1, I2; `inst` is the instance of that frame's function.

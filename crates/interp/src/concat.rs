@@ -65,7 +65,7 @@ pub(crate) unsafe fn concat(st: *mut State, i: Instr, mut n: usize) -> Result<En
     Ok(Entered::Lua)
 }
 
-/// Joins the values that are left after a metamethod returned.
+/// Concatenates the values that are left after a metamethod has returned.
 ///
 /// # Safety
 /// As [`concat()`]; the instruction is the one before the pc of the top frame, and `ret::deliver`
@@ -98,10 +98,10 @@ pub(crate) unsafe fn join_some(st: *mut State, first: *mut Value, n: usize) -> O
     if total > SURELY_ROOM { None } else { join(st, first, n).ok() }
 }
 
-/// So many bytes are allocated without asking.
+/// The most bytes that are allocated without a check.
 const SURELY_ROOM: usize = 1 << 16;
 
-/// A short string of strings and integers, without strings in between.
+/// Returns the short string of strings and integers, without intermediate strings.
 #[inline]
 unsafe fn join_short(st: *mut State, first: *mut Value, n: usize) -> Option<Value> {
     let mut buffer = [0; MAX_SHORT];
@@ -120,7 +120,7 @@ unsafe fn join_short(st: *mut State, first: *mut Value, n: usize) -> Option<Valu
     Some(Value::string((*st).intern(&buffer[..at])))
 }
 
-/// One string of `n` strings and numbers.
+/// Returns the string of `n` strings and numbers.
 unsafe fn join(st: *mut State, first: *mut Value, n: usize) -> Result<Value, Exit> {
     if let Some(v) = join_short(st, first, n) {
         return Ok(v);

@@ -35,7 +35,7 @@ pub(crate) unsafe fn carry(st: *mut State, from_end: *mut Value, n: usize) -> Re
     Ok(())
 }
 
-/// `Vm::resume`.
+/// Implements `Vm::resume`.
 ///
 /// # Safety
 /// I2; `co` is a live coroutine of this state; the arguments are the top `nargs` values of the
@@ -68,7 +68,7 @@ pub(crate) unsafe fn resume(
     (*from).top = args_end.sub(nargs);
     Thread::load_registers(st, co);
     if idle {
-        // the function is the last of the host's values: what lies below stays in the frame
+        // the function is the last of the host's values; the values below stay in the frame
         let kept = s.top.offset_from(s.base) as u32 - 1;
         Frame(s.base).set_word(FrameWord::new(FrameWord::NATIVE, kept << 8));
         s.top.put(Value::NIL);
@@ -88,7 +88,7 @@ pub(crate) unsafe fn resume(
     let r = if let Some(end) = by_hook {
         let frame = Frame(s.base);
         s.top = (*co).stack.add(end as usize);
-        // the instruction in front of which it stands did not run
+        // the instruction before which it stopped has not run
         let word = frame.word();
         frame.set_word(FrameWord::new(word.code(), word.pc() - 1));
         if let Some(hook) = (*co).hook.as_mut() {
@@ -119,7 +119,7 @@ pub(crate) unsafe fn resume(
     Ok(n)
 }
 
-/// Notes that `co`, whose registers are loaded, runs, and that `from` waits for it. Returns the
+/// Records that `co`, whose registers are loaded, runs, and that `from` waits for it. Returns the
 /// native depth of `from`.
 ///
 /// # Safety
@@ -134,14 +134,14 @@ pub(crate) unsafe fn begin_turn(st: *mut State, from: *mut Thread, co: *mut Thre
     let depth = s.native_depth;
     s.native_depth += 1;
     (*co).depth = s.native_depth;
-    // what the collector saw of the coroutine's stack is no longer true
+    // the collector may have scanned the coroutine's stack, which changes now
     s.barrier(co.cast());
     s.sync_hook();
     depth
 }
 
 /// Makes `from`, of this native depth, the running coroutine again after `co` has ended with `r`.
-/// Returns where the values end that `co` yields or returns, and how many these are.
+/// Returns the end of the values that `co` yields or returns, and their number.
 ///
 /// # Safety
 /// I2, but for the frames of `co` after an error.
@@ -163,7 +163,7 @@ pub(crate) unsafe fn end_turn(
             (s.top.offset_from(first) as usize, Status::Suspended)
         }
         Err(Exit::Done) => {
-            // as in PUC, what lay below the function comes with its results
+            // as in PUC, the values below the function come with its results
             let below = if (*co).has_bottom { Frame::RESERVED } else { 0 };
             s.base = (*co).stack.add(below);
             (s.top.offset_from(s.base) as usize, Status::Dead)
@@ -202,7 +202,7 @@ pub(crate) unsafe fn end_turn(
     Ok((end, n))
 }
 
-/// Runs the function at `callee`, with which the running coroutine begins.
+/// Runs the function at `callee`, the first one of the running coroutine.
 unsafe fn begin(st: *mut State, callee: *mut Value, nargs: usize) -> Step {
     match enter(st, callee, nargs, flags::BOUNDARY) {
         Ok(Entered::Lua) => execute::execute(st),
@@ -215,7 +215,7 @@ unsafe fn begin(st: *mut State, callee: *mut Value, nargs: usize) -> Step {
     }
 }
 
-/// `Vm::close`: closes a suspended or dead coroutine.
+/// Implements `Vm::close`: closes a suspended or dead coroutine.
 ///
 /// # Safety
 /// I2; `co` is a live coroutine of this state that neither runs nor waits for one that does.
@@ -246,7 +246,8 @@ pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised
         s.base = (*co).stack.add(2);
         let bottom = Frame(s.base);
         bottom.set_word(FrameWord::new(FrameWord::NATIVE, 0));
-        // what lies there may be no header any more: walks end here, and no level shows it
+        // the slots there may not be a header any more: walks end here, and no level shows this
+        // frame
         bottom.set_link(Link::new(flags::BOTTOM, 0, 0));
         s.top = place.add(1);
         if let Some((e, _)) = error {

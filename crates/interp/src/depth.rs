@@ -8,14 +8,15 @@ use perilune_runtime::value::Value;
 use crate::handler::call_handler;
 use crate::machine;
 
-/// Most nested entries from native code: one less than PUC's `LUAI_MAXCCALLS`, which is the level
-/// that it refuses. The entry from the host counts.
+/// The most nested entries from native code, including the one from the host: one less than PUC's
+/// `LUAI_MAXCCALLS`, which is the level that PUC refuses.
 pub(crate) const MAX_NATIVE_DEPTH: u32 = MAX_PUC - 1;
 const MAX_PUC: u32 = 200;
-/// As many, while an overflow is handled.
+/// The most nested entries while an overflow is being handled.
 const MAX_HANDLING: u32 = MAX_PUC / 10 * 11 - 1;
 
-/// "C stack overflow", or, deep inside the handling of one, an error without a handler.
+/// Raises "C stack overflow", or, deep inside the handling of one, an error without calling a
+/// handler.
 ///
 /// # Safety
 /// I2.
@@ -23,7 +24,7 @@ const MAX_HANDLING: u32 = MAX_PUC / 10 * 11 - 1;
 pub(crate) unsafe fn depth_error(st: *mut State) -> Result<(), Raised> {
     let mut s = StateRef::new(st);
     if !machine::has_reserve(st) {
-        // there is no room for a handler either
+        // there is no room for a handler
         let e = debug::runtime_error(st, b"C stack overflow");
         s.error_handled = true;
         return Err(e);

@@ -1,4 +1,4 @@
-//! Entering frames of Lua and native functions.
+//! Enters frames of Lua and native functions.
 
 use std::sync::atomic::Ordering;
 
@@ -38,7 +38,7 @@ pub(crate) unsafe fn enter(
     }
 }
 
-/// Returns the machine code of the function at `callee`, if that is to run.
+/// Returns the machine code of the function at `callee`, if it has some that is to run.
 ///
 /// # Safety
 /// I2.
@@ -171,7 +171,7 @@ pub(crate) unsafe fn become_metamethod(
     Ok(callee)
 }
 
-/// Tells the compiler of a method that is entered often.
+/// Tells the compiler that a method is entered often.
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn hot_entry(st: *mut State, inst: *mut Instance) {

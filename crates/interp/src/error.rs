@@ -1,4 +1,4 @@
-//! Errors: finding the protected call that catches one.
+//! Finds the protected call that catches an error.
 
 use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::frames::Frames;
@@ -51,7 +51,7 @@ unsafe fn catch(st: *mut State) -> bool {
             break frame;
         }
         if link.flags() & flags::NATIVE_CALLER != 0 || frame.word().is_machine() {
-            // native code waits for the frame: it passes the error on
+            // native code waits for the frame, and passes the error on
             let at = |p: *mut Value| p.offset_from((*s.thread).stack) as u32;
             s.raised_at = s.raised_at.or(Some((at(s.base), at(s.top))));
             s.base = callee_slot(frame.0).add(2);

@@ -1,4 +1,4 @@
-//! Running the frames on top of the stack: choosing the loop, and unwinding after errors.
+//! Runs the frames on top of the stack: chooses the loop, and unwinds after errors.
 
 use std::sync::atomic::Ordering;
 
@@ -8,7 +8,7 @@ use crate::error;
 use crate::run::{COUNTED, HOOKED, PLAIN, run};
 use crate::step::{Exit, Step};
 
-/// Runs the Lua frame on top, and what it calls, until the frame entered from the host returns, an
+/// Runs the Lua frame on top, and its callees, until the frame entered from the host returns, an
 /// error passes it, or the coroutine yields.
 ///
 /// # Safety
@@ -31,7 +31,7 @@ pub(crate) unsafe fn execute(st: *mut State) -> Step {
     }
 }
 
-/// Runs frames by handlers, or by the loop if that is wanted or there are none for the target.
+/// Runs frames by handlers, or by the loop if that is requested or the target has no handlers.
 ///
 /// # Safety
 /// As [`execute`].

@@ -1,4 +1,4 @@
-//! Feedback: what instructions record about their operands for the compiler.
+//! Feedback: records of instructions about their operands, for the compiler.
 
 use perilune_bytecode::Instr;
 use perilune_bytecode::feedback::access;
@@ -27,7 +27,7 @@ const _: () = {
     assert!(access::INTS << (ArrayKind::Any as u8 - int) == access::ANY);
 };
 
-/// Where the feedback cells of a frame's instructions are, relative to the instructions.
+/// The place of the feedback cells of a frame's instructions, relative to the instructions.
 #[derive(Clone, Copy)]
 pub(crate) struct Cells {
     base: *mut u32,

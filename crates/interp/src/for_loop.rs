@@ -1,4 +1,4 @@
-//! Preparation of `for` loops, and generic loops off the fast paths.
+//! Prepares `for` loops, and runs generic loops off the fast paths.
 
 use std::sync::atomic::Ordering;
 
@@ -25,7 +25,7 @@ unsafe fn bound_error(st: *mut State, v: Value, what: &str) -> Exit {
     debug::runtime_error(st, &text).into_exit()
 }
 
-/// The limit of an integer loop, clipped to an integer; `None`: the loop does not run.
+/// Returns the limit of an integer loop, clipped to an integer, or `None` if the loop does not run.
 unsafe fn integer_limit(
     st: *mut State,
     init: i64,
@@ -62,7 +62,7 @@ unsafe fn integer_limit(
     Ok(if if step > 0 { init > l } else { init < l } { None } else { Some(l) })
 }
 
-/// FORPREP: `Ok(true)` when the loop is to be skipped.
+/// Executes FORPREP; returns `Ok(true)` if the loop is to be skipped.
 ///
 /// # Safety
 /// I2; pc stored; `ra` is the loop's first register.
@@ -102,7 +102,7 @@ pub(crate) unsafe fn prepare(st: *mut State, ra: *mut Value) -> Result<bool, Exi
     Ok(false)
 }
 
-/// TFORPREP: marks the closing value, and makes a loop by `next` over a table one that runs inline.
+/// Executes TFORPREP: marks the closing value, and makes a loop by `next` over a table run inline.
 ///
 /// # Safety
 /// I2; pc stored; `ra` is the loop's first register.
@@ -115,10 +115,10 @@ pub(crate) unsafe fn prepare_generic(st: *mut State, ra: *mut Value) -> Step {
     Ok(())
 }
 
-/// Makes a loop by `next` over a table one that runs inline: the register of the closing value,
-/// which is nil, holds the position of the traversal ([`Tag::ITER`]). Iterator, table and control
-/// value stay as they are for `debug.getlocal`, and to put nil back for the position makes the loop
-/// call its iterator again ([`debug::Level::set_local`]).
+/// Makes a loop by `next` over a table run inline: the register of the closing value, which is nil,
+/// gets the position of the traversal ([`Tag::ITER`]). Iterator, table and control value stay the
+/// same for `debug.getlocal`. Replacing the position by nil makes the loop call its iterator again
+/// ([`debug::Level::set_local`]).
 ///
 /// # Safety
 /// I2; `ra` is the loop's first register.
@@ -136,8 +136,8 @@ pub(crate) unsafe fn inline_next(st: *mut State, ra: *mut Value) {
     }
 }
 
-/// TFORCALL where it calls nothing: a round of a loop by `next` that runs inline, or of one by
-/// `ipairs` over a table without a metamethod for it. Returns whether that was so.
+/// Executes TFORCALL if it needs no call: an iteration of an inline loop by `next`, or of one by
+/// `ipairs` over a table without a metamethod for it. Returns whether this was the case.
 ///
 /// # Safety
 /// I2; `ra` is the loop's first register, `wanted` the number of its variables.
@@ -184,7 +184,7 @@ pub(crate) unsafe fn inline_round(ra: *mut Value, wanted: usize) -> bool {
     true
 }
 
-/// TBC: the variable at `place` is to be closed.
+/// Executes TBC: marks the variable at `place` to be closed.
 ///
 /// # Safety
 /// I2; pc stored.
@@ -207,8 +207,8 @@ pub(crate) unsafe fn mark_to_close(st: *mut State, place: *mut Value) -> Step {
     Ok(())
 }
 
-/// TFORCALL off the fast paths: an ordinary call. Native iterators, the commonest, are called from
-/// here.
+/// Executes TFORCALL off the fast paths: an ordinary call. Calls native iterators, the most common,
+/// directly.
 ///
 /// # Safety
 /// I2; pc stored.

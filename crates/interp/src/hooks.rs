@@ -8,8 +8,7 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::step::{Exit, Step, raised};
 
-/// Calls the hook function of the running coroutine for an event. The top frame is what the event
-/// is about.
+/// Calls the hook function of the running coroutine for an event. The event concerns the top frame.
 unsafe fn fire(st: *mut State, event: HookEvent, line: Option<u32>, top: *mut Value) -> Step {
     let mut s = StateRef::new(st);
     let th = s.thread;
@@ -54,7 +53,7 @@ unsafe fn live_top(st: *mut State) -> *mut Value {
     }
 }
 
-/// A native function was entered.
+/// Raises the call event of a native function that was entered.
 ///
 /// # Safety
 /// I2.
@@ -67,7 +66,7 @@ pub(crate) unsafe fn native_call(st: *mut State) -> Step {
     enter_event(st)
 }
 
-/// The function of the top frame was entered.
+/// Raises the call event of the top frame's function, which was entered.
 ///
 /// # Safety
 /// I2.
@@ -90,7 +89,7 @@ pub(crate) unsafe fn enter_event(st: *mut State) -> Step {
     fire(st, if tail { HookEvent::TailCall } else { HookEvent::Call }, None, live_top(st))
 }
 
-/// The function of the top frame returns `n` results, which lie at `src`.
+/// Raises the return event of the top frame's function, which returns the `n` results at `src`.
 ///
 /// # Safety
 /// I2.
@@ -98,7 +97,7 @@ pub(crate) unsafe fn enter_event(st: *mut State) -> Step {
 pub(crate) unsafe fn return_event(st: *mut State, src: *mut Value, n: usize) -> Step {
     let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
     if hook.ret {
-        // a protected call has caught all that it catches
+        // the protected call catches no more errors
         Frame((*st).base).clear_flags(flags::ALL_PROTECTED);
         let top = live_top(st).max(src.add(n));
         if !hook.active {
@@ -146,13 +145,12 @@ pub(crate) unsafe fn instruction_event(st: *mut State, pc: u32) -> Step {
         return Ok(());
     }
     (*th).hook_yielded = Some((*st).top.offset_from((*th).stack) as u32);
-    // the registers are alive, whatever the code uses the end of the values for
+    // all registers are live here, whatever the end of the values says
     (*st).top = live_top(st);
     Err(Exit::Yield)
 }
 
-/// Counts the instruction number `pc` of the function on top; returns whether it is one for which
-/// there is an event.
+/// Counts the instruction number `pc` of the function on top; returns whether a count event is due.
 unsafe fn count_down(st: *mut State, hook: &mut Hook, pc: u32) -> bool {
     let inst = (*Frame((*st).base).callee().as_function()).instance;
     // PUC continues from TFORPREP to TFORCALL, and from TFORCALL to TFORLOOP, without counting the
@@ -175,7 +173,7 @@ unsafe fn events(st: *mut State, pc: u32) -> Step {
     if count_down(st, hook, pc) {
         fire(st, HookEvent::Count, None, live_top(st))?;
     }
-    // a hook that the one for the count has set begins with the next instruction
+    // if the hook for the count has set another hook, that begins with the next instruction
     let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
     if wants_line && hook.line {
         let inst = (*Frame((*st).base).callee().as_function()).instance;
@@ -185,7 +183,7 @@ unsafe fn events(st: *mut State, pc: u32) -> Step {
         if (*inst).is_vararg && pc == 0 {
             return Ok(());
         }
-        // Without line information only entries and loops are events, of no line.
+        // Without line information, only entries and loops are events, without a line.
         let line = proto.lines.get(pc as usize);
         let changed = line.is_some() && proto.lines.get(old as usize) != line;
         if pc <= old || changed || ((*inst).is_vararg && pc == 1) {

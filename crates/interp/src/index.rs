@@ -108,7 +108,7 @@ pub(crate) unsafe fn set(st: *mut State, object: Value, key: Value, v: Value) ->
     Err(debug::runtime_error(st, b"'__newindex' chain too long; possible loop").into_exit())
 }
 
-/// Stores into a table in which metamethods have no say, within the memory limit.
+/// Stores into a table without calling metamethods, within the memory limit.
 unsafe fn set_plain(st: *mut State, t: *mut Table, key: Value, v: Value) -> Step {
     let mut r = Table::set_within(st, t, key, v);
     if let Err(Refused::NoRoom(bytes)) = r
@@ -128,7 +128,7 @@ unsafe fn set_plain(st: *mut State, t: *mut Table, key: Value, v: Value) -> Step
     }
 }
 
-/// Notes that an access of a field was executed: its cache may stay empty all the same.
+/// Records that an access to a field was executed, as its cache may stay empty nevertheless.
 unsafe fn note_field(st: *mut State) {
     let cache = (*instance(st)).fields.add(cell_index(st));
     (*cache).misses = (*cache).misses.saturating_add(1);
@@ -207,12 +207,12 @@ pub(crate) unsafe fn set_field(st: *mut State, object: Value, name: Value, v: Va
     set(st, object, name, v)
 }
 
-/// Returns the cell of a global for a cache that missed; null when the environment is no table or
-/// the name is not in it.
+/// Returns the cell of a global for a cache that missed; null if the environment is not a table or
+/// does not have the name.
 unsafe fn find_cell(st: *mut State, env: Value, name: Value) -> *mut Cell {
     let mut s = StateRef::new(st);
     let text = perilune_runtime::string::LuaString::bytes(name.as_string());
-    // the environment may be its own metatable: stores of metamethods must not pass by the table
+    // the environment may be its own metatable: stores of metamethods must not bypass the table
     if !env.is_table()
         || !perilune_runtime::string::LuaString::is_short(name.as_string())
         || text.starts_with(b"__")

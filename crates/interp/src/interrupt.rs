@@ -17,8 +17,8 @@ pub(crate) unsafe fn interrupted(st: *mut State) -> Exit {
     debug::runtime_error(st, why.as_bytes()).into_exit()
 }
 
-/// Stops the script if it is interrupted. This is the part of a safepoint that calls need which
-/// no instruction for calls makes.
+/// Stops the script if it is interrupted. This is the part of a safepoint that calls need if no
+/// call instruction makes them.
 ///
 /// # Safety
 /// I2; pc stored.

@@ -1,9 +1,9 @@
 //! The bytecode interpreter: dispatch, calls, metamethods, errors, coroutines.
 //!
 //! One loop ([`run`]) executes frames of Lua functions; a Lua-to-Lua call changes frames and never
-//! recurses on the native stack. Whatever is not on a hot path is a *step*: a function that gets
-//! the state, with the frame's pc stored in its frame word, and leaves the state so that the loop
-//! can continue from its top frame. See `docs/architecture.md`.
+//! recurses on the native stack. Everything off the hot paths is a *step*: a function that gets the
+//! state, with the frame's pc stored in its frame word, and leaves the state so that the loop can
+//! continue from its top frame. See `docs/architecture.md`.
 //!
 //! **Invariants** (referred to by number in `SAFETY` comments):
 //! * **I1** code is verified: registers, constants, upvalues and jumps are in range, and operands
@@ -69,7 +69,7 @@ pub static VM: Vm = Vm {
     idle_slot: &machine::IDLE_SLOT,
 };
 
-/// What machine code calls.
+/// The functions that machine code calls.
 pub use machine::CALLS;
 /// Makes helpers of machine code fail, for tests.
 #[cfg(debug_assertions)]

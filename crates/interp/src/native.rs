@@ -1,5 +1,4 @@
-//! Native functions: running their steps, and what these ask for; running on after returns, which
-//! may lead to them.
+//! Runs the steps of native functions and their requests, and continues after returns to them.
 
 use std::sync::atomic::Ordering;
 
@@ -47,8 +46,8 @@ unsafe fn call_switching(
     }
 }
 
-/// Runs what a call or a return left on top, and whatever that leads to, until a Lua frame is on
-/// top that is ready to run.
+/// Runs the frame that a call or a return left on top, and all frames that this leads to, until a
+/// Lua frame that is ready to run is on top.
 ///
 /// # Safety
 /// I2; `entered` says what is on top, and a native function's step is set.
@@ -115,11 +114,10 @@ pub(crate) unsafe fn native_returned(st: *mut State, n: i32, f: Value) -> Result
 }
 
 /// Enters the function that the native frame on top asks to be called before its next step. Such
-/// calls nest no native frames, but they count as native levels all the same, as in PUC: without
-/// that limit an error that is caught and raised again at every level of a deep recursion through
-/// `pcall` takes time that grows with the square of the depth. They are safepoints as far as
-/// interrupts go: functions that do nothing but call themselves in this way, or by metamethods,
-/// have no other.
+/// calls do not nest native frames, but count as native levels, as in PUC: without that limit, an
+/// error that is caught and raised again at every level of a deep recursion through `pcall` would
+/// take time quadratic in the depth. They are safepoints for interrupts, since functions that only
+/// call themselves in this way, or by metamethods, have no others.
 ///
 /// # Safety
 /// I2; the function said [`Ret::CALL`].
@@ -152,7 +150,7 @@ pub(crate) unsafe fn call_for_instruction(
     run_to_lua(st, enter(st, callee, nargs, 0))
 }
 
-/// Does what a native function asked for other than returning.
+/// Does what a native function requests instead of returning.
 ///
 /// # Safety
 /// I2; the function returned `r`, which says that it calls or yields.
@@ -185,7 +183,7 @@ unsafe fn finish_return(st: *mut State, src: *mut Value, n: usize) -> Step {
     run_to_lua(st, ret::leave(st, src, n))
 }
 
-/// Gives the `n` results at `src` to the Lua frame on top, and runs what that leads to.
+/// Gives the `n` results at `src` to the Lua frame on top, and runs all frames that this leads to.
 ///
 /// # Safety
 /// As [`ret::deliver`].

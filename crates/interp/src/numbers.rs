@@ -1,4 +1,4 @@
-//! The arithmetic operators, a type for each: what they do with numbers of one kind, and their
+//! The arithmetic operators, a type for each, with their effect on numbers of one kind and their
 //! metamethod.
 
 use perilune_runtime::arith::{float_mod, int_floor_div, int_mod, pow, shift_left};

@@ -15,7 +15,8 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 use crate::native::call_for_instruction;
 use crate::step::{IntoExit, Step};
 
-/// Where the arguments of a metamethod call for the top frame's instruction go: past its registers.
+/// Returns the place for a metamethod and its arguments, which is past the registers of the top
+/// frame.
 unsafe fn scratch(st: *mut State) -> *mut Value {
     let base = (*st).base;
     let inst = (*Frame(base).callee().as_function()).instance;
@@ -67,7 +68,7 @@ unsafe fn note(st: *mut State, bits: u32) {
     *(*inst).cells.add(frame.word().pc() as usize - 1) |= bits;
 }
 
-/// `R[A] := a op b` for what the inline paths do not take.
+/// Computes `R[A] := a op b` for operands that the inline paths do not handle.
 ///
 /// # Safety
 /// I2; pc stored.
@@ -110,7 +111,7 @@ pub(crate) unsafe fn arith_slow(st: *mut State, i: Instr, op: Event, a: Value, b
     call_meta2(st, h, a, b)
 }
 
-/// The order that a comparison instruction asks for.
+/// The relation that a comparison instruction tests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     /// `<`
@@ -119,7 +120,7 @@ pub(crate) enum Order {
     LessEqual,
 }
 
-/// Ends a comparison of the top frame: skips the jump that follows, or not.
+/// Ends a comparison of the top frame: skips the jump after it, or not.
 unsafe fn finish_test(st: *mut State, i: Instr, cond: bool) {
     if cond != (i.c() & 1 != 0) {
         let frame = Frame((*st).base);
@@ -127,7 +128,7 @@ unsafe fn finish_test(st: *mut State, i: Instr, cond: bool) {
     }
 }
 
-/// `a < b` or `a <= b` for what the inline paths do not take.
+/// Computes `a < b` or `a <= b` for operands that the inline paths do not handle.
 ///
 /// # Safety
 /// I2; pc stored, after the test.
@@ -165,8 +166,8 @@ unsafe fn binary_handler(st: *mut State, e: Event, a: Value, b: Value) -> Value 
     if h.is_nil() { Table::metamethod(st, b, e) } else { h }
 }
 
-/// Computes `a <= b` as `not (b < a)` for values that have `__lt` and no `__le`, as PUC Lua does
-/// when it is built as it is by default, with LUA_COMPAT_LT_LE.
+/// Computes `a <= b` as `not (b < a)` for values that have `__lt` and no `__le`, as PUC Lua does in
+/// its default build, with LUA_COMPAT_LT_LE.
 fn not_less(cx: &mut Cx) -> NativeResult {
     if cx.step() != 0 {
         cx.set_top(cx.kept() + 1);
@@ -182,7 +183,7 @@ fn not_less(cx: &mut Cx) -> NativeResult {
     cx.call_then(2, 1)
 }
 
-/// `a == b` for what the inline paths do not take.
+/// Computes `a == b` for operands that the inline paths do not handle.
 ///
 /// # Safety
 /// I2; pc stored, after the test.
@@ -200,7 +201,7 @@ pub(crate) unsafe fn equal_slow(st: *mut State, i: Instr, a: Value, b: Value) ->
     Ok(())
 }
 
-/// `R[A] := #v`.
+/// Computes `R[A] := #v`.
 ///
 /// # Safety
 /// I2; pc stored.

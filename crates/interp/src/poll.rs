@@ -1,4 +1,4 @@
-//! Safepoints: what is done when the poll word is set.
+//! Safepoints: the actions when the poll word is set.
 
 use std::sync::atomic::Ordering;
 
@@ -18,7 +18,7 @@ use crate::step::{Exit, IntoExit, Step};
 pub(crate) unsafe fn safepoint(st: *mut State, top: *mut Value, hooks: bool) -> Step {
     let mut s = StateRef::new(st);
     let base = s.base.offset_from((*s.thread).stack);
-    // what follows a call with an open number of results still needs their end
+    // code after a call with a variable number of results still needs their end
     let results = s.top.offset_from((*s.thread).stack);
     s.top = top;
     let bits = s.poll.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Returns: popping a frame, and giving its results to the caller.
+//! Returns: pops a frame, and gives its results to the caller.
 
 use perilune_bytecode::Op;
 use perilune_runtime::frame::{Frame, Link, flags};
@@ -47,7 +47,7 @@ pub(crate) unsafe fn give(
         return Err(Exit::Done);
     }
     if link.flags() & flags::BOUNDARY != 0 {
-        // they are where the host expects them
+        // the results are where the host expects them
         s.top = src.add(n);
         s.base = base.sub(link.distance());
         return Err(Exit::Done);
@@ -58,7 +58,7 @@ pub(crate) unsafe fn give(
         s.base = caller;
         s.native_depth = (*s.thread).depth + Frame(caller).link().extra() as u32;
         if Frame(caller).link().flags() & flags::CLOSING != 0 {
-            // a variable was closed on the way of an error
+            // a variable was closed after an error
             return Ok(Entered::Closing);
         }
         move_values(src, dst, n);
@@ -123,8 +123,8 @@ pub(crate) unsafe fn deliver(st: *mut State, src: *mut Value, n: usize) -> Resul
             }
         }
         Op::Concat => {
-            // the result takes the place of the last two of the values that are left; how many
-            // these are is kept above the registers
+            // the result replaces the last two of the values that are left, whose number is kept
+            // above the registers
             let left = base.add((*inst).max_stack as usize);
             let n = left.get().as_int() as usize;
             base.add(i.a() + n - 2).put(first());

@@ -1,4 +1,4 @@
-//! Memory for what may be large: asked for before it is taken.
+//! Checks for memory before large allocations.
 
 use perilune_runtime::frame::Frame;
 use perilune_runtime::state::State;
@@ -25,7 +25,7 @@ pub(crate) unsafe fn make(st: *mut State, bytes: usize) -> bool {
     made
 }
 
-/// Raises the error of a request for which there is no room; that of the interrupt, if the
+/// Raises the error of a request for which there is no room, or that of an interrupt if the
 /// collection had to stop for one.
 ///
 /// # Safety

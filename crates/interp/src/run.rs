@@ -42,8 +42,8 @@ use crate::tail::tail_call;
 use crate::varargs::{copy_extra, grow_for_extra};
 use crate::{concat, for_loop, hooks, index, machine};
 
-/// Runs the instruction at the pc of a frame of machine code. Returns [`Exit::Done`] when it is
-/// done, with the pc after it, or another frame is on top.
+/// Runs the instruction at the pc of a frame of machine code. Returns [`Exit::Done`] when the
+/// instruction is done, with the pc after it, or another frame is on top.
 ///
 /// # Safety
 /// I1, I2. It is no call or return.
@@ -62,7 +62,7 @@ const ONE: u8 = 2;
 /// One instruction of the plain loop.
 pub(crate) const SINGLE: u8 = 4;
 
-/// Runs frames until one is on top that this loop does not run.
+/// Runs frames until one that this loop does not run is on top.
 ///
 /// # Safety
 /// I1, I2.
@@ -74,7 +74,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
     // the next instruction, and the feedback cells, whose array runs parallel to the instructions
     let mut ip: *const Instr;
     let mut cells: Cells;
-    // of the frame that runs: not the interpreter's only while it runs one instruction of another
+    // of the running frame: not the interpreter's if it runs one instruction for machine code
     let code = if MODE == ONE { Frame((*st).base).word().code() } else { FrameWord::INTERPRETER };
 
     macro_rules! load_code {
@@ -121,7 +121,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             }
         }};
     }
-    // What was called may have used up the instructions, or, in machine code, set a hook.
+    // The callee may have used up the instructions, or, in machine code, set a hook.
     macro_rules! changed {
         () => {
             if MODE != ONE {
@@ -168,7 +168,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             base.add((*inst).max_stack as usize)
         };
     }
-    // Counts a round of a loop in the cell of its last instruction, at `$last`, and continues at
+    // Counts an iteration in the cell of a loop's last instruction, at `$last`; continues at
     // `$target`.
     macro_rules! go_round {
         ($last:expr, $target:expr) => {{
@@ -188,8 +188,8 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             poll!(if hot { (*st).top.max(frame_end!()) } else { frame_end!() });
         }};
     }
-    // The JMP that `ip` is at is taken. Machine code takes it itself, or the interpreter does once
-    // the frame was deoptimized: so a loop's round is charged and polled in one place.
+    // Takes the JMP at `ip`. Machine code takes it itself, or the interpreter does after a
+    // deoptimization, so that a loop's iteration is charged and polled in one place.
     macro_rules! take_jump {
         () => {{
             let distance = (*ip).sj_value();
@@ -897,7 +897,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                 let (init, limit, step) = (ra!().get(), ra!().add(1).get(), ra!().add(2).get());
                 let skip = if init.is_int() && limit.is_int() && step.is_int() && step.as_int() == 1
                 {
-                    // by far the most common loop
+                    // by far the most common kind of loop
                     if init.as_int() > limit.as_int() {
                         true
                     } else {
@@ -941,7 +941,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             }
             Op::TForPrep => {
                 save_pc!();
-                // it calls nothing, and the stack stays where it is
+                // it calls nothing, and the stack does not move
                 if let Err(e) = for_loop::prepare_generic(st, ra!()) {
                     return e;
                 }
@@ -950,7 +950,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             Op::TForCall => {
                 let ra = ra!();
                 if MODE == HOOKED {
-                    // hooks are to see the calls
+                    // hooks have to see the calls
                     if ra.add(3).get().tag() == Tag::ITER {
                         ra.add(3).put(Value::NIL);
                     }
@@ -973,7 +973,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                 ip = ip.add(1);
                 let ra = ra!();
                 let n = if i.b() != 0 { i.b() } else { (*st).top.offset_from(ra) as usize - 1 };
-                // the verifier knows that the register is written, not that NEWTABLE wrote it
+                // the verifier does not know that NEWTABLE wrote the register
                 if !ra.get().is_table() {
                     save_pc!();
                     (*st).top = (*st).top.max(frame_end!());

@@ -1,4 +1,4 @@
-//! Slots of frames: where results go, and what a native frame keeps.
+//! Slots of frames: the places of results, and of the values that a native frame keeps.
 
 use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::value::{SlotExt, Tag, Value};
@@ -24,7 +24,7 @@ pub(crate) unsafe fn clear(first: *mut Value, from: usize, to: usize) {
     }
 }
 
-/// The slot of the callee as the caller placed it: where results go.
+/// Returns the slot in which the caller placed the callee, where results go.
 ///
 /// # Safety
 /// `base` is the base of a live frame.
@@ -41,7 +41,8 @@ pub(crate) unsafe fn callee_slot(base: *mut Value) -> *mut Value {
     base.sub(2)
 }
 
-/// Values that the native frame at `base` keeps below the results that it waits for.
+/// Returns the number of values that the native frame at `base` keeps below the results that it
+/// waits for.
 pub(crate) unsafe fn kept(base: *mut Value) -> usize {
     (Frame(base).word().pc() >> 8) as usize
 }

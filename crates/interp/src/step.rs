@@ -1,24 +1,24 @@
-//! What a step of the interpreter ends with.
+//! The results of steps of the interpreter.
 
 use perilune_runtime::native::Raised;
 
-/// Why the loop does not simply continue from the top frame.
+/// The reason why the loop does not simply continue from the top frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Exit {
     /// An error, whose value is in `State::error`; the frame that raised it is on top.
     Error,
-    /// The coroutine yields: its top frame is that of the native function that asked for it.
+    /// The coroutine yields: its top frame is that of the native function that requested it.
     Yield,
     /// The frame that was entered from the host has returned.
     Done,
     /// Hooks were switched on or off: the other loop continues.
     Switch,
-    /// The one instruction that the loop was to execute is done, and the frame on top is one that
-    /// it runs.
+    /// The one instruction that the loop was to execute is done, and it can run the frame on top.
     Stepped,
 }
 
-/// Result of a step: the loop continues from `State::base` at the pc in its frame word, or ends.
+/// The result of a step: the loop continues from `State::base` at the pc in its frame word, or
+/// ends.
 pub(crate) type Step = Result<(), Exit>;
 
 /// Turns an error of the runtime into an exit.
@@ -30,7 +30,7 @@ pub(crate) fn raised<T>(r: Result<T, Raised>) -> Result<T, Exit> {
     }
 }
 
-/// What is on top after a call or a return.
+/// The frame on top after a call or a return.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entered {
     /// A frame of a Lua function, ready to run.

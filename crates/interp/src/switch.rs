@@ -1,7 +1,6 @@
-//! Switches between coroutines that need no frame of the library to run: the functions of the
-//! library `coroutine` that resume, where the coroutine waits in a call of `coroutine.yield`, and
-//! that function itself. All else is left to the functions, which do the same by way of
-//! [`crate::coroutine`].
+//! Switches between coroutines without running a frame of the library, for `coroutine.yield` and
+//! for functions that resume a coroutine that waits in a call of it. The library functions handle
+//! all other cases, by way of [`crate::coroutine`].
 
 use std::sync::atomic::Ordering;
 
@@ -18,10 +17,10 @@ use crate::execute::execute;
 use crate::machine;
 use crate::slots::{clear, move_values};
 
-/// The step at which functions of the library continue, whichever of them it is.
+/// The step at which all of these library functions continue.
 const RESUMED: u32 = 1;
 
-/// The entry `switch` of [`perilune_runtime::state::Vm`].
+/// Implements the entry `switch` of [`perilune_runtime::state::Vm`].
 ///
 /// # Safety
 /// I2; see there.
@@ -37,7 +36,7 @@ pub(crate) unsafe fn switch(st: *mut State, results: Option<CallResults>) -> Swi
     }
 }
 
-/// `coroutine.yield(…)`
+/// Executes `coroutine.yield(…)`.
 unsafe fn yield_values(st: *mut State, results: Option<CallResults>) -> Switched {
     let thread = (*st).thread;
     if (*thread).non_yieldable != 0 {
@@ -48,7 +47,8 @@ unsafe fn yield_values(st: *mut State, results: Option<CallResults>) -> Switched
     Some(Ok(Ret::YIELD.0))
 }
 
-/// A function made by `coroutine.wrap`. After an error the library continues at the next step.
+/// Executes a function made by `coroutine.wrap`. After an error the library continues at the next
+/// step.
 unsafe fn resume_wrapped(st: *mut State, f: *mut NativeClosure) -> Switched {
     let s = StateRef::new(st);
     let co = NativeClosure::bound(f, 0).get().as_thread();
@@ -66,7 +66,7 @@ unsafe fn resume_wrapped(st: *mut State, f: *mut NativeClosure) -> Switched {
     Some(carry(st, end, n).map(|()| n as i32))
 }
 
-/// `coroutine.resume(co, …)`
+/// Executes `coroutine.resume(co, …)`.
 unsafe fn resume(st: *mut State) -> Switched {
     let mut s = StateRef::new(st);
     let n = s.top.offset_from(s.base) as usize;
@@ -76,7 +76,7 @@ unsafe fn resume(st: *mut State) -> Switched {
     let co = s.base.get().as_thread();
     let results = results_of(st, co, n - 1)?;
     let turn = take_turn(st, co, results, s.base.add(1), n - 1);
-    // the coroutine stays where it is: there are two values to return at least
+    // the coroutine stays in its slot, below the values to return
     s.top = s.base.add(2);
     s.base.add(1).put(Value::bool(turn.is_ok()));
     Some(match turn {
@@ -96,8 +96,8 @@ unsafe fn push_error(st: *mut State) {
     s.top = s.top.add(1);
 }
 
-/// Returns where `co` wants what it is resumed with, if [`take_turn`] can resume it with so many
-/// values.
+/// Returns where `co` wants the values that it is resumed with, if [`take_turn`] can resume it with
+/// so many.
 #[inline(always)]
 unsafe fn results_of(st: *mut State, co: *mut Thread, nargs: usize) -> Option<CallResults> {
     let can_switch = (*co).status == Status::Suspended
@@ -109,8 +109,8 @@ unsafe fn results_of(st: *mut State, co: *mut Thread, nargs: usize) -> Option<Ca
     (*co).yielded_in_call.filter(|_| can_switch)
 }
 
-/// Resumes `co` with the `nargs` values from `args` on, which are popped with all that follows
-/// them. Returns where the values end that it yields or returns, and how many these are.
+/// Resumes `co` with the `nargs` values from `args` on, which are popped with all values after
+/// them. Returns the end of the values that `co` yields or returns, and their number.
 ///
 /// # Safety
 /// I2; `results` is what [`results_of`] returned for them.
@@ -127,7 +127,7 @@ unsafe fn take_turn(
     s.top = args;
     Thread::save_registers(st);
     Thread::load_registers(st, co);
-    // what `coroutine.yield` returns goes to its caller
+    // the results of `coroutine.yield` go to its caller
     let CallResults { first, wanted } = results;
     s.base = s.base.sub(Frame(s.base).link().distance());
     let ra = s.base.add(first.into());

@@ -9,24 +9,24 @@ use crate::native::{call_for_instruction, run_to_lua};
 use crate::slots::{callee_slot, move_values};
 use crate::step::{Exit, Step};
 
-/// What a TAILCALL calls.
+/// The callee of a TAILCALL.
 pub(crate) enum TailCallee {
     /// A native function at this place, with so many arguments: it is called in the ordinary way,
-    /// and the RETURN that follows returns its results.
+    /// and the RETURN after the TAILCALL returns its results.
     Native(*mut Value, usize),
-    /// A Lua function. It and its arguments were moved to where the function on top has been
-    /// called; the link is that of the frame that takes its place.
+    /// A Lua function. It and its arguments were moved to the place at which the function on top
+    /// was called.
     Lua {
-        /// Where the function is now.
+        /// The place of the function now.
         callee: *mut Value,
-        /// Number of arguments.
+        /// The number of arguments.
         nargs: usize,
         /// The new frame's link.
         link: Link,
     },
 }
 
-/// Finds what a TAILCALL of the top frame calls, `__call` included, and clears the way for it.
+/// Finds the callee of a TAILCALL of the top frame, following `__call`, and moves it into place.
 ///
 /// # Safety
 /// I2; pc stored; callee, header slot and `nargs` arguments are at `ra`. Unless the result is a
@@ -64,7 +64,7 @@ pub(crate) unsafe fn tail_callee(
 }
 
 /// Replaces the top frame by that of the callee, for TAILCALL. A native callee is called in the
-/// ordinary way, and the RETURN that follows returns its results.
+/// ordinary way, and the RETURN after the TAILCALL returns its results.
 ///
 /// # Safety
 /// I2; pc stored; callee, header slot and `nargs` arguments are at `ra`.

@@ -1,29 +1,29 @@
-//! Making a state usable again after a panic of a native function.
+//! Makes a state usable again after a panic of a native function.
 
 use perilune_runtime::frame::flags;
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::thread::{Status, Thread};
 use perilune_runtime::value::Value;
 
-/// What a call from native code puts back when it ends.
+/// The data that a call from native code restores when it ends.
 #[derive(Clone, Copy)]
 pub(crate) struct Before {
     /// The coroutine that calls.
     pub(crate) thread: *mut Thread,
-    /// The base of the frame that calls, as an offset in the stack.
+    /// The base of the calling frame, as an offset in the stack.
     pub(crate) base: isize,
-    /// Where the callee is, as an offset in the stack.
+    /// The place of the callee, as an offset in the stack.
     pub(crate) callee: isize,
     /// `State::native_depth`.
     pub(crate) depth: u32,
-    /// Of the coroutine.
+    /// The coroutine's `non_yieldable`.
     pub(crate) non_yieldable: u32,
     /// Further flags of the callee's frame.
     pub(crate) flags: u16,
 }
 
 impl Before {
-    /// Notes the state before a call of `callee`.
+    /// Records the state before a call of `callee`.
     ///
     /// # Safety
     /// I2.
@@ -40,7 +40,7 @@ impl Before {
         }
     }
 
-    /// The call begins.
+    /// Begins the call.
     ///
     /// # Safety
     /// I2.
@@ -50,7 +50,7 @@ impl Before {
         (*self.thread).non_yieldable = self.non_yieldable + u32::from(!yields);
     }
 
-    /// The call has ended: the depth is as before.
+    /// Ends the call: restores the depth.
     ///
     /// # Safety
     /// I2; the same coroutine runs.
@@ -63,7 +63,7 @@ impl Before {
         }
     }
 
-    /// Returns what puts the state back if the call unwinds.
+    /// Returns a guard that restores the state if the call unwinds.
     ///
     /// # Safety
     /// I2; the value is dropped or forgotten before the frame that calls is left.
@@ -80,9 +80,9 @@ unsafe fn leave_tier(st: *mut State) {
     }
 }
 
-/// A call from native code that is under way. Dropped, by unwinding, it puts the state back to what
-/// it was before the call: frames above are gone, their variables closed without their `__close`
-/// being called; coroutines that were running are dead.
+/// A call from native code that is in progress. If it is dropped by unwinding, it restores the
+/// state before the call: frames above are gone, and their variables closed without calling
+/// `__close`; coroutines that were running are dead.
 pub(crate) struct Unwound {
     st: *mut State,
     pub(crate) before: Before,

@@ -1,5 +1,5 @@
-//! Members of userdata: those that are simply there, in the table at `__index`, or those of the
-//! host's function for computed fields, which need not run to find them.
+//! Finds members of userdata without running code: those in the table at `__index`, or those that
+//! the host's function for computed fields provides.
 
 use std::sync::atomic::Ordering;
 
@@ -11,19 +11,19 @@ use perilune_runtime::state::{State, poll};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-/// What is known of a member without running code.
+/// The result of looking up a member without running code.
 pub(crate) enum Member {
-    /// It is this, and not nil.
+    /// The member is this value, which is not nil.
     Value(Value),
-    /// It is what this function makes of the userdata.
+    /// The member is the result of this function for the userdata.
     Computed(Value),
-    /// Nothing.
+    /// Nothing is known about the member.
     Unknown,
 }
 
-/// Runs the instruction of the top frame, one of machine code, if it is GETFIELD or SELF of a
-/// userdata whose member is simply there, which its cache remembers. A computed field is left to
-/// the caller; the userdata is the second value then.
+/// Runs the instruction of the top frame, which is one of machine code, if it is GETFIELD or SELF
+/// of a userdata with a plain member, which the cache then records. A computed field is left to the
+/// caller; the userdata is the second value then.
 ///
 /// # Safety
 /// I2; the pc is after the instruction.
@@ -57,8 +57,7 @@ pub(crate) unsafe fn get_field(st: *mut State) -> (Member, Value) {
     (member, object)
 }
 
-/// The member of this name that userdata with a metatable have. `cache` is told of it if it is
-/// simply there.
+/// Returns the member of this name of userdata with a metatable. Records a plain member in `cache`.
 ///
 /// # Safety
 /// I2; `cache` is that of an access to fields of this name.
@@ -85,14 +84,15 @@ pub(crate) unsafe fn find(
     }
 }
 
-/// Is a hook set? It shall see the host's function for computed fields.
+/// Returns whether a hook is set, which has to see calls of the host's function for computed
+/// fields.
 #[inline(always)]
 unsafe fn is_hooked(st: *mut State) -> bool {
     (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0
 }
 
-/// The member of this name of userdata with `handler` as `__index`, if that is the host's function
-/// for computed fields.
+/// Returns the member of this name of userdata with `handler` as `__index`, if that is the host's
+/// function for computed fields.
 ///
 /// # Safety
 /// I2.

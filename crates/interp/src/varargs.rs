@@ -1,4 +1,4 @@
-//! Extra arguments.
+//! Handles extra arguments.
 
 use perilune_runtime::frame::{Frame, Link};
 use perilune_runtime::state::State;
@@ -38,7 +38,7 @@ pub(crate) unsafe fn lay_out(
 }
 
 /// Copies the extra arguments of the frame at `base` to register `a` and those after it, for
-/// VARARG: `c - 1` of them, or all when `c` is 0. Returns `false`, with nothing done, if the stack
+/// VARARG: `c - 1` of them, or all when `c` is 0. Returns `false`, without an effect, if the stack
 /// has no room for all.
 ///
 /// # Safety

@@ -1,8 +1,8 @@
 //! Library functions that machine code calls without a frame: the common cases of those in
 //! [`Builtin`], for one result.
 //!
-//! Each gets its arguments where they lie in the stack. What it does not handle, errors above all,
-//! it leaves to the function itself, before it has changed anything.
+//! Each gets a pointer to its arguments in the stack. It leaves cases that it does not handle,
+//! above all errors, to the function itself, before it has changed anything.
 
 use perilune_runtime::cfmt;
 use perilune_runtime::convert;
@@ -16,10 +16,10 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::panics;
 
-/// A library function for machine code: arguments and their number.
+/// A library function for machine code, which takes the arguments and their number.
 pub(super) type Leaf = unsafe extern "C" fn(*mut State, *mut Value, usize) -> Pair;
 
-/// The work of one as a [`Leaf`], which no panic leaves.
+/// Wraps a function into a [`Leaf`], which no panic leaves.
 macro_rules! leaf {
     ($work:ident) => {{
         unsafe extern "C" fn leaf(st: *mut State, args: *mut Value, n: usize) -> Pair {
@@ -31,12 +31,12 @@ macro_rules! leaf {
 
 const NO_ANSWER: Pair = Pair { bits: 0, tag: MISS };
 
-/// How many results the function returns where its leaf has an answer.
+/// The number of results that the function returns if its leaf has an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Results {
     /// Exactly one, which is the answer.
     One,
-    /// One, or none where the answer is nil.
+    /// One, or none if the answer is nil.
     OneUnlessNil,
     /// None; the answer is nil, which a call for one result gets.
     None,
@@ -44,7 +44,7 @@ enum Results {
     First,
 }
 
-/// The leaves: everything that is known of them.
+/// The leaves, with their numbers of results.
 const TABLE: &[(Builtin, Leaf, Results)] = &[
     (Builtin::Assert, leaf!(assert), Results::First),
     (Builtin::RawEqual, leaf!(raw_equal), Results::One),
@@ -109,9 +109,9 @@ static RESULTS: [Results; Builtin::COUNT] = {
     results
 };
 
-/// Calls the leaf of function `number`, and returns its answer if that is all that the function
-/// returns. If it is not, nothing has changed and the function itself is to be called: leaves
-/// with effects have one result in any case, or are not called here.
+/// Calls the leaf of function `number`, and returns its answer if that is the only result of the
+/// function. Otherwise nothing has changed and the caller has to call the function itself: leaves
+/// with effects always have one result, or are not called here.
 ///
 /// # Safety
 /// As of the leaves: `args` are so many arguments on the stack.
@@ -132,8 +132,8 @@ pub(crate) unsafe fn only_result(
 }
 
 /// Calls the leaf of function `number`, and returns its answer, the first result of the function,
-/// or nil if there is none. If there is no answer, nothing has changed and the function itself is
-/// to be called.
+/// or nil if there is none. If there is no answer, nothing has changed and the caller has to call
+/// the function itself.
 ///
 /// # Safety
 /// As of the leaves: `args` are so many arguments on the stack.
@@ -159,7 +159,7 @@ fn answer(v: Option<Value>) -> Pair {
     v.map_or(NO_ANSWER, Pair::from)
 }
 
-/// Argument `i`, unless there are fewer.
+/// Returns argument `i`, unless there are fewer.
 unsafe fn argument(args: *mut Value, n: usize, i: usize) -> Option<Value> {
     (i < n).then(|| args.add(i).get())
 }
@@ -181,7 +181,7 @@ unsafe fn string(args: *mut Value, n: usize) -> Option<*mut LuaString> {
     argument(args, n, 0).filter(|v| v.is_string()).map(|v| v.as_string())
 }
 
-/// Argument 0 if it is a table without a metatable.
+/// Returns argument 0 if it is a table without a metatable.
 unsafe fn plain_table(args: *mut Value, n: usize) -> Option<*mut Table> {
     let v = argument(args, n, 0).filter(|v| v.is_table())?;
     (!Table::has_meta(v.as_table())).then(|| v.as_table())
@@ -253,7 +253,7 @@ unsafe fn to_string(st: *mut State, args: *mut Value, n: usize) -> Pair {
     let Some(v) = argument(args, n, 0) else { return NO_ANSWER };
     let is_known =
         matches!(v.tag(), Tag::NIL | Tag::FALSE | Tag::TRUE | Tag::STRING | Tag::INTEGER);
-    // the metatable of a basic type may say how its values are shown
+    // the metatable of a basic type may define how its values are shown
     if !is_known || !Table::metamethod(st, v, Event::ToString).is_nil() {
         return NO_ANSWER;
     }
@@ -283,7 +283,7 @@ unsafe fn abs(_: *mut State, args: *mut Value, n: usize) -> Pair {
     })
 }
 
-/// An integral float as an integer if it fits.
+/// Returns an integral float as an integer if it fits, otherwise as a float.
 fn integral(x: f64) -> Value {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if (-LIMIT..LIMIT).contains(&x) { Value::int(x as i64) } else { Value::float(x) }
@@ -321,7 +321,7 @@ unsafe fn sqrt(_: *mut State, args: *mut Value, n: usize) -> Pair {
     answer(float(args, n).map(|x| Value::float(x.sqrt())))
 }
 
-/// The one of two numbers of one kind that `math.max` or `math.min` chooses.
+/// Returns the one of two numbers of the same kind that `math.max` or `math.min` chooses.
 unsafe fn choose(
     args: *mut Value,
     n: usize,
@@ -370,7 +370,7 @@ unsafe fn math_type(st: *mut State, args: *mut Value, n: usize) -> Pair {
     Value::string((*st).intern(name)).into()
 }
 
-/// The start of a range in a string of `len` bytes, from 1.
+/// Returns the start of a range in a string of `len` bytes, counted from 1.
 fn start_position(pos: i64, len: i64) -> i64 {
     match pos {
         1.. => pos,
@@ -379,7 +379,7 @@ fn start_position(pos: i64, len: i64) -> i64 {
     }
 }
 
-/// Its end, at most `len`.
+/// Returns the end of a range in a string of `len` bytes, at most `len`.
 fn end_position(pos: i64, len: i64) -> i64 {
     if pos > len {
         len
@@ -422,7 +422,7 @@ unsafe fn string_len(_: *mut State, args: *mut Value, n: usize) -> Pair {
     answer(string(args, n).map(|s| Value::int((*s).len as i64)))
 }
 
-/// Longer strings are made by the function itself, which can ask for room.
+/// The length above which the function itself creates strings, as it can ask for room.
 const SURELY_ROOM: i64 = 1 << 16;
 
 unsafe fn sub(st: *mut State, args: *mut Value, n: usize) -> Pair {

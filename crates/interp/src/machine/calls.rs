@@ -88,7 +88,7 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     resume: stub::RESUME,
 };
 
-/// After a step made for a frame of machine code: runs what it has entered, until the frame is on
+/// Runs the functions that a step has entered for a frame of machine code, until that frame is on
 /// top again.
 unsafe fn settle(st: *mut State, step: Step) -> u64 {
     let r = match step {
@@ -111,9 +111,8 @@ unsafe fn settle(st: *mut State, step: Step) -> u64 {
     }
 }
 
-/// Deoptimizes the frame on top: the interpreter continues with it at its pc. Its code does
-/// nothing more than to get out of the way, so nothing of it is on the native stack when the next
-/// announcement no longer tells of it.
+/// Deoptimizes the frame on top: the interpreter continues with it at its pc. Its code only leaves
+/// the native stack from here on, so it is gone from there when the next announcement omits it.
 #[cold]
 unsafe fn deoptimize(st: *mut State) -> u64 {
     let frame = Frame((*st).base);
@@ -122,8 +121,8 @@ unsafe fn deoptimize(st: *mut State) -> u64 {
     status::RESUME
 }
 
-/// Does the frame on top run code that is retired? It would keep it from being freed, for as long
-/// as it runs.
+/// Returns whether the frame on top runs retired code, which cannot be freed while the frame runs
+/// it.
 #[cold]
 unsafe fn is_retired(st: *mut State) -> bool {
     let code = Frame((*st).base).word().code();
@@ -131,7 +130,7 @@ unsafe fn is_retired(st: *mut State) -> bool {
 }
 
 /// Does the work of a function that machine code calls in the middle of a frame, which is stored
-/// first. Returns where the frame is then.
+/// first. Returns the base of the frame afterwards.
 ///
 /// # Safety
 /// I2; `base` and `word` are those of the running frame.
@@ -164,7 +163,7 @@ unsafe fn do_one_or_member(st: *mut State) -> u64 {
     }
 }
 
-/// The instruction of the top frame before its pc, and its field cache.
+/// Returns the instruction of the top frame before its pc, and its field cache.
 #[inline(always)]
 unsafe fn field_access(st: *mut State) -> (Instr, *mut FieldCache, *mut Instance) {
     let frame = Frame((*st).base);
@@ -273,7 +272,7 @@ unsafe fn do_poll(st: *mut State, top: *mut Value) -> u64 {
     }
 }
 
-/// The poll of a loop, in which all registers of the frame are live.
+/// Polls in a loop, where all registers of the frame are live.
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(super) unsafe extern "C" fn poll_in_loop(
     st: *mut State,
@@ -286,9 +285,8 @@ pub(super) unsafe extern "C" fn poll_in_loop(
     })
 }
 
-/// The poll of a loop that keeps what it has loaded from memory: deoptimizes the frame if anything
-/// may have changed there. Marking and sweeping change nothing that code loads, nor does an
-/// announcement.
+/// Polls in a loop that keeps values loaded from memory: deoptimizes the frame if memory may have
+/// changed. Marking, sweeping and announcements change nothing that code loads.
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(super) unsafe extern "C" fn quiet_poll(st: *mut State, base: *mut Value, word: u64) -> Stepped {
     let bits = (*st).poll.load(Ordering::Relaxed);
@@ -334,7 +332,8 @@ unsafe fn do_call(st: *mut State, callee: *mut Value, nargs: usize) -> u64 {
     do_poll(st, if i.c() == 0 { end.max((*st).top) } else { end })
 }
 
-/// Calls what is at `callee`. `results` are those of a CALL, or `None` for all of a TAILCALL.
+/// Calls the value at `callee`. `results` are those of a CALL, or `None` for all results of a
+/// TAILCALL.
 #[inline(always)]
 unsafe fn call_for_machine(
     st: *mut State,
@@ -386,8 +385,8 @@ unsafe fn call_for_machine(
     }
 }
 
-/// As [`call_for_machine`], of what is no native function, or while a hook is to see it: above all
-/// values with a `__call` that has machine code.
+/// As [`call_for_machine`], for a value that is not a native function, mostly one with a `__call`
+/// that has machine code, or for a call that a hook has to see.
 unsafe fn call_other(st: *mut State, mut callee: *mut Value, mut nargs: usize, c: usize) -> Step {
     let mut tries = 0;
     while !matches!(callee.get().tag(), Tag::FUNCTION | Tag::NATIVE) {
@@ -433,7 +432,7 @@ unsafe fn do_tail_call(st: *mut State, callee: *mut Value, nargs: usize, close: 
     let mut callee = callee;
     if is_polled(st) {
         let at = callee.offset_from(s.base);
-        // the call is still to be made, should the frame be left here
+        // if the frame is left here, the call still has to be made
         let word = Frame(s.base).word();
         Frame(s.base).set_word(word.at(word.pc() - 1));
         let r = do_poll(st, callee.add(2 + nargs));
@@ -456,7 +455,7 @@ unsafe fn do_tail_call(st: *mut State, callee: *mut Value, nargs: usize, close: 
     }
 }
 
-/// TAILCALL of a native function: it is called in place.
+/// Executes TAILCALL of a native function, which is called in place.
 unsafe fn tail_call_native(st: *mut State, callee: *mut Value, nargs: usize) -> u64 {
     let number = (*callee.get().as_native()).header.word as usize;
     if (*st).poll.load(Ordering::Relaxed) & poll::HOOK == 0

@@ -93,11 +93,11 @@ pub(crate) unsafe fn enter_code(
     left_code(st, left, &*first.as_ptr(), link, at)
 }
 
-/// As [`enter_code`], for the CALL that the frame on top, one of the interpreter, is at; `wanted`
-/// is its operand C. It has its results then, or another frame is on top.
+/// As [`enter_code`], for the CALL that the top frame, which the interpreter runs, is at; `wanted`
+/// is the operand C. Afterwards the frame has its results, or another frame is on top.
 ///
 /// # Safety
-/// As there.
+/// As for [`enter_code`].
 #[inline(never)]
 pub(crate) unsafe fn call_code(
     st: *mut State,
@@ -118,7 +118,7 @@ pub(crate) unsafe fn call_code(
             match left.status >> 32 {
                 0 => left.base.sub(2).put(Value::NIL),
                 1 => left.base.sub(2).put(Value::from_parts(first.bits, Tag(first.tag as u8))),
-                // it is where it belongs, as the first of several
+                // the first of several results is already in its place
                 _ => {}
             }
         }
@@ -131,12 +131,12 @@ pub(crate) unsafe fn call_code(
     left_code(st, left, first, link, at)
 }
 
-/// As [`enter_code`], for a caller in native code, with the flag BOUNDARY: the number of results,
-/// from the callee's slot on up to the top. If the code did not simply return, how it was left, and
-/// the frame's link: [`left_code`] says what is on top then.
+/// As [`enter_code`], for a caller in native code, with the flag BOUNDARY. Returns the number of
+/// results, which lie from the callee's slot up to the top. If the code did not simply return,
+/// returns how it was left, and the frame's link: [`left_code`] says what is on top then.
 ///
 /// # Safety
-/// As there.
+/// As for [`enter_code`].
 #[inline(always)]
 pub(crate) unsafe fn call_code_from_native(
     st: *mut State,
@@ -161,8 +161,8 @@ pub(crate) unsafe fn call_code_from_native(
     Ok(n)
 }
 
-/// The link of a frame for the function at `callee` on top of the frame `State::base`, and the
-/// place of its base in the stack, which may move.
+/// Returns the link of a frame for the function at `callee` on top of the frame `State::base`, and
+/// the place of its base as an offset, since the stack may move.
 #[inline(always)]
 unsafe fn link_of(st: *mut State, callee: *mut Value, frame_flags: u16) -> (Link, isize) {
     let stack = (*(*st).thread).stack;
@@ -172,7 +172,7 @@ unsafe fn link_of(st: *mut State, callee: *mut Value, frame_flags: u16) -> (Link
 }
 
 /// Runs `entry` for the function at `callee` in a frame with this link. The first result is not
-/// moved about: a copy in wider pieces would wait for its parts to reach the cache.
+/// copied: a copy in wider pieces would have to wait until its parts reach the cache.
 #[inline(always)]
 unsafe fn run_code(
     st: *mut State,
@@ -189,8 +189,8 @@ unsafe fn run_code(
     native::perilune_enter(st, entry, f.as_function(), base, nargs, first)
 }
 
-/// Continues with the top frame, a Lua frame at a loop's head, in machine code; it ends there,
-/// unless the code is left before: then the frame is on top again, somewhere else.
+/// Continues the top frame, a Lua frame at a loop's head, in machine code. The frame ends there,
+/// unless the code is left earlier: then the frame is on top again, at another pc.
 ///
 /// # Safety
 /// I2; `entry` enters code of the function of the top frame for its pc.
@@ -205,7 +205,7 @@ pub(crate) unsafe fn enter_loop(st: *mut State, entry: *const u8) -> Result<Ente
     let link = frame.link();
     frame.add_flags(flags::NATIVE_CALLER);
     let at = base.offset_from((*s.thread).stack);
-    // where the frame would be if it had no extra arguments: results go there
+    // the place of a frame without extra arguments, where results go
     let shift = base.offset_from(callee_slot(base)) as usize - 2;
     let plain =
         Link::new(link.flags(), 0, if link.distance() == 0 { 0 } else { link.distance() - shift });
@@ -227,8 +227,8 @@ pub(crate) unsafe fn enter_loop(st: *mut State, entry: *const u8) -> Result<Ente
     left_code(st, left, &*p, plain, at - shift as isize)
 }
 
-/// Machine code for a frame with this link was left; `at` is its base as an offset in the stack.
-/// Does what its end asks for.
+/// Continues after machine code for a frame with this link was left, as its status says; `at` is
+/// the base of the frame as an offset in the stack.
 ///
 /// # Safety
 /// I2, except that the frame is that of machine code that has just ended.
@@ -257,9 +257,9 @@ pub(crate) unsafe fn left_code(
         status::YIELD => Err(Exit::Yield),
         status::PANIC => panics::resume(st),
         _ => {
-            // unwinding begins at the frame, which is one of the interpreter again. Its function
-            // may be another by now: one that it has called as its end, and only that one is still
-            // alive for sure.
+            // unwinding begins at the frame, which belongs to the interpreter again. Its function
+            // may have been replaced by a tail call, and only the new function is certainly still
+            // alive.
             let frame = Frame((*s.thread).stack.offset(at));
             s.base = frame.0;
             frame.set_word(FrameWord::new(FrameWord::INTERPRETER, frame.word().pc()));

@@ -1,5 +1,5 @@
-//! Metamethods that machine code calls itself: Lua functions. All else is left to the instruction
-//! in the interpreter.
+//! Finds metamethods for machine code, which itself calls those that are Lua functions. The
+//! interpreter executes the instruction otherwise.
 
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::{State, StateRef};
@@ -12,7 +12,7 @@ unsafe fn value(bits: u64, tag: u64) -> Value {
     Value::from_parts(bits, Tag(tag as u8))
 }
 
-/// The address of a Lua function, or 0.
+/// Returns the address of a Lua function, or 0 for other values.
 unsafe fn lua_function(h: Value) -> u64 {
     if h.tag() == Tag::FUNCTION { h.bits() } else { 0 }
 }
@@ -27,7 +27,7 @@ pub(super) unsafe extern "C" fn of_operands(
 ) -> u64 {
     panics::leaf(st, 0, || {
         let (a, b) = (value(a, a_tag), value(b, b_tag));
-        // numbers and strings among themselves have operators of their own
+        // two numbers or two strings need no metamethod
         if a.is_number() && b.is_number() || a.is_string() && b.is_string() {
             return 0;
         }
@@ -61,7 +61,7 @@ pub(super) unsafe extern "C" fn of_new_index(
     panics::leaf(st, 0, || missing(st, value(object, tag), value(key, key_tag), Event::NewIndex))
 }
 
-/// The metamethod for a key that `object` lacks.
+/// Returns the metamethod for a key that `object` lacks.
 unsafe fn missing(st: *mut State, object: Value, key: Value, event: Event) -> u64 {
     if object.is_table() {
         let t = object.as_table();

@@ -1,4 +1,4 @@
-//! Frames of functions that are inlined in machine code.
+//! Support for frames of functions that are inlined in machine code.
 
 use perilune_runtime::frame::{Frame, FrameWord, flags};
 use perilune_runtime::instance::Instance;
@@ -7,7 +7,7 @@ use perilune_runtime::thread::Thread;
 use perilune_runtime::tier::INLINED_SLOTS;
 use perilune_runtime::value::Value;
 
-/// Makes room for a frame at `base` of a function of this instance and for those of functions
+/// Makes room for a frame at `base` of a function of this instance, and for frames of functions
 /// inlined in it, if the stack can grow; returns whether there is room. Addresses into the stack
 /// are invalid afterwards.
 ///

@@ -1,8 +1,8 @@
 //! The functions that machine code calls and that neither run Lua code nor collect: see
 //! [`perilune_runtime::tier::RuntimeCalls`].
 //!
-//! Those that are not run by [`panics::leaf`] cannot panic: they only compare and move what they
-//! are given, or compute.
+//! Those that are not run by [`panics::leaf`] cannot panic: they only compare and move their
+//! arguments, or compute.
 
 use std::ptr::null_mut;
 
@@ -105,8 +105,8 @@ pub(super) unsafe extern "C" fn grow_fields(st: *mut State, t: *mut Table) -> u6
     })
 }
 
-/// The value that `get` finds in a table, or in one of the tables that its `__index` leads to. No
-/// answer if it leads to anything but a table.
+/// Returns the value that `get` finds in a table, or in one of the tables of its `__index` chain.
+/// There is no answer if the chain leads to anything but a table.
 #[inline(always)]
 unsafe fn found_in_chain(
     st: *mut State,
@@ -139,8 +139,8 @@ pub(super) unsafe extern "C" fn get_str(st: *mut State, t: *mut Table, key: u64)
 
 pub(super) unsafe extern "C" fn get_int(st: *mut State, t: *mut Table, key: i64) -> Pair {
     panics::leaf(st, NO_ANSWER, || {
-        // Does not follow `__index`: the code relies on it that this changes nothing, and a
-        // metatable notes which events it lacks.
+        // Does not follow `__index`: the code relies on this function to change nothing, but
+        // looking up an event records in the metatable that it is absent.
         let v = Table::get_int(t, key);
         if v.is_nil() && Table::has_meta(t) { NO_ANSWER } else { v.into() }
     })
@@ -198,7 +198,7 @@ pub(super) unsafe extern "C" fn set_any(
     panics::leaf(st, 0, || {
         let key = Value::from_parts(key, Tag(key_tag as u8));
         let free = !Table::has_meta(t) || !Table::get(t, key).is_nil();
-        // a key that is refused leaves the table as it was
+        // a refused key leaves the table unchanged
         (free && Table::set_within(st, t, key, Value::from_parts(bits, Tag(tag as u8))).is_ok())
             as u64
     })

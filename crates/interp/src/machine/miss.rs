@@ -1,8 +1,8 @@
-//! Counting what compiled code was not compiled for.
+//! Counts operands that compiled code was not compiled for.
 //!
-//! Such operands end in a call of the runtime. A method that makes many of these is worth compiling
-//! again with what feedback has seen meanwhile; whether it has seen anything new is the compiler's
-//! to say, and each time it is asked it takes four times as many to ask again, up to a limit.
+//! Such operands end in a call of the runtime. A method with many of these may be worth compiling
+//! again with new feedback. The compiler decides whether there is any; after each request, the next
+//! one takes four times as many misses, up to a limit.
 
 use perilune_bytecode::{Feedback, Instr, Op};
 use perilune_runtime::frame::Frame;
@@ -10,7 +10,7 @@ use perilune_runtime::instance::Instance;
 use perilune_runtime::state::State;
 use perilune_runtime::tier::MISSES_PER_EXIT;
 
-/// Could feedback change what this instruction is compiled to?
+/// Returns whether feedback could change the code of this instruction.
 #[inline(always)]
 fn learns(i: Instr) -> bool {
     match i.op() {
@@ -22,11 +22,12 @@ fn learns(i: Instr) -> bool {
     }
 }
 
-/// So many misses take much longer than asking, and not long enough to be felt.
+/// The largest number of misses between requests: they take much longer than a request, but not
+/// noticeably long.
 const LONGEST: u32 = 1 << 12;
 
-/// The instruction of the top frame, one of machine code, before its pc is about to run in the
-/// runtime.
+/// Counts a miss: the instruction before the pc of the top frame, which is one of machine code, is
+/// about to run in the runtime.
 ///
 /// # Safety
 /// I2.
@@ -39,7 +40,7 @@ pub(super) unsafe fn count(st: *mut State) {
     }
 }
 
-/// As [`count`], of an instruction that learns.
+/// As [`count`], for an instruction that learns.
 ///
 /// # Safety
 /// I2.
@@ -58,8 +59,8 @@ unsafe fn spend(st: *mut State, misses: u32, left: bool) {
     }
 }
 
-/// Counts a deoptimization of the frame on top, for what it met or for what was never executed
-/// before, as many misses.
+/// Counts a deoptimization of the frame on top, at unexpected operands or code that was never
+/// executed, as many misses.
 ///
 /// # Safety
 /// I2.

@@ -1,10 +1,11 @@
-//! Between the interpreter and machine code: entering it, being called by it, and the functions
-//! that it calls.
+//! The interface between the interpreter and machine code: entering it, being called by it, and the
+//! functions that it calls.
 //!
-//! A frame of machine code has its registers in their home slots whenever anything else can look,
-//! so it is a frame like others; the code id in its frame word says that native code waits for it.
-//! So the interpreter's loop ends where it would continue with such a frame (`Exit::Done`), and
-//! with a frame that has the flag `NATIVE_CALLER`. An error passes the native frames as a status.
+//! A frame of machine code has its registers in their home slots whenever other code can access
+//! them, so it is a frame like others; the code id in its frame word says that native code waits
+//! for it. So the interpreter's loop ends where it would continue with such a frame (`Exit::Done`),
+//! and with a frame that has the flag `NATIVE_CALLER`. An error passes the native frames as a
+//! status.
 
 pub(crate) mod builtin;
 mod calls;
@@ -56,10 +57,9 @@ pub(crate) unsafe fn with_tier<R>(st: *mut State, f: impl FnOnce(&mut dyn Tier) 
     lent.1.as_mut().map(|tier| f(&mut **tier))
 }
 
-/// The coroutine `th` has yielded or died: no native code waits for its frames any more, and the
-/// interpreter continues with them, should they be resumed. Ends the walk at the frame that was on
-/// top when the coroutine was suspended before ([`flags::SUSPENDED`]), so that generators that
-/// recur deeply yield in constant time.
+/// Gives the frames of the coroutine `th`, which has yielded or died, to the interpreter, as no
+/// native code waits for them any more. Ends the walk at the frame that was on top at the previous
+/// suspension ([`flags::SUSPENDED`]), so that deeply recursive generators yield in constant time.
 ///
 /// # Safety
 /// `th` does not run, and its saved base is that of its top frame.
@@ -72,7 +72,7 @@ pub(crate) unsafe fn abandon_frames(th: *mut Thread) {
         if word.is_machine() {
             frame.set_word(FrameWord::new(FrameWord::INTERPRETER, word.pc()));
         } else if word.is_announced() {
-            // what was announced with it is over
+            // the announcement no longer applies to the frame
             frame.set_word(word.at(word.pc()));
         }
         let link = frame.link();
@@ -93,7 +93,7 @@ pub(crate) unsafe fn abandon_frames(th: *mut Thread) {
     top.caller().unwrap_or(top).add_flags(flags::SUSPENDED);
 }
 
-/// Is there a frame that is to be left, of the running coroutine or of one that waits for it?
+/// Returns whether a frame of the running coroutine, or of one that waits for it, is to be left.
 ///
 /// # Safety
 /// I2.

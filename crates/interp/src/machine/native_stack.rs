@@ -1,36 +1,36 @@
-//! How much native stack there is for machine code.
+//! Limits of the native stack for machine code.
 
 use std::cell::Cell;
 
 use perilune_runtime::state::State;
 
-/// Bytes that a native function may need that calls no other.
+/// The bytes that a native function without further calls may need.
 const RESERVE: usize = 40 << 10;
 
 thread_local! {
-    /// Of this thread, once they are known: where machine code may not be entered any more, and
-    /// where nothing may be called.
+    /// The limits of this thread, once they are known: the addresses below which no machine code
+    /// may be entered, and no function called.
     static LIMITS: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
-/// Is there native stack to enter machine code?
+/// Returns whether there is enough native stack to enter machine code.
 #[inline(always)]
 pub(crate) unsafe fn has_room(st: *mut State) -> bool {
     let here = 0u8;
     (&raw const here).addr() > (*st).native_limit
 }
 
-/// Is there native stack to nest another loop of the interpreter, and whatever a native function
-/// needs?
+/// Returns whether there is enough native stack for another nested interpreter loop and for a
+/// native function.
 #[inline(always)]
 pub(crate) unsafe fn has_reserve(st: *mut State) -> bool {
     let here = 0u8;
     (&raw const here).addr() > (*st).native_floor
 }
 
-/// Tells the state how much native stack this thread has: the lower half is left to nested calls of
-/// the interpreter, whose number is limited; the rest that no call may begin in is for what native
-/// functions do themselves.
+/// Tells the state how much native stack this thread has. The lower half is left to nested calls of
+/// the interpreter, whose number is limited. The last part, in which no call may begin, is left to
+/// the work of native functions.
 #[inline(always)]
 pub(crate) unsafe fn measure(st: *mut State) {
     let (limit, floor) = LIMITS.get();

@@ -1,8 +1,9 @@
-//! Panics below machine code: through its frames, which cannot be unwound, they pass as a status.
+//! Panics in functions that machine code calls: its frames cannot be unwound, so panics pass
+//! through them as a status.
 //!
-//! A function that returns a status returns [`status::PANIC`]. Others, the leaves, answer that they
+//! A function that returns a status returns [`status::PANIC`]. Others, the leaves, return that they
 //! have no answer; the code then calls a function with a status for the same instruction, which
-//! says so at once, and the next poll does in any case.
+//! reports the panic at once. The next poll reports it in any case.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -44,14 +45,14 @@ pub(super) unsafe fn leaf<R>(st: *mut State, no_answer: R, f: impl FnOnce() -> R
         Ok(answer) => answer,
         Err(panic) => {
             (*st).panic = Some(panic);
-            // a safepoint reports it, should nothing do so before
+            // a safepoint reports the panic if nothing does so before
             (*st).request(poll::QUIESCENCE);
             no_answer
         }
     }
 }
 
-/// Has a leaf panicked?
+/// Returns whether a leaf has panicked.
 ///
 /// # Safety
 /// As [`guarded`].
@@ -70,22 +71,22 @@ pub(crate) unsafe fn resume(st: *mut State) -> ! {
     resume_unwind(panic.expect("the status says so"))
 }
 
-/// Panics that tests ask for.
+/// Panics that tests request.
 #[cfg(debug_assertions)]
 pub(crate) mod injected {
     use std::cell::Cell;
 
     thread_local! {
-        /// Leaves to run until one panics; 0: none does.
+        /// The number of leaves to run until one panics; 0 if none is to panic.
         static LEFT: Cell<u32> = const { Cell::new(0) };
     }
 
-    /// Lets the `n`th leaf from now on panic on this thread; 0: none.
+    /// Lets the `n`th leaf from now on panic on this thread, or none if `n` is 0.
     pub fn panic_in_leaf(n: u32) {
         LEFT.set(n);
     }
 
-    /// A leaf runs.
+    /// Counts a run of a leaf, and panics if a test has requested it.
     #[inline(always)]
     pub(super) fn count() {
         let left = LEFT.get();

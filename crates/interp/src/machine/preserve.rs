@@ -1,11 +1,11 @@
 //! Functions of the runtime under Cranelift's convention `preserve_all`, which preserves all
 //! registers.
 //!
-//! Code calls them on paths that are hardly ever taken. A call by the system's convention there
-//! would cost the hot path around it as well: in a loop, all floats and most other values would
-//! move to the native stack and back in each round. Even an argument has that effect on the
-//! register that it is passed in, so these functions find what they need in the frame. The
-//! convention has no results either: they are left in the state.
+//! Code calls them on rare paths. A call by the system's convention there would slow down the hot
+//! path around it as well: in a loop, all floats and most other values would be spilled and
+//! reloaded in each iteration. Even an argument has that effect on the register that it is passed
+//! in, so these functions take their arguments from the frame. The convention has no results: they
+//! are left in the state.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod native {
@@ -18,8 +18,8 @@ mod native {
     /// into registers, and leaves its first result in `State::returned`. `$operand` are constants
     /// for these lines.
     ///
-    /// The stack is aligned where it calls: above the floats are the return address, rbp, nine
-    /// registers and eight bytes. Code holds scalars only, so no wider registers are saved.
+    /// The stack is aligned at the call: above the floats are the return address, rbp, nine
+    /// registers and eight bytes. Code holds only scalars, so no wider registers are saved.
     macro_rules! preserving {
         ($name:literal, $function:path, $($argument:literal)*, $($operand:tt)*) => {
             std::arch::global_asm!(

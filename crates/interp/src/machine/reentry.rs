@@ -1,4 +1,4 @@
-//! Entering the interpreter from machine code.
+//! Enters the interpreter from machine code.
 
 use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::layout;
@@ -52,8 +52,8 @@ std::arch::global_asm!(
     base = const layout::state::BASE,
 );
 
-/// A slot's call of a method without code: runs the function at `base` with `nargs` arguments in
-/// the interpreter. Its link is stored, a frame of machine code called it.
+/// Runs the function at `base` with `nargs` arguments in the interpreter, for a call through the
+/// slot of a method without code. A frame of machine code called it and has stored its link.
 unsafe extern "C" fn interpret(st: *mut State, base: *mut Value, nargs: usize) -> u64 {
     guarded(st, || do_interpret(st, base, nargs))
 }
@@ -69,7 +69,7 @@ unsafe fn do_interpret(st: *mut State, base: *mut Value, nargs: usize) -> u64 {
     let at = base.offset_from((*s.thread).stack);
     let inst = (*Frame(base).callee().as_function()).instance;
     if !is_idle(entry_of(inst)) {
-        // its code has come here for want of room, perhaps for functions inlined in it
+        // its code came here because the stack had no room for it or for functions inlined in it
         make_slots(st, base, inst);
     }
     let base = (*s.thread).stack.offset(at);
@@ -87,8 +87,8 @@ unsafe fn do_interpret(st: *mut State, base: *mut Value, nargs: usize) -> u64 {
     finished(st, r)
 }
 
-/// What code jumps to whose frames were deoptimized: the one on top, and below it as many callers
-/// as functions were inlined there.
+/// Continues the frames of code that were deoptimized: the one on top, and below it one caller for
+/// each of the `inlined` functions.
 unsafe extern "C" fn resume(st: *mut State, inlined: usize) -> u64 {
     guarded(st, || do_resume(st, inlined))
 }
@@ -104,7 +104,8 @@ unsafe fn do_resume(st: *mut State, inlined: usize) -> u64 {
     finished(st, r)
 }
 
-/// The status and results for native code of a frame that the interpreter has run to its end.
+/// Returns the status and results, for native code, of a frame that the interpreter has run to its
+/// end.
 pub(super) unsafe fn finished(st: *mut State, r: Step) -> u64 {
     let mut s = StateRef::new(st);
     match r {

@@ -1,4 +1,4 @@
-//! The entries of the interpreter as machine code sees them: addresses, to jump to and to compare.
+//! The entries of the interpreter for machine code: addresses to jump to and to compare.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -30,10 +30,10 @@ mod native {
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(crate) use native::perilune_interpret;
 
-/// What the slots of methods without code lead to.
+/// The target of the slots of methods without code.
 pub(super) const INTERPRET: unsafe extern "C" fn() = native::perilune_interpret;
 
-/// What code jumps to when its frame, which is on top, was deoptimized.
+/// The target to which code jumps after its frame, which is on top, was deoptimized.
 pub(super) const RESUME: unsafe extern "C" fn() = native::perilune_resume;
 
 /// The address in the slots of methods without code.

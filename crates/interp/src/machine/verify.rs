@@ -1,5 +1,5 @@
-//! The self-check of compiled code, made with the option to verify values: comparisons whose
-//! difference ends the process, since memory may be damaged already.
+//! The self-check of code compiled with the option to verify values. A difference ends the process,
+//! since memory may already be damaged.
 
 use perilune_bytecode::place;
 use perilune_runtime::frame::Frame;
@@ -10,7 +10,7 @@ use perilune_runtime::table::Table;
 use perilune_runtime::tier::verify;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-/// Where a comparison was made.
+/// The place of a comparison.
 #[derive(Clone, Copy)]
 struct Place {
     instance: *mut Instance,
@@ -27,7 +27,7 @@ impl Place {
         }
     }
 
-    /// Says what differs, and ends the process.
+    /// Reports a difference, and ends the process.
     unsafe fn differs(self, what: &str, expected: &str, found: &str) -> ! {
         let proto = &(*self.instance).proto;
         let op = proto.code[self.pc].op();
@@ -50,7 +50,8 @@ impl Place {
     }
 }
 
-/// A value as its tag and payload. The payload may be no object, so nothing follows it.
+/// Returns the tag and payload of a value as text. The payload may not be an object, so it is not
+/// followed.
 fn shown(v: Value) -> String {
     let tag = match v.tag() {
         Tag::NIL => "nil",
@@ -120,7 +121,7 @@ pub(super) unsafe extern "C" fn lookup(
     bits: u64,
     tag: u64,
 ) {
-    /// Chains that are longer are not followed to their end.
+    /// The longest chain that is followed to its end.
     const LONGEST: usize = 100;
     let place = Place::of(base, at);
     let i = *(*place.instance).code.add(place.pc);

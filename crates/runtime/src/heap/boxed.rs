@@ -150,7 +150,7 @@ impl Boxes {
         }
         while let Some(p) = self.userdata.next_dead(live, &mut count) {
             if self.dead.try_reserve(1).is_err() {
-                // The next cycle finds the value. Nothing accesses it until then.
+                // The next cycle finds the userdata again. Nothing accesses it until then.
                 (*p).header.mark = live;
                 self.userdata.items.push(p);
                 memory.note_short();
