@@ -71,8 +71,8 @@ impl Drop for Reclaimer {
     }
 }
 
-/// In a forked child the thread does not exist, and may have been in the middle of using a channel:
-/// neither is touched again, not even to drop it.
+/// Forgets, in a forked child, the thread and channels of the parent. The thread does not exist
+/// there, and may have been in the middle of using a channel, so they are not even dropped.
 fn forget_of_parent(link: &mut Option<Link>) {
     if link.as_ref().is_some_and(|link| link.child != fork::child()) {
         std::mem::forget(link.take());

@@ -70,7 +70,7 @@ pub trait Compiler: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Is called when a thread has had no job for [`REST`] after the last one.
+    /// Called when a thread has had no job for [`REST`] after the last one.
     fn rest(&self, context: &mut Self::Context) {
         let _ = context;
     }

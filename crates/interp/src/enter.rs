@@ -53,7 +53,7 @@ pub(crate) unsafe fn code_of(st: *mut State, callee: *mut Value) -> Option<*cons
     (!machine::is_idle(entry) && !hooked && machine::has_room(st)).then_some(entry)
 }
 
-/// Like [`enter`], but the interpreter runs a Lua function even if it has machine code.
+/// As [`enter`], but the interpreter runs a Lua function even if it has machine code.
 ///
 /// # Safety
 /// As [`enter`].

@@ -23,7 +23,7 @@ unsafe fn cell_index(st: *mut State) -> usize {
     *(*instance(st)).cells.add(pc) as usize
 }
 
-/// `R[dst] := object[key]`, metamethods included, nothing cached.
+/// Executes `R[dst] := object[key]`, including metamethods, without a cache.
 ///
 /// # Safety
 /// I2; pc stored; `dst` is where [`crate::ret::deliver`] puts the instruction's result.
@@ -73,7 +73,7 @@ pub(crate) unsafe fn get(st: *mut State, dst: usize, object: Value, key: Value) 
     Err(debug::runtime_error(st, b"'__index' chain too long; possible loop").into_exit())
 }
 
-/// `object[key] := v`, metamethods included, nothing cached.
+/// Executes `object[key] := v`, including metamethods, without a cache.
 ///
 /// # Safety
 /// I2; pc stored.
@@ -134,7 +134,7 @@ unsafe fn note_field(st: *mut State) {
     (*cache).misses = (*cache).misses.saturating_add(1);
 }
 
-/// GETFIELD and SELF after a miss: `R[A] := object[name]`.
+/// Executes GETFIELD or SELF after a miss: `R[A] := object[name]`.
 ///
 /// # Safety
 /// I2; pc stored.
@@ -184,7 +184,7 @@ pub(crate) unsafe fn get_field(st: *mut State, i: Instr, object: Value, name: Va
     get(st, i.a(), object, name)
 }
 
-/// SETFIELD after a miss: `object[name] := v`.
+/// Executes SETFIELD after a miss: `object[name] := v`.
 ///
 /// # Safety
 /// I2; pc stored.
@@ -234,7 +234,7 @@ unsafe fn find_cell(st: *mut State, env: Value, name: Value) -> *mut Cell {
     cell
 }
 
-/// GETTABUP after a miss.
+/// Executes GETTABUP after a miss.
 ///
 /// # Safety
 /// I2; pc stored.
@@ -252,7 +252,7 @@ pub(crate) unsafe fn get_global(st: *mut State, i: Instr, env: Value, name: Valu
     get(st, i.a(), env, name)
 }
 
-/// SETTABUP after a miss.
+/// Executes SETTABUP after a miss.
 ///
 /// # Safety
 /// I2; pc stored.

@@ -39,8 +39,8 @@ mod process {
     use crate::barrier;
 
     static GATE: Gate = Gate::new();
-    /// The number of forks of which this process is a child, incremented in each child. 64 bits do
-    /// not wrap.
+    /// The number of forks between the first process and this one, incremented in each child. 64
+    /// bits do not wrap.
     static CHILD: AtomicU64 = AtomicU64::new(0);
     /// The number of forks, incremented on both sides of each fork. 64 bits do not wrap.
     static COUNT: AtomicU64 = AtomicU64::new(0);

@@ -240,8 +240,8 @@ fn by_priority_and_after_panics() {
     assert_eq!(order, ["here1", "!here refused: !here", "a1", "f2", "!c refused: !c", "d1", "b2"]);
 }
 
-/// One heap serves all threads: a thread that takes several jobs from the channel leaves none of
-/// them to itself while another thread waits.
+/// One queue serves all threads: a thread that takes several jobs from the channel does not keep
+/// them for itself while another thread waits.
 #[test]
 fn every_thread_finds_what_another_received() {
     let (send, _said) = channel();

@@ -30,7 +30,7 @@ use crate::step::{Exit, Step};
 use crate::tail::{TailCallee, tail_callee};
 use crate::userdata::{self, Member};
 
-/// What machine code calls.
+/// The functions that machine code calls.
 pub static CALLS: RuntimeCalls = RuntimeCalls {
     one,
     get_field,

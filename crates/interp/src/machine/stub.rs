@@ -36,7 +36,7 @@ pub(super) const INTERPRET: unsafe extern "C" fn() = native::perilune_interpret;
 /// The target to which code jumps after its frame, which is on top, was deoptimized.
 pub(super) const RESUME: unsafe extern "C" fn() = native::perilune_resume;
 
-/// The address in the slots of methods without code.
+/// Returns the address in the slots of methods without code.
 const fn stub() -> *const () {
     native::perilune_interpret as *const ()
 }

@@ -59,7 +59,7 @@ impl Emitter<'_> {
         let both = self.is_number(a);
         self.branch(both, mixed, differ_from_all);
 
-        // different objects are different short strings
+        // two short strings that are different objects are different
         self.switch_to(unequal);
         let c = self.is_tag(a, Tag::STRING);
         let other = self.case(c);

@@ -142,8 +142,8 @@ unsafe fn thread_with_upvalue(st: &mut State) -> (*mut Thread, *mut Upvalue) {
     (th, up)
 }
 
-/// A coroutine that is resurrected, with a variable that a closure of the program shares: what is
-/// stored there meanwhile is none of the objects that the phase may visit.
+/// A coroutine is resurrected, with a variable that a closure of the program shares: an object that
+/// is stored there meanwhile is not one that the phase may visit.
 #[test]
 fn new_values_of_shared_variables_are_left_alone() {
     // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
@@ -174,7 +174,7 @@ fn new_values_of_shared_variables_are_left_alone() {
     });
 }
 
-/// What the barrier marks in generational mode is for the next collection.
+/// Objects that the barrier marks in generational mode are left for the next collection.
 #[test]
 fn stores_into_big_old_tables_are_left_for_later() {
     // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
@@ -238,7 +238,8 @@ fn a_phase_that_is_given_up_is_made_up_for() {
     });
 }
 
-/// What is marked in the phase counts as live: strings are kept as keys, and resurrected objects.
+/// Objects that are marked in the phase count as live: strings that are kept as keys, and
+/// resurrected objects.
 #[test]
 fn what_is_marked_counts_as_live() {
     // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.

@@ -1,4 +1,4 @@
-//! What bounds the stops of the program.
+//! Tests of the bounds of the program's stops.
 
 use super::super::pacing::STEP;
 use super::*;

@@ -16,7 +16,7 @@ const SLOTS: usize = 28;
 /// The kinds of its weak tables; those of the second half are big.
 const MODES: [&str; 12] = ["k", "k", "k", "v", "v", "kv", "k", "k", "v", "v", "kv", "k"];
 
-/// What the program knows of one object, by its number.
+/// The model of one object. Objects are named by their numbers.
 #[derive(Clone, Default)]
 struct Model {
     /// The objects that it refers to.
@@ -203,7 +203,7 @@ impl Program<'_> {
 
     /// Collects everything, and compares the weak tables with the model.
     unsafe fn compare(&mut self) {
-        // What finalizers have kept alive is gone after the second one.
+        // Objects that finalizers have kept alive are gone after the second one.
         for _ in 0..3 {
             assert!(self.st.gc_full());
         }
@@ -292,7 +292,7 @@ fn run(seed: u64, set_up: unsafe fn(&mut State), finalizes: bool, stops: bool) {
         let alive = p.reachable();
         for (n, model) in p.models.iter().enumerate() {
             let expected = model.has_finalizer && !alive.contains(&n);
-            // What was fetched through a weak table may have been finalized before.
+            // An object that was fetched through a weak table may have been finalized before.
             assert!(!expected || finalized.contains(&(n as i64)), "{n} was not finalized");
         }
     }
@@ -416,7 +416,7 @@ fn chains_of_ephemerons_are_followed() {
     });
 }
 
-/// A table whose weakness changes after its visit is not taken for what it was.
+/// A table whose weakness changes after its visit is treated according to the new weakness.
 #[test]
 fn the_mode_counts_when_marking_ends() {
     // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
