@@ -181,7 +181,7 @@ fn dumps_of_each_stage() {
         assert!(asm.contains("\n      0000  push    rbp\n"), "{asm}");
         // the bytecode between, and names for addresses
         for line in
-            ["   9 [3] ADD        1 1 2\n", "  - entry and exit\n", "runtime.call", "; state POLL"]
+            ["   9 [3] ADD        1 1 2\n", "  - entry and exit\n", "runtime.poll", "; state POLL"]
         {
             assert!(asm.contains(line), "{line} in\n{asm}");
         }
