@@ -3,46 +3,29 @@
 /// Counts, in one state, the changes that may invalidate inline caches of metatable chains.
 ///
 /// An entry of a cache is valid while the state's epoch is the one that it was recorded with, and
-/// is then used without bounds checks. The count is in the upper 16 bits of a word, above those of
-/// an address, so that epoch and metatable are compared at once (see [`MetaEpoch::with`]). When it
-/// begins again, `State::invalidate_chains` invalidates all entries.
+/// is then used without bounds checks. The count has 64 bits, so no value ever recurs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub struct MetaEpoch(u64);
 
 impl MetaEpoch {
-    const STEP: u64 = 1 << 48;
-    /// The epoch of a new state. Builds with debug assertions begin shortly before the count begins
-    /// again, so that most tests see that.
-    pub const FIRST: MetaEpoch =
-        MetaEpoch(if cfg!(debug_assertions) { 0xFFF8 * MetaEpoch::STEP } else { MetaEpoch::STEP });
+    /// The epoch of entries that match nothing.
+    pub const NEVER: MetaEpoch = MetaEpoch(0);
+    /// The epoch of a new state.
+    pub const FIRST: MetaEpoch = MetaEpoch::NEVER.next();
 
-    /// The epoch with which the count begins again.
-    pub(crate) const LEAST: MetaEpoch = MetaEpoch(MetaEpoch::STEP);
-
-    /// Returns the epoch after this one, or `None` if the count begins again.
-    pub(crate) const fn next(self) -> Option<MetaEpoch> {
-        match self.0.wrapping_add(MetaEpoch::STEP) {
-            0 => None,
-            next => Some(MetaEpoch(next)),
-        }
-    }
-
-    /// Returns a word that says the epoch and the metatable word of a value: what a chain entry is
-    /// valid for. It is not [`MetaEpoch::NEVER`].
+    /// Returns the epoch after this one.
+    ///
+    /// Builds with debug assertions count in the upper half first, so that every test of caches
+    /// fails if any tier compares 32 bits only.
     #[inline(always)]
-    pub fn with(self, meta: usize) -> u64 {
-        debug_assert!(meta as u64 <= MetaEpoch::ADDRESS, "an address has 48 bits");
-        self.0 | meta as u64
+    pub const fn next(self) -> MetaEpoch {
+        let swap = if cfg!(debug_assertions) { 32 } else { 0 };
+        MetaEpoch(self.0.rotate_left(swap).wrapping_add(1).rotate_left(swap))
     }
-
-    /// What [`MetaEpoch::with`] returns for no epoch and no metatable.
-    pub const NEVER: u64 = 0;
-    /// The bits of the metatable word.
-    pub const ADDRESS: u64 = MetaEpoch::STEP - 1;
 }
 
-// Machine code adds a metatable word with one instruction.
+// Machine code compares epochs with one instruction.
 const _: () = assert!(size_of::<MetaEpoch>() == 8);
 
 #[cfg(test)]
@@ -50,15 +33,21 @@ mod tests {
     use super::MetaEpoch;
 
     #[test]
-    fn epochs_differ_until_the_count_begins_again() {
-        let mut epoch = MetaEpoch::LEAST;
-        for _ in 2..=u16::MAX {
-            let next = epoch.next().expect("it counts to 65 535");
-            assert!(next.0 > epoch.0);
-            assert_ne!(next.with(16), epoch.with(16));
+    fn differs_after_as_many_steps_as_32_bits_count() {
+        let mut epoch = MetaEpoch::FIRST;
+        for _ in 0..1000 {
+            let next = epoch.next();
+            assert_ne!(next, epoch);
+            assert_ne!(next, MetaEpoch::NEVER);
             epoch = next;
         }
-        assert_eq!(epoch.next(), None);
-        assert_ne!(epoch.with(0), MetaEpoch::NEVER);
+        // The step at which a count of 32 bits wraps around.
+        let last = MetaEpoch(if cfg!(debug_assertions) {
+            u64::from(u32::MAX) << 32
+        } else {
+            u64::from(u32::MAX)
+        });
+        assert_ne!(last.next(), MetaEpoch::NEVER);
+        assert_ne!(last.next().next(), MetaEpoch::FIRST);
     }
 }

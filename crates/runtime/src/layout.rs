@@ -273,16 +273,16 @@ pub mod field_cache {
         SLOT = FieldCache, first.slot;
         /// First entry: the shape of tables that do not have the field.
         CHAIN_SHAPE = FieldCache, first.chain_shape;
-        /// First entry: the epoch with the metatable word.
-        CHAIN = FieldCache, first.chain;
+        /// First entry: the epoch.
+        EPOCH = FieldCache, first.epoch;
+        /// First entry: the metatable word.
+        META = FieldCache, first.meta;
         /// First entry: the holder.
         HOLDER = FieldCache, first.holder;
         /// First entry: the shape of the holder.
         HOLDER_SHAPE = FieldCache, first.holder_shape;
         /// First entry: the shape after the store, or the Lua function in the holder.
         OUTCOME = FieldCache, first.outcome;
-        /// First entry: the slot of the method of that function.
-        METHOD = FieldCache, first.method;
         /// Further entries, or null.
         MORE = FieldCache, more;
         /// Number of misses.

@@ -45,7 +45,7 @@ pub fn facts() -> Vec<Fact> {
         layout::instance::ENTRIES, layout::instance::SLOT, layout::instance::MAX_STACK,
         layout::instance::NUM_PARAMS, layout::instance::IS_VARARG, layout::instance::STITCHED,
         layout::field_cache::OWN_SHAPE, layout::field_cache::SLOT,
-        layout::field_cache::CHAIN_SHAPE, layout::field_cache::CHAIN,
+        layout::field_cache::CHAIN_SHAPE, layout::field_cache::EPOCH, layout::field_cache::META,
         layout::field_cache::HOLDER, layout::field_cache::HOLDER_SHAPE,
         layout::field_cache::MORE, layout::field_cache::MISSES,
         layout::further_entries::NAME, layout::state::MEGAMORPHIC,

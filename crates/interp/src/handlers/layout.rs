@@ -60,8 +60,9 @@ const _: () = {
     assert!(layout::field_cache::OWN_SHAPE as i128 == 0);
     assert!(layout::field_cache::SLOT as i128 == 4);
     assert!(layout::field_cache::CHAIN_SHAPE as i128 == 8);
-    assert!(layout::field_cache::CHAIN as i128 == 16);
-    assert!(layout::field_cache::HOLDER as i128 == 24);
+    assert!(layout::field_cache::EPOCH as i128 == 16);
+    assert!(layout::field_cache::META as i128 == 24);
+    assert!(layout::field_cache::HOLDER as i128 == 32);
     assert!(layout::field_cache::HOLDER_SHAPE as i128 == 12);
     assert!(layout::field_cache::MORE as i128 == 48);
     assert!(layout::field_cache::MISSES as i128 == 56);

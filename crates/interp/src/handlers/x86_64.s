@@ -404,7 +404,7 @@ perilune_GETFIELD:
     .byte 0x4a, 0x8b, 0x04, 0x17                                 # mov rax,[rdi+r10]
     .byte 0x4e, 0x0f, 0xb6, 0x54, 0x17, 0x08                     # movzx r10,byte ptr [rdi+r10+8]
     .byte 0x41, 0x80, 0xfa, 0x41                                 # cmp r10b,41h
-    jne .Lperilune_GETFIELD_280
+    jne .Lperilune_GETFIELD_28b
     .byte 0x46, 0x8b, 0x54, 0x06, 0xfc                           # mov r10d,[rsi+r8-4]
     .byte 0x4c, 0x8b, 0x5a, 0x40                                 # mov r11,[rdx+40h]
     .byte 0x44, 0x8b, 0x60, 0x04                                 # mov r12d,[rax+4]
@@ -417,7 +417,7 @@ perilune_GETFIELD:
     .byte 0x49, 0xc1, 0xe6, 0x04                                 # shl r14,4
     .byte 0x4e, 0x0f, 0xb6, 0x6c, 0x33, 0x08                     # movzx r13,byte ptr [rbx+r14+8]
     .byte 0x45, 0x84, 0xed                                       # test r13b,r13b
-    je .Lperilune_GETFIELD_1eb
+    je .Lperilune_GETFIELD_1f6
     .byte 0x4a, 0x8b, 0x04, 0x33                                 # mov rax,[rbx+r14]
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
@@ -430,25 +430,27 @@ perilune_GETFIELD:
 .Lperilune_GETFIELD_b5:
     .byte 0x43, 0x8b, 0x5c, 0x13, 0x08                           # mov ebx,[r11+r10+8]
     .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
-    jne .Lperilune_GETFIELD_1cb
+    jne .Lperilune_GETFIELD_1d6
     .byte 0x48, 0x8b, 0x40, 0x18                                 # mov rax,[rax+18h]
-    mov rbx, [r15 + 0x5e0]
-    .byte 0x4f, 0x8b, 0x64, 0x13, 0x10                           # mov r12,[r11+r10+10h]
-    .byte 0x48, 0x03, 0xc3                                       # add rax,rbx
-    .byte 0x49, 0x3b, 0xc4                                       # cmp rax,r12
-    jne .Lperilune_GETFIELD_1cb
     .byte 0x4b, 0x8b, 0x5c, 0x13, 0x18                           # mov rbx,[r11+r10+18h]
+    .byte 0x48, 0x3b, 0xc3                                       # cmp rax,rbx
+    jne .Lperilune_GETFIELD_1d6
+    mov rax, [r15 + 0x5e0]
+    .byte 0x4b, 0x8b, 0x5c, 0x13, 0x10                           # mov rbx,[r11+r10+10h]
+    .byte 0x48, 0x3b, 0xc3                                       # cmp rax,rbx
+    jne .Lperilune_GETFIELD_1d6
+    .byte 0x4b, 0x8b, 0x5c, 0x13, 0x20                           # mov rbx,[r11+r10+20h]
     .byte 0x48, 0x85, 0xdb                                       # test rbx,rbx
-    je .Lperilune_GETFIELD_23d
+    je .Lperilune_GETFIELD_248
     .byte 0x43, 0x8b, 0x44, 0x13, 0x0c                           # mov eax,[r11+r10+0Ch]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_GETFIELD_15c
+    je .Lperilune_GETFIELD_167
     .byte 0x47, 0x8b, 0x54, 0x13, 0x04                           # mov r10d,[r11+r10+4]
     .byte 0x4c, 0x8b, 0x5b, 0x10                                 # mov r11,[rbx+10h]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
     .byte 0x4b, 0x0f, 0xb6, 0x44, 0x13, 0x08                     # movzx rax,byte ptr [r11+r10+8]
     .byte 0x84, 0xc0                                             # test al,al
-    je .Lperilune_GETFIELD_21d
+    je .Lperilune_GETFIELD_228
     .byte 0x4f, 0x8b, 0x14, 0x13                                 # mov r10,[r11+r10]
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
@@ -458,7 +460,7 @@ perilune_GETFIELD:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETFIELD_15c:
+.Lperilune_GETFIELD_167:
     .byte 0x43, 0x8b, 0x44, 0x13, 0x04                           # mov eax,[r11+r10+4]
     .byte 0x4c, 0x8b, 0x53, 0x30                                 # mov r10,[rbx+30h]
     .byte 0x49, 0x89, 0xc3                                       # mov r11,rax
@@ -466,9 +468,9 @@ perilune_GETFIELD:
     .byte 0x4d, 0x03, 0xda                                       # add r11,r10
     .byte 0x4d, 0x0f, 0xb6, 0x54, 0xc3, 0x08                     # movzx r10,byte ptr [r11+rax*8+8]
     .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
-    je .Lperilune_GETFIELD_21d
+    je .Lperilune_GETFIELD_228
     .byte 0x41, 0x80, 0xfa, 0x46                                 # cmp r10b,46h
-    je .Lperilune_GETFIELD_1fd
+    je .Lperilune_GETFIELD_208
     .byte 0x49, 0x8b, 0x04, 0xc3                                 # mov rax,[r11+rax*8]
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
@@ -478,18 +480,18 @@ perilune_GETFIELD:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETFIELD_1cb:
+.Lperilune_GETFIELD_1d6:
     jmp perilune_GETFIELD_2
-.Lperilune_GETFIELD_1eb:
+.Lperilune_GETFIELD_1f6:
     .byte 0x4c, 0x8b, 0x70, 0x18                                 # mov r14,[rax+18h]
     .byte 0x4d, 0x85, 0xf6                                       # test r14,r14
     jne .Lperilune_GETFIELD_b5
-    jmp .Lperilune_GETFIELD_23d
-.Lperilune_GETFIELD_1fd:
+    jmp .Lperilune_GETFIELD_248
+.Lperilune_GETFIELD_208:
     jmp perilune_GETFIELD_1
-.Lperilune_GETFIELD_21d:
+.Lperilune_GETFIELD_228:
     jmp perilune_STEP_GET_FIELD
-.Lperilune_GETFIELD_23d:
+.Lperilune_GETFIELD_248:
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x48, 0xc7, 0x04, 0x07, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rax],0
@@ -498,7 +500,7 @@ perilune_GETFIELD:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETFIELD_280:
+.Lperilune_GETFIELD_28b:
     jmp perilune_GETFIELD_3
     .cfi_endproc
     .size perilune_GETFIELD, . - perilune_GETFIELD
@@ -1077,7 +1079,7 @@ perilune_SELF:
     .byte 0x4e, 0x8b, 0x14, 0x1f                                 # mov r10,[rdi+r11]
     .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx r11,byte ptr [rdi+r11+8]
     .byte 0x41, 0x80, 0xfb, 0x41                                 # cmp r11b,41h
-    jne .Lperilune_SELF_2a5
+    jne .Lperilune_SELF_2af
     .byte 0x46, 0x8b, 0x5c, 0x06, 0xfc                           # mov r11d,[rsi+r8-4]
     .byte 0x48, 0x8b, 0x42, 0x40                                 # mov rax,[rdx+40h]
     .byte 0x45, 0x8b, 0x62, 0x04                                 # mov r12d,[r10+4]
@@ -1090,7 +1092,7 @@ perilune_SELF:
     .byte 0x49, 0xc1, 0xe6, 0x04                                 # shl r14,4
     .byte 0x4e, 0x0f, 0xb6, 0x6c, 0x33, 0x08                     # movzx r13,byte ptr [rbx+r14+8]
     .byte 0x45, 0x84, 0xed                                       # test r13b,r13b
-    je .Lperilune_SELF_206
+    je .Lperilune_SELF_210
     .byte 0x4a, 0x8b, 0x04, 0x33                                 # mov rax,[rbx+r14]
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
@@ -1105,25 +1107,27 @@ perilune_SELF:
 .Lperilune_SELF_c0:
     .byte 0x42, 0x8b, 0x5c, 0x18, 0x08                           # mov ebx,[rax+r11+8]
     .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
-    jne .Lperilune_SELF_1e6
+    jne .Lperilune_SELF_1f0
     .byte 0x49, 0x8b, 0x5a, 0x18                                 # mov rbx,[r10+18h]
-    mov r12, [r15 + 0x5e0]
-    .byte 0x4e, 0x8b, 0x6c, 0x18, 0x10                           # mov r13,[rax+r11+10h]
-    .byte 0x49, 0x03, 0xdc                                       # add rbx,r12
-    .byte 0x49, 0x3b, 0xdd                                       # cmp rbx,r13
-    jne .Lperilune_SELF_1e6
-    .byte 0x4a, 0x8b, 0x5c, 0x18, 0x18                           # mov rbx,[rax+r11+18h]
+    .byte 0x4e, 0x8b, 0x64, 0x18, 0x18                           # mov r12,[rax+r11+18h]
+    .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
+    jne .Lperilune_SELF_1f0
+    mov rbx, [r15 + 0x5e0]
+    .byte 0x4e, 0x8b, 0x64, 0x18, 0x10                           # mov r12,[rax+r11+10h]
+    .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
+    jne .Lperilune_SELF_1f0
+    .byte 0x4a, 0x8b, 0x5c, 0x18, 0x20                           # mov rbx,[rax+r11+20h]
     .byte 0x48, 0x85, 0xdb                                       # test rbx,rbx
-    je .Lperilune_SELF_258
+    je .Lperilune_SELF_262
     .byte 0x46, 0x8b, 0x64, 0x18, 0x0c                           # mov r12d,[rax+r11+0Ch]
     .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
-    je .Lperilune_SELF_171
+    je .Lperilune_SELF_17b
     .byte 0x46, 0x8b, 0x5c, 0x18, 0x04                           # mov r11d,[rax+r11+4]
     .byte 0x48, 0x8b, 0x5b, 0x10                                 # mov rbx,[rbx+10h]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x4a, 0x0f, 0xb6, 0x44, 0x1b, 0x08                     # movzx rax,byte ptr [rbx+r11+8]
     .byte 0x84, 0xc0                                             # test al,al
-    je .Lperilune_SELF_238
+    je .Lperilune_SELF_242
     .byte 0x4e, 0x8b, 0x1c, 0x1b                                 # mov r11,[rbx+r11]
     .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx rbx,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
@@ -1135,7 +1139,7 @@ perilune_SELF:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SELF_171:
+.Lperilune_SELF_17b:
     .byte 0x46, 0x8b, 0x5c, 0x18, 0x04                           # mov r11d,[rax+r11+4]
     .byte 0x48, 0x8b, 0x43, 0x30                                 # mov rax,[rbx+30h]
     .byte 0x4c, 0x89, 0xdb                                       # mov rbx,r11
@@ -1143,9 +1147,9 @@ perilune_SELF:
     .byte 0x48, 0x03, 0xd8                                       # add rbx,rax
     .byte 0x4a, 0x0f, 0xb6, 0x44, 0xdb, 0x08                     # movzx rax,byte ptr [rbx+r11*8+8]
     .byte 0x84, 0xc0                                             # test al,al
-    je .Lperilune_SELF_238
+    je .Lperilune_SELF_242
     .byte 0x3c, 0x46                                             # cmp al,46h
-    je .Lperilune_SELF_218
+    je .Lperilune_SELF_222
     .byte 0x4e, 0x8b, 0x1c, 0xdb                                 # mov r11,[rbx+r11*8]
     .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx rbx,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
@@ -1157,18 +1161,18 @@ perilune_SELF:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SELF_1e6:
+.Lperilune_SELF_1f0:
     jmp perilune_SELF_2
-.Lperilune_SELF_206:
+.Lperilune_SELF_210:
     .byte 0x49, 0x8b, 0x5a, 0x18                                 # mov rbx,[r10+18h]
     .byte 0x48, 0x85, 0xdb                                       # test rbx,rbx
     jne .Lperilune_SELF_c0
-    jmp .Lperilune_SELF_258
-.Lperilune_SELF_218:
+    jmp .Lperilune_SELF_262
+.Lperilune_SELF_222:
     jmp perilune_SELF_1
-.Lperilune_SELF_238:
+.Lperilune_SELF_242:
     jmp perilune_STEP_GET_FIELD
-.Lperilune_SELF_258:
+.Lperilune_SELF_262:
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x89, 0x54, 0x07, 0x20                           # mov [rdi+rax+20h],r10
@@ -1179,7 +1183,7 @@ perilune_SELF:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SELF_2a5:
+.Lperilune_SELF_2af:
     jmp perilune_SELF_3
     .cfi_endproc
     .size perilune_SELF, . - perilune_SELF
@@ -7304,10 +7308,10 @@ perilune_GETFIELD_2:
     .byte 0x49, 0xc1, 0xe4, 0x06                                 # shl r12,6
     .byte 0x4b, 0x8b, 0x44, 0x25, 0x30                           # mov rax,[r13+r12+30h]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_GETFIELD_2_287
+    je .Lperilune_GETFIELD_2_292
     .byte 0x47, 0x8b, 0x64, 0x25, 0x38                           # mov r12d,[r13+r12+38h]
     .byte 0x49, 0x83, 0xfc, 0x40                                 # cmp r12,40h
-    jae .Lperilune_GETFIELD_2_1ed
+    jae .Lperilune_GETFIELD_2_1f8
     .byte 0x48, 0x89, 0xc3                                       # mov rbx,rax
 .Lperilune_GETFIELD_2_59:
     .byte 0x44, 0x8b, 0x33                                       # mov r14d,[rbx]
@@ -7318,7 +7322,7 @@ perilune_GETFIELD_2:
     .byte 0x49, 0xc1, 0xe5, 0x04                                 # shl r13,4
     .byte 0x4f, 0x0f, 0xb6, 0x64, 0x2e, 0x08                     # movzx r12,byte ptr [r14+r13+8]
     .byte 0x45, 0x84, 0xe4                                       # test r12b,r12b
-    je .Lperilune_GETFIELD_2_212
+    je .Lperilune_GETFIELD_2_21d
     .byte 0x4b, 0x8b, 0x04, 0x2e                                 # mov rax,[r14+r13]
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
@@ -7331,25 +7335,27 @@ perilune_GETFIELD_2:
 .Lperilune_GETFIELD_2_c3:
     .byte 0x44, 0x8b, 0x63, 0x08                                 # mov r12d,[rbx+8]
     .byte 0x4d, 0x3b, 0xdc                                       # cmp r11,r12
-    jne .Lperilune_GETFIELD_2_1d1
+    jne .Lperilune_GETFIELD_2_1dc
     .byte 0x4d, 0x8b, 0x62, 0x18                                 # mov r12,[r10+18h]
-    mov r13, [r15 + 0x5e0]
-    .byte 0x4c, 0x8b, 0x73, 0x10                                 # mov r14,[rbx+10h]
-    .byte 0x4d, 0x03, 0xe5                                       # add r12,r13
-    .byte 0x4d, 0x3b, 0xe6                                       # cmp r12,r14
-    jne .Lperilune_GETFIELD_2_1d1
-    .byte 0x4c, 0x8b, 0x53, 0x18                                 # mov r10,[rbx+18h]
+    .byte 0x4c, 0x8b, 0x6b, 0x18                                 # mov r13,[rbx+18h]
+    .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
+    jne .Lperilune_GETFIELD_2_1dc
+    mov r12, [r15 + 0x5e0]
+    .byte 0x4c, 0x8b, 0x6b, 0x10                                 # mov r13,[rbx+10h]
+    .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
+    jne .Lperilune_GETFIELD_2_1dc
+    .byte 0x4c, 0x8b, 0x53, 0x20                                 # mov r10,[rbx+20h]
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    je .Lperilune_GETFIELD_2_244
+    je .Lperilune_GETFIELD_2_24f
     .byte 0x8b, 0x43, 0x0c                                       # mov eax,[rbx+0Ch]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_GETFIELD_2_164
+    je .Lperilune_GETFIELD_2_16f
     .byte 0x44, 0x8b, 0x5b, 0x04                                 # mov r11d,[rbx+4]
     .byte 0x4d, 0x8b, 0x52, 0x10                                 # mov r10,[r10+10h]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x4b, 0x0f, 0xb6, 0x44, 0x1a, 0x08                     # movzx rax,byte ptr [r10+r11+8]
     .byte 0x84, 0xc0                                             # test al,al
-    je .Lperilune_GETFIELD_2_287
+    je .Lperilune_GETFIELD_2_292
     .byte 0x4f, 0x8b, 0x14, 0x1a                                 # mov r10,[r10+r11]
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
@@ -7359,7 +7365,7 @@ perilune_GETFIELD_2:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETFIELD_2_164:
+.Lperilune_GETFIELD_2_16f:
     .byte 0x8b, 0x43, 0x04                                       # mov eax,[rbx+4]
     .byte 0x4d, 0x8b, 0x52, 0x30                                 # mov r10,[r10+30h]
     .byte 0x49, 0x89, 0xc3                                       # mov r11,rax
@@ -7367,9 +7373,9 @@ perilune_GETFIELD_2:
     .byte 0x4d, 0x03, 0xda                                       # add r11,r10
     .byte 0x4d, 0x0f, 0xb6, 0x54, 0xc3, 0x08                     # movzx r10,byte ptr [r11+rax*8+8]
     .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
-    je .Lperilune_GETFIELD_2_287
+    je .Lperilune_GETFIELD_2_292
     .byte 0x41, 0x80, 0xfa, 0x46                                 # cmp r10b,46h
-    je .Lperilune_GETFIELD_2_224
+    je .Lperilune_GETFIELD_2_22f
     .byte 0x49, 0x8b, 0x04, 0xc3                                 # mov rax,[r11+rax*8]
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
@@ -7379,23 +7385,23 @@ perilune_GETFIELD_2:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETFIELD_2_1d1:
+.Lperilune_GETFIELD_2_1dc:
     .byte 0x48, 0x81, 0xc3, 0x30, 0x00, 0x00, 0x00               # add rbx,30h
     .byte 0x4c, 0x8d, 0xa0, 0x50, 0x01, 0x00, 0x00               # lea r12,[rax+150h]
     .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
-    jae .Lperilune_GETFIELD_2_287
+    jae .Lperilune_GETFIELD_2_292
     jmp .Lperilune_GETFIELD_2_59
-.Lperilune_GETFIELD_2_1ed:
+.Lperilune_GETFIELD_2_1f8:
     jmp perilune_GETFIELD_4
-    jmp .Lperilune_GETFIELD_2_287
-.Lperilune_GETFIELD_2_212:
+    jmp .Lperilune_GETFIELD_2_292
+.Lperilune_GETFIELD_2_21d:
     .byte 0x4d, 0x8b, 0x62, 0x18                                 # mov r12,[r10+18h]
     .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
     jne .Lperilune_GETFIELD_2_c3
-    jmp .Lperilune_GETFIELD_2_244
-.Lperilune_GETFIELD_2_224:
+    jmp .Lperilune_GETFIELD_2_24f
+.Lperilune_GETFIELD_2_22f:
     jmp perilune_GETFIELD_1
-.Lperilune_GETFIELD_2_244:
+.Lperilune_GETFIELD_2_24f:
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x48, 0xc7, 0x04, 0x07, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rax],0
@@ -7404,7 +7410,7 @@ perilune_GETFIELD_2:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETFIELD_2_287:
+.Lperilune_GETFIELD_2_292:
     jmp perilune_STEP_GET_FIELD
     .cfi_endproc
     .size perilune_GETFIELD_2, . - perilune_GETFIELD_2
@@ -7574,10 +7580,10 @@ perilune_SELF_2:
     .byte 0x49, 0xc1, 0xe4, 0x06                                 # shl r12,6
     .byte 0x4b, 0x8b, 0x44, 0x25, 0x30                           # mov rax,[r13+r12+30h]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_SELF_2_2ad
+    je .Lperilune_SELF_2_2b8
     .byte 0x47, 0x8b, 0x64, 0x25, 0x38                           # mov r12d,[r13+r12+38h]
     .byte 0x49, 0x83, 0xfc, 0x40                                 # cmp r12,40h
-    jae .Lperilune_SELF_2_209
+    jae .Lperilune_SELF_2_214
     .byte 0x48, 0x89, 0xc3                                       # mov rbx,rax
 .Lperilune_SELF_2_59:
     .byte 0x44, 0x8b, 0x33                                       # mov r14d,[rbx]
@@ -7588,7 +7594,7 @@ perilune_SELF_2:
     .byte 0x49, 0xc1, 0xe5, 0x04                                 # shl r13,4
     .byte 0x4f, 0x0f, 0xb6, 0x64, 0x2e, 0x08                     # movzx r12,byte ptr [r14+r13+8]
     .byte 0x45, 0x84, 0xe4                                       # test r12b,r12b
-    je .Lperilune_SELF_2_22e
+    je .Lperilune_SELF_2_239
     .byte 0x4b, 0x8b, 0x04, 0x2e                                 # mov rax,[r14+r13]
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
@@ -7603,25 +7609,27 @@ perilune_SELF_2:
 .Lperilune_SELF_2_ce:
     .byte 0x44, 0x8b, 0x63, 0x08                                 # mov r12d,[rbx+8]
     .byte 0x4d, 0x3b, 0xdc                                       # cmp r11,r12
-    jne .Lperilune_SELF_2_1ed
+    jne .Lperilune_SELF_2_1f8
     .byte 0x4d, 0x8b, 0x62, 0x18                                 # mov r12,[r10+18h]
-    mov r13, [r15 + 0x5e0]
-    .byte 0x4c, 0x8b, 0x73, 0x10                                 # mov r14,[rbx+10h]
-    .byte 0x4d, 0x03, 0xe5                                       # add r12,r13
-    .byte 0x4d, 0x3b, 0xe6                                       # cmp r12,r14
-    jne .Lperilune_SELF_2_1ed
-    .byte 0x48, 0x8b, 0x43, 0x18                                 # mov rax,[rbx+18h]
+    .byte 0x4c, 0x8b, 0x6b, 0x18                                 # mov r13,[rbx+18h]
+    .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
+    jne .Lperilune_SELF_2_1f8
+    mov r12, [r15 + 0x5e0]
+    .byte 0x4c, 0x8b, 0x6b, 0x10                                 # mov r13,[rbx+10h]
+    .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
+    jne .Lperilune_SELF_2_1f8
+    .byte 0x48, 0x8b, 0x43, 0x20                                 # mov rax,[rbx+20h]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_SELF_2_260
+    je .Lperilune_SELF_2_26b
     .byte 0x44, 0x8b, 0x5b, 0x0c                                 # mov r11d,[rbx+0Ch]
     .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
-    je .Lperilune_SELF_2_179
+    je .Lperilune_SELF_2_184
     .byte 0x44, 0x8b, 0x5b, 0x04                                 # mov r11d,[rbx+4]
     .byte 0x48, 0x8b, 0x58, 0x10                                 # mov rbx,[rax+10h]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x4a, 0x0f, 0xb6, 0x44, 0x1b, 0x08                     # movzx rax,byte ptr [rbx+r11+8]
     .byte 0x84, 0xc0                                             # test al,al
-    je .Lperilune_SELF_2_2ad
+    je .Lperilune_SELF_2_2b8
     .byte 0x4e, 0x8b, 0x1c, 0x1b                                 # mov r11,[rbx+r11]
     .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx rbx,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
@@ -7633,7 +7641,7 @@ perilune_SELF_2:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SELF_2_179:
+.Lperilune_SELF_2_184:
     .byte 0x44, 0x8b, 0x5b, 0x04                                 # mov r11d,[rbx+4]
     .byte 0x48, 0x8b, 0x40, 0x30                                 # mov rax,[rax+30h]
     .byte 0x4c, 0x89, 0xdb                                       # mov rbx,r11
@@ -7641,9 +7649,9 @@ perilune_SELF_2:
     .byte 0x48, 0x03, 0xd8                                       # add rbx,rax
     .byte 0x4a, 0x0f, 0xb6, 0x44, 0xdb, 0x08                     # movzx rax,byte ptr [rbx+r11*8+8]
     .byte 0x84, 0xc0                                             # test al,al
-    je .Lperilune_SELF_2_2ad
+    je .Lperilune_SELF_2_2b8
     .byte 0x3c, 0x46                                             # cmp al,46h
-    je .Lperilune_SELF_2_240
+    je .Lperilune_SELF_2_24b
     .byte 0x4e, 0x8b, 0x1c, 0xdb                                 # mov r11,[rbx+r11*8]
     .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx rbx,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
@@ -7655,23 +7663,23 @@ perilune_SELF_2:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SELF_2_1ed:
+.Lperilune_SELF_2_1f8:
     .byte 0x48, 0x81, 0xc3, 0x30, 0x00, 0x00, 0x00               # add rbx,30h
     .byte 0x4c, 0x8d, 0xa0, 0x50, 0x01, 0x00, 0x00               # lea r12,[rax+150h]
     .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
-    jae .Lperilune_SELF_2_2ad
+    jae .Lperilune_SELF_2_2b8
     jmp .Lperilune_SELF_2_59
-.Lperilune_SELF_2_209:
+.Lperilune_SELF_2_214:
     jmp perilune_SELF_4
-    jmp .Lperilune_SELF_2_2ad
-.Lperilune_SELF_2_22e:
+    jmp .Lperilune_SELF_2_2b8
+.Lperilune_SELF_2_239:
     .byte 0x4d, 0x8b, 0x62, 0x18                                 # mov r12,[r10+18h]
     .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
     jne .Lperilune_SELF_2_ce
-    jmp .Lperilune_SELF_2_260
-.Lperilune_SELF_2_240:
+    jmp .Lperilune_SELF_2_26b
+.Lperilune_SELF_2_24b:
     jmp perilune_SELF_1
-.Lperilune_SELF_2_260:
+.Lperilune_SELF_2_26b:
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x89, 0x54, 0x07, 0x20                           # mov [rdi+rax+20h],r10
@@ -7682,7 +7690,7 @@ perilune_SELF_2:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SELF_2_2ad:
+.Lperilune_SELF_2_2b8:
     jmp perilune_STEP_GET_FIELD
     .cfi_endproc
     .size perilune_SELF_2, . - perilune_SELF_2
@@ -8279,32 +8287,34 @@ perilune_GETFIELD_3:
     .byte 0x4c, 0x8b, 0x14, 0x07                                 # mov r10,[rdi+rax]
     .byte 0x48, 0x0f, 0xb6, 0x44, 0x07, 0x08                     # movzx rax,byte ptr [rdi+rax+8]
     .byte 0x3c, 0x40                                             # cmp al,40h
-    jne .Lperilune_GETFIELD_3_dc
+    jne .Lperilune_GETFIELD_3_e4
     .byte 0x42, 0x8b, 0x44, 0x06, 0xfc                           # mov eax,[rsi+r8-4]
     .byte 0x4c, 0x8b, 0x52, 0x40                                 # mov r10,[rdx+40h]
     .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
     .byte 0x48, 0xc1, 0xe0, 0x06                                 # shl rax,6
     .byte 0x41, 0x8b, 0x5c, 0x02, 0x08                           # mov ebx,[r10+rax+8]
     .byte 0x83, 0xfb, 0xfd                                       # cmp ebx,0FFFFFFFDh
-    jne .Lperilune_GETFIELD_3_dc
-    .byte 0x4d, 0x8b, 0x9b, 0xd0, 0x06, 0x00, 0x00               # mov r11,[r11+6D0h]
-    mov rbx, [r15 + 0x5e0]
-    .byte 0x4d, 0x8b, 0x64, 0x02, 0x10                           # mov r12,[r10+rax+10h]
-    .byte 0x4c, 0x03, 0xdb                                       # add r11,rbx
-    .byte 0x4d, 0x3b, 0xdc                                       # cmp r11,r12
-    jne .Lperilune_GETFIELD_3_dc
-    .byte 0x4d, 0x8b, 0x5c, 0x02, 0x18                           # mov r11,[r10+rax+18h]
+    jne .Lperilune_GETFIELD_3_e4
+    .byte 0x49, 0x8b, 0x9b, 0xd0, 0x06, 0x00, 0x00               # mov rbx,[r11+6D0h]
+    .byte 0x4d, 0x8b, 0x64, 0x02, 0x18                           # mov r12,[r10+rax+18h]
+    .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
+    jne .Lperilune_GETFIELD_3_e4
+    .byte 0x4d, 0x8b, 0x9b, 0xe0, 0x05, 0x00, 0x00               # mov r11,[r11+5E0h]
+    .byte 0x49, 0x8b, 0x5c, 0x02, 0x10                           # mov rbx,[r10+rax+10h]
+    .byte 0x4c, 0x3b, 0xdb                                       # cmp r11,rbx
+    jne .Lperilune_GETFIELD_3_e4
+    .byte 0x4d, 0x8b, 0x5c, 0x02, 0x20                           # mov r11,[r10+rax+20h]
     .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
-    je .Lperilune_GETFIELD_3_dc
+    je .Lperilune_GETFIELD_3_e4
     .byte 0x41, 0x8b, 0x5c, 0x02, 0x0c                           # mov ebx,[r10+rax+0Ch]
     .byte 0x48, 0x85, 0xdb                                       # test rbx,rbx
-    je .Lperilune_GETFIELD_3_dc
+    je .Lperilune_GETFIELD_3_e4
     .byte 0x45, 0x8b, 0x54, 0x02, 0x04                           # mov r10d,[r10+rax+4]
     .byte 0x4d, 0x8b, 0x5b, 0x10                                 # mov r11,[r11+10h]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
     .byte 0x4b, 0x0f, 0xb6, 0x44, 0x13, 0x08                     # movzx rax,byte ptr [r11+r10+8]
     .byte 0x84, 0xc0                                             # test al,al
-    je .Lperilune_GETFIELD_3_dc
+    je .Lperilune_GETFIELD_3_e4
     .byte 0x4f, 0x8b, 0x14, 0x13                                 # mov r10,[r11+r10]
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
@@ -8314,7 +8324,7 @@ perilune_GETFIELD_3:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETFIELD_3_dc:
+.Lperilune_GETFIELD_3_e4:
     jmp perilune_STEP_GET_FIELD
     .cfi_endproc
     .size perilune_GETFIELD_3, . - perilune_GETFIELD_3
@@ -8508,32 +8518,34 @@ perilune_SELF_3:
     .byte 0x4a, 0x8b, 0x04, 0x17                                 # mov rax,[rdi+r10]
     .byte 0x4e, 0x0f, 0xb6, 0x54, 0x17, 0x08                     # movzx r10,byte ptr [rdi+r10+8]
     .byte 0x41, 0x80, 0xfa, 0x40                                 # cmp r10b,40h
-    jne .Lperilune_SELF_3_100
+    jne .Lperilune_SELF_3_109
     .byte 0x46, 0x8b, 0x5c, 0x06, 0xfc                           # mov r11d,[rsi+r8-4]
     .byte 0x48, 0x8b, 0x5a, 0x40                                 # mov rbx,[rdx+40h]
     .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
     .byte 0x49, 0xc1, 0xe3, 0x06                                 # shl r11,6
     .byte 0x46, 0x8b, 0x6c, 0x1b, 0x08                           # mov r13d,[rbx+r11+8]
     .byte 0x41, 0x83, 0xfd, 0xfd                                 # cmp r13d,0FFFFFFFDh
-    jne .Lperilune_SELF_3_100
-    .byte 0x4d, 0x8b, 0xa4, 0x24, 0xd0, 0x06, 0x00, 0x00         # mov r12,[r12+6D0h]
-    mov r13, [r15 + 0x5e0]
-    .byte 0x4e, 0x8b, 0x74, 0x1b, 0x10                           # mov r14,[rbx+r11+10h]
-    .byte 0x4d, 0x03, 0xe5                                       # add r12,r13
-    .byte 0x4d, 0x3b, 0xe6                                       # cmp r12,r14
-    jne .Lperilune_SELF_3_100
-    .byte 0x4e, 0x8b, 0x64, 0x1b, 0x18                           # mov r12,[rbx+r11+18h]
+    jne .Lperilune_SELF_3_109
+    .byte 0x4d, 0x8b, 0xac, 0x24, 0xd0, 0x06, 0x00, 0x00         # mov r13,[r12+6D0h]
+    .byte 0x4e, 0x8b, 0x74, 0x1b, 0x18                           # mov r14,[rbx+r11+18h]
+    .byte 0x4d, 0x3b, 0xee                                       # cmp r13,r14
+    jne .Lperilune_SELF_3_109
+    .byte 0x4d, 0x8b, 0xa4, 0x24, 0xe0, 0x05, 0x00, 0x00         # mov r12,[r12+5E0h]
+    .byte 0x4e, 0x8b, 0x6c, 0x1b, 0x10                           # mov r13,[rbx+r11+10h]
+    .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
+    jne .Lperilune_SELF_3_109
+    .byte 0x4e, 0x8b, 0x64, 0x1b, 0x20                           # mov r12,[rbx+r11+20h]
     .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
-    je .Lperilune_SELF_3_100
+    je .Lperilune_SELF_3_109
     .byte 0x46, 0x8b, 0x6c, 0x1b, 0x0c                           # mov r13d,[rbx+r11+0Ch]
     .byte 0x4d, 0x85, 0xed                                       # test r13,r13
-    je .Lperilune_SELF_3_100
+    je .Lperilune_SELF_3_109
     .byte 0x42, 0x8b, 0x5c, 0x1b, 0x04                           # mov ebx,[rbx+r11+4]
     .byte 0x4d, 0x8b, 0x64, 0x24, 0x10                           # mov r12,[r12+10h]
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
     .byte 0x4d, 0x0f, 0xb6, 0x5c, 0x1c, 0x08                     # movzx r11,byte ptr [r12+rbx+8]
     .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    je .Lperilune_SELF_3_100
+    je .Lperilune_SELF_3_109
     .byte 0x49, 0x8b, 0x1c, 0x1c                                 # mov rbx,[r12+rbx]
     .byte 0x4c, 0x0f, 0xb6, 0x66, 0xfd                           # movzx r12,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
@@ -8545,7 +8557,7 @@ perilune_SELF_3:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SELF_3_100:
+.Lperilune_SELF_3_109:
     jmp perilune_STEP_GET_FIELD
     .cfi_endproc
     .size perilune_SELF_3, . - perilune_SELF_3

@@ -290,11 +290,10 @@ pub(super) unsafe extern "C" fn poll_in_loop(
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(super) unsafe extern "C" fn quiet_poll(st: *mut State, base: *mut Value, word: u64) -> Stepped {
     let bits = (*st).poll.load(Ordering::Relaxed);
-    let (changes, epoch) = ((*st).collector_changes(), (*st).meta_epoch);
+    let changes = (*st).collector_changes();
     let mut stepped = poll_in_loop(st, base, word);
     let is_quiet = bits & !(poll::GC | poll::QUIESCENCE) == 0
         && (*st).collector_changes() == changes
-        && (*st).meta_epoch == epoch
         && stepped.base == base;
     if stepped.status == status::OK && !is_quiet {
         stepped.status = deoptimize(st);

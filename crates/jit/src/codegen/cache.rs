@@ -9,7 +9,7 @@ use perilune_runtime::table::Node;
 use perilune_runtime::value::Tag;
 
 use super::Emitter;
-use super::memory::{Computed, Region};
+use super::memory::Region;
 
 /// An entry of an inline cache in memory.
 #[derive(Clone, Copy)]
@@ -65,26 +65,17 @@ impl Emitter<'_> {
         self.guard_record(r, shape, slow);
     }
 
-    /// Branches to `other` unless an entry is for a chain that begins with metatable word `meta`,
-    /// and what it says is still true.
-    pub(crate) fn guard_chain(&mut self, r: Record, meta: Value, other: Block) {
-        let chain = self.chain_of(meta);
-        let cached = self.of_record(I64, r, field_cache::CHAIN);
-        let same = self.b.ins().icmp(IntCC::Equal, cached, chain);
+    /// Branches unless an entry is for a chain that begins with metatable word `meta` (`other`),
+    /// and what it says is still true (`slow`).
+    pub(crate) fn guard_chain(&mut self, r: Record, meta: Value, other: Block, slow: Block) {
+        let cached = self.of_record(I64, r, field_cache::META);
+        let same = self.b.ins().icmp(IntCC::Equal, cached, meta);
         self.guard(same, other);
-    }
-
-    /// Returns what valid entries have for chains that begin with metatable word `meta`.
-    fn chain_of(&mut self, meta: Value) -> Value {
-        self.computed_once(Computed::Chain, meta, |e| {
-            // the state has one address, but each block a value of its own for it
-            let closure = e.passed_closure;
-            let epoch = e.computed_once(Computed::Epoch, closure, |e| {
-                let st = e.state();
-                e.load64(Region::State, st, state::META_EPOCH)
-            });
-            e.b.ins().iadd(epoch, meta)
-        })
+        let st = self.state();
+        let epoch = self.load64(Region::State, st, state::META_EPOCH);
+        let cached = self.of_record(I64, r, field_cache::EPOCH);
+        let same = self.b.ins().icmp(IntCC::Equal, cached, epoch);
+        self.guard(same, slow);
     }
 
     /// Branches to `other` unless an entry says that nothing along the chain has the field.
@@ -99,15 +90,6 @@ impl Emitter<'_> {
         let method = self.of_record(I64, r, field_cache::OUTCOME);
         self.guard(method, other);
         method
-    }
-
-    /// Branches to `other` unless the Lua function in an entry is a closure of the method with the
-    /// slot at this address.
-    pub(crate) fn guard_method_of(&mut self, r: Record, slot: usize, other: Block) {
-        let cached = self.of_record(I64, r, field_cache::METHOD);
-        let slot = self.int(slot as i64);
-        let same = self.b.ins().icmp(IntCC::Equal, cached, slot);
-        self.guard(same, other);
     }
 
     /// Loads the field of the holder that an entry names: a `dictionary`, or an object with a

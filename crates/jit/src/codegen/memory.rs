@@ -100,15 +100,6 @@ impl Flags {
     }
 }
 
-/// What [`Emitter::computed_once`] computes.
-#[derive(Clone, Copy)]
-pub(super) enum Computed {
-    /// The epoch of the state.
-    Epoch,
-    /// What entries of inline caches have for chains that begin with a metatable word.
-    Chain,
-}
-
 /// An offset in bytes.
 pub(crate) trait Offset: Copy {
     /// Returns the offset as an operand.
@@ -130,25 +121,6 @@ impl Offset for usize {
 impl Emitter<'_> {
     fn flags_of(&self, region: Region) -> MemFlagsData {
         self.mem_flags.0[region as usize]
-    }
-
-    /// Computes a value from `of` and from memory that only calls change, unless it has been
-    /// computed and nothing was called since.
-    pub(super) fn computed_once(
-        &mut self,
-        what: Computed,
-        of: Value,
-        compute: impl FnOnce(&mut Self) -> Value,
-    ) -> Value {
-        let address = self.b.func.dfg.resolve_aliases(of);
-        let (opcode, offset) = (Opcode::Nop, what as i32);
-        let from = Location { region: Region::Instances, address, offset, ty: I64, opcode };
-        if let Some(value) = self.available.loaded(self.b.func, from) {
-            return value;
-        }
-        let value = compute(self);
-        self.available.note_load(self.b.func, from, value);
-        value
     }
 
     /// Loads from a location, unless it has been loaded from and not changed since.

@@ -73,7 +73,7 @@ impl Translator<'_> {
                         self.emit.guard_record(r, shape, next);
                         self.emit.guard_no_holder(r, next);
                         let meta = self.emit.meta(object);
-                        self.emit.guard_chain(r, meta, next);
+                        self.emit.guard_chain(r, meta, next, by_cache);
                         let nil = self.emit.int(0);
                         self.emit.verify_lookup(pc, ways.object, (nil, nil));
                         self.nothing(ways);
@@ -84,7 +84,7 @@ impl Translator<'_> {
                         let r = self.emit.record(self.cache_of(pc), entry, slow);
                         self.emit.guard_record(r, shape, next);
                         let meta = self.emit.meta(object);
-                        self.emit.guard_chain(r, meta, next);
+                        self.emit.guard_chain(r, meta, next, by_cache);
                         self.of_holder(r, dictionary, ways);
                         next
                     }
@@ -165,7 +165,7 @@ impl Translator<'_> {
                     let next = self.emit.block();
                     let r = self.emit.record(self.cache_of(pc), entry, slow);
                     self.emit.guard_record_id(r, FieldEntry::USERDATA_SHAPE, next);
-                    self.emit.guard_chain(r, meta, next);
+                    self.emit.guard_chain(r, meta, next, slow);
                     self.of_holder(r, dictionary, ways);
                     self.emit.switch_to(next);
                 }
@@ -184,7 +184,7 @@ impl Translator<'_> {
                 let r = self.emit.record(self.cache_of(pc), entry, slow);
                 self.emit.guard_record_id(r, FieldEntry::STRING_SHAPE, slow);
                 let meta = self.emit.string_meta();
-                self.emit.guard_chain(r, meta, slow);
+                self.emit.guard_chain(r, meta, slow, slow);
                 self.of_holder(r, dictionary, ways);
             }
             _ => {
@@ -225,7 +225,7 @@ impl Translator<'_> {
         let r = self.emit.record(self.cache_of(ways.pc), entry, ways.slow);
         self.emit.guard_record(r, shape, ways.by_cache);
         self.emit.guard_no_holder(r, ways.by_cache);
-        self.emit.guard_chain(r, meta, ways.by_cache);
+        self.emit.guard_chain(r, meta, ways.by_cache, ways.by_cache);
         let nothing = self.emit.int(0);
         self.emit.verify_lookup(ways.pc, ways.object, (nothing, nothing));
         self.emit.jump(lacks);

@@ -24,7 +24,6 @@ use super::ir::{Block, End, Frame, Function, Inst, Library, Op, Place, State, Ty
 use super::passes::crossings::{self, Crossings};
 use super::passes::homes::{self, Homes};
 use crate::codegen::Emitter;
-use crate::codegen::cache::Record;
 use crate::codegen::memory::{Region, Regions};
 use crate::codegen::number::Operator;
 use crate::codegen::table::{ElementStore, Stored};
@@ -62,8 +61,6 @@ pub(super) struct Lower<'f, 'a> {
     called: bool,
     /// Values of the block that have not lived across a call, and those loaded since.
     current: HashMap<Value, Low>,
-    /// Entries of inline caches that values of the block were loaded from: they still have them.
-    methods: HashMap<Value, Record>,
     /// Blocks that exit from the block, by state and by what they store.
     exits: HashMap<(State, Vec<Reg>), ir::Block>,
     /// The loops that keep memory, by their heads.
@@ -107,7 +104,6 @@ pub(super) fn lower<'a>(
         immediates: EntitySet::new(),
         blocks: SecondaryMap::new(),
         homes: at[f.order[0]].clone().expect("the function is entered there"),
-        methods: HashMap::default(),
         exits: HashMap::default(),
         crossings: Crossings::default(),
         called: false,
@@ -191,7 +187,6 @@ impl<'a> Lower<'_, 'a> {
         self.generic.begin_block();
         self.called = false;
         self.current.clear();
-        self.methods.clear();
         // they store what this block has loaded
         self.exits.clear();
         for &(v, _) in &data.params {
@@ -428,7 +423,6 @@ impl<'a> Lower<'_, 'a> {
     fn end_generic(&mut self) {
         self.called = true;
         self.current.clear();
-        self.methods.clear();
     }
 
     /// Returns what is known of the registers of the frame in a state.
@@ -509,10 +503,6 @@ impl<'a> Lower<'_, 'a> {
             }
             Op::GuardMethod(v, slot, state) => {
                 let other = self.exit(state);
-                if let Some(&record) = self.methods.get(&self.f.origin(v)) {
-                    self.emit().guard_method_of(record, slot, other);
-                    return;
-                }
                 let closure = self.bits(v);
                 let found = self.emit().slot_of(closure);
                 let slot = self.emit().int(slot as i64);
@@ -866,7 +856,6 @@ impl<'a> Lower<'_, 'a> {
         let stores = self.stores(state);
         let homes = self.homes_of(&stores);
         let pc = self.f.states[state].pc;
-        self.methods.clear();
         self.emit().charge(inst.pc, pc);
         self.emit().poll_in_loop(pc, &homes, is_quiet);
     }

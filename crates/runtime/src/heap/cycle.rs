@@ -5,7 +5,6 @@ use super::marker::THOROUGH;
 use super::pauses::Part;
 use super::stop::Stop;
 use super::{Phase, block};
-use crate::epoch::MetaEpoch;
 use crate::header::GcHeader;
 use crate::instance::{CalleeCache, FieldEntry, GlobalCache, Instance};
 use crate::meta::Event;
@@ -105,21 +104,9 @@ impl State {
     /// early, some weak tables have lost entries that others still have, all of them unreachable.
     unsafe fn clear_weak_values(&mut self) -> bool {
         if self.heap.marker.clear_places() {
-            self.invalidate_chains();
+            self.meta_epoch = self.meta_epoch.next();
         }
         !self.heap.marker.stop.was_due()
-    }
-
-    /// Invalidates the inline caches of metatable chains: a table or a function has changed on
-    /// which they may rely.
-    pub(crate) fn invalidate_chains(&mut self) {
-        self.meta_epoch = self.meta_epoch.next().unwrap_or_else(|| {
-            for &instance in &self.heap.boxed.instances.items {
-                // SAFETY: the list has the instances that are not freed.
-                unsafe { Instance::forget_chains(instance) };
-            }
-            MetaEpoch::LEAST
-        });
     }
 
     /// Scans the stack of the running thread, as stacks have no barrier. Others are logged when
@@ -405,7 +392,7 @@ unsafe fn close_upvalues(th: *mut Thread, mark: u8) {
 unsafe fn clear_caches(instance: *mut Instance, mark: u8) {
     let dead = |o: *mut GcHeader| !o.is_null() && (*o).mark != mark;
     let stale = |e: &FieldEntry| {
-        let meta = std::ptr::with_exposed_provenance_mut::<GcHeader>(e.meta() & !1);
+        let meta = std::ptr::with_exposed_provenance_mut::<GcHeader>(e.meta & !1);
         dead(e.holder.cast()) || dead(e.outcome) || dead(meta)
     };
     let (fields, globals) = ((*instance).counts.fields, (*instance).counts.globals);

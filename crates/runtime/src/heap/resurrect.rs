@@ -118,10 +118,10 @@ impl State {
     /// yet. Returns whether all are cleared.
     unsafe fn clear_after_resurrection(&mut self) -> bool {
         self.heap.finalizers.changes += 1;
-        if self.heap.marker.clear_places() {
-            self.invalidate_chains();
-        }
         let Heap { marker, slices, .. } = &mut self.heap;
+        if marker.clear_places() {
+            self.meta_epoch = self.meta_epoch.next();
+        }
         !marker.stop.was_due() && marker.clear_keys(slices.keys)
     }
 

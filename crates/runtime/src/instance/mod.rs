@@ -181,17 +181,16 @@ pub struct FieldEntry {
     /// the index of a node. Of an own entry with a holder, which has the field for tables that have
     /// nil in their slot: the slot there plus 1.
     pub holder_shape: u32,
-    /// The state's [`MetaEpoch`] for which `holder` is valid, with the metatable word that is
-    /// compared ([`MetaEpoch::with`]).
-    pub chain: u64,
+    /// The state's [`MetaEpoch`] for which `holder` is valid.
+    pub epoch: MetaEpoch,
+    /// The metatable word that is compared.
+    pub meta: usize,
     /// The table of the chain that has the field, in its `slot`.
     pub holder: *mut Table,
     /// Of an entry for stores, which has no holder: the [`LocalShape`] after the field was added.
     /// Of a chain entry for loads: the `LuaClosure` that the holder has in the field, or null if
     /// the value is none; it is valid under the same conditions as the holder.
     pub outcome: *mut GcHeader,
-    /// The slot of the method of the `LuaClosure` in `outcome`; null if that is none.
-    pub method: *const AtomicPtr<u8>,
 }
 
 impl FieldEntry {
@@ -209,16 +208,11 @@ impl FieldEntry {
         slot: 0,
         chain_shape: FieldEntry::NO_SHAPE,
         holder_shape: 0,
-        chain: MetaEpoch::NEVER,
+        epoch: MetaEpoch::NEVER,
+        meta: 0,
         holder: std::ptr::null_mut(),
         outcome: std::ptr::null_mut(),
-        method: std::ptr::null(),
     };
-
-    /// Returns the metatable word that is compared.
-    pub fn meta(&self) -> usize {
-        (self.chain & MetaEpoch::ADDRESS) as usize
-    }
 }
 
 /// The meaning of an entry of a field's inline cache, decoded from its sentinels and null pointers.
@@ -326,18 +320,6 @@ impl Instance {
         drop_in_place(slice_from_raw_parts_mut((*this).fields, (*this).counts.fields as usize));
         drop_in_place(this);
         memory.free(this.cast(), size);
-    }
-
-    /// Invalidates all entries of inline caches for chains.
-    ///
-    /// # Safety
-    /// `this` was created by [`Instance::create`] and is not freed.
-    pub(crate) unsafe fn forget_chains(this: *mut Instance) {
-        let count = (*this).counts.fields as usize;
-        for cache in std::slice::from_raw_parts_mut((*this).fields, count) {
-            let more = cache.more.iter_mut().flat_map(|entries| entries.iter_mut());
-            more.chain([&mut cache.first]).for_each(|e| e.chain = MetaEpoch::NEVER);
-        }
     }
 
     /// Returns the constants.

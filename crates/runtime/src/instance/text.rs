@@ -35,7 +35,7 @@ impl Instance {
             for e in std::iter::once(&cache.first).chain(more) {
                 let FieldEntry { own_shape, slot, chain_shape, holder_shape, .. } = e;
                 let shapes = [*own_shape, *chain_shape, *holder_shape].map(&mut number);
-                let there = [e.meta() != 0, !e.holder.is_null(), !e.outcome.is_null()];
+                let there = [e.meta != 0, !e.holder.is_null(), !e.outcome.is_null()];
                 let _ = writeln!(out, "    slot {slot} shapes {shapes:?} {there:?}");
             }
         }

@@ -355,7 +355,7 @@ impl Cx {
             if let Some(m) = m {
                 Table::note_metatable(st, m.ptr());
             }
-            st.invalidate_chains();
+            st.meta_epoch = st.meta_epoch.next();
         }
     }
 }

@@ -27,7 +27,7 @@ impl Cx {
                 // inline caches of members rely on the tables that are bound to an `__index` of the
                 // host
                 let st = self.state();
-                (*st).invalidate_chains();
+                (*st).meta_epoch = (*st).meta_epoch.next();
                 (*st).barrier(f.val().raw().as_header());
             } else {
                 let u = *LuaClosure::upvalue(f.val().raw().as_function(), i);

@@ -6,10 +6,9 @@
 //! `holder_shape` its slot there plus 1, valid as for a chain entry.
 //!
 //! A chain entry of a load is valid for tables of the shape `chain_shape` with the metatable word
-//! and the `meta_epoch` of the state that its word `chain` says: all tables of the chain are
-//! [`WATCHED`], so the epoch covers changes of their structure, including the holder's. It also
-//! covers stores that replace a Lua function, so a valid entry may have the one that its holder has
-//! in the field.
+//! `meta` while the state's `meta_epoch` is `epoch`: all tables of the chain are [`WATCHED`], so
+//! the epoch covers changes of their structure, including the holder's. It also covers stores that
+//! replace a Lua function, so a valid entry may have the one that its holder has in the field.
 //!
 //! A chain entry of a store is a transition, or, without an outcome, says only that the field is
 //! absent. Whether `__newindex` is absent is checked in the metatable at each access.
@@ -79,7 +78,7 @@ impl FieldCache {
             }
             return FieldEntry::get_absent(e, t, (*st).meta_epoch);
         }
-        if (*e).chain_shape == shape && (*e).chain == (*st).meta_epoch.with((*t).meta) {
+        if (*e).chain_shape == shape && (*e).meta == (*t).meta && (*e).epoch == (*st).meta_epoch {
             return FieldEntry::get_chain(e);
         }
         if (*cache).more.is_some() {
@@ -111,7 +110,7 @@ impl FieldCache {
                 }
                 return FieldEntry::get_absent(e, t, epoch);
             }
-            if e.chain_shape == shape && e.chain == epoch.with((*t).meta) {
+            if e.chain_shape == shape && e.meta == (*t).meta && e.epoch == epoch {
                 return FieldEntry::get_chain(e);
             }
         }
@@ -124,7 +123,8 @@ impl FieldCache {
         let e = &raw const (*cache).first;
         let meta = (*st).type_metas[STRING_META];
         if (*e).chain_shape == FieldEntry::STRING_SHAPE
-            && (*e).chain == (*st).meta_epoch.with(meta.addr())
+            && (*e).meta == meta.addr()
+            && (*e).epoch == (*st).meta_epoch
         {
             return FieldEntry::get_chain(e);
         }
@@ -144,7 +144,9 @@ impl FieldCache {
         std::iter::once(&(*cache).first)
             .chain(more)
             .find(|e| {
-                e.chain_shape == FieldEntry::USERDATA_SHAPE && e.chain == epoch.with(meta.addr())
+                e.chain_shape == FieldEntry::USERDATA_SHAPE
+                    && e.meta == meta.addr()
+                    && e.epoch == epoch
             })
             .and_then(|e| FieldEntry::get_chain(e))
     }
@@ -243,7 +245,7 @@ impl FieldEntry {
     /// field or none does, but they may look it up in different metatables.
     fn is_like(&self, other: &FieldEntry) -> bool {
         let own = |e: &FieldEntry| matches!(e.kind(), EntryKind::Own(_));
-        self.shape() == other.shape() && (own(self) || own(other) || self.meta() == other.meta())
+        self.shape() == other.shape() && (own(self) || own(other) || self.meta == other.meta)
     }
 
     /// Handles an own slot that is nil: returns what the chain has if the entry knows, and nil if
@@ -254,7 +256,7 @@ impl FieldEntry {
         if meta == 0 {
             return Some(Value::NIL);
         }
-        if (*e).chain != epoch.with(meta) {
+        if (*e).meta != meta || (*e).epoch != epoch {
             return None;
         }
         if (*e).chain_shape == (*e).own_shape {
@@ -331,7 +333,8 @@ impl Table {
         t: *mut Table,
         name: *mut LuaString,
     ) -> Found {
-        let mut entry = FieldEntry { chain: (*st).meta_epoch.with((*t).meta), ..FieldEntry::EMPTY };
+        let mut entry =
+            FieldEntry { epoch: (*st).meta_epoch, meta: (*t).meta, ..FieldEntry::EMPTY };
         let cacheable = !(*t).shape.is_null() && LuaString::is_short(name);
         let own_slot = if cacheable { LocalShape::find((*t).shape, name) } else { None };
         if let Some(slot) = own_slot {
@@ -379,7 +382,6 @@ impl Table {
                     let is_noted = (*current).header.flags & GcHeader::ENVIRONMENT == 0;
                     if v.tag() == Tag::FUNCTION && is_noted {
                         entry.outcome = v.as_ptr();
-                        entry.method = (*(*v.as_function()).instance).slot;
                     }
                     entry.slot = match Table::field_slot(current, name) {
                         Some(slot) => slot,
@@ -482,7 +484,8 @@ impl Table {
         };
         let entry = FieldEntry {
             chain_shape,
-            chain: (*st).meta_epoch.with(meta.expose_provenance()),
+            epoch: (*st).meta_epoch,
+            meta: meta.expose_provenance(),
             holder,
             holder_shape: (*holder).header.word,
             slot,

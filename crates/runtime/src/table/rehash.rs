@@ -363,7 +363,7 @@ impl Table {
     #[cold]
     pub(super) unsafe fn bump(st: *mut State, t: *mut Table) {
         (*t).absent = 0;
-        (*st).invalidate_chains();
+        (*st).meta_epoch = (*st).meta_epoch.next();
     }
 
     /// Notes that the value of the string key `name` of `t` is about to change from `old` to `new`.

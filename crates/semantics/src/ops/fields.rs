@@ -129,8 +129,15 @@ impl<F: Form> Emitter<'_, F> {
         let strings = i64::from(FieldEntry::STRING_SHAPE);
         let c = self.b.ins().icmp_imm_u(IntCC::Equal, chain_shape, strings);
         self.guard(c);
-        let meta = self.load64(state, layout::state::STRING_METATABLE);
-        let c = self.is_chain(cache, meta);
+        let (meta, wanted) = (
+            self.load64(state, layout::state::STRING_METATABLE),
+            self.load64(cache, field_cache::META),
+        );
+        let c = self.b.ins().icmp(IntCC::Equal, meta, wanted);
+        self.guard(c);
+        let epoch = self.load64(state, layout::state::META_EPOCH);
+        let known = self.load64(cache, field_cache::EPOCH);
+        let c = self.b.ins().icmp(IntCC::Equal, epoch, known);
         self.guard(c);
         let holder = self.load64(cache, field_cache::HOLDER);
         self.guard(holder);
@@ -168,7 +175,13 @@ impl<F: Form> Emitter<'_, F> {
         let c = self.b.ins().icmp(IntCC::Equal, shape, chain_shape);
         self.check(c, other);
         let meta = self.load64(object, layout::table::META);
-        let c = self.is_chain(entry, meta);
+        let wanted = self.load64(entry, field_cache::META);
+        let c = self.b.ins().icmp(IntCC::Equal, meta, wanted);
+        self.check(c, other);
+        let state = self.state();
+        let epoch = self.load64(state, layout::state::META_EPOCH);
+        let known = self.load64(entry, field_cache::EPOCH);
+        let c = self.b.ins().icmp(IntCC::Equal, epoch, known);
         self.check(c, other);
 
         // in a table of the chain
@@ -200,16 +213,6 @@ impl<F: Form> Emitter<'_, F> {
         let nil = self.b.ins().iconst(I8, i64::from(Tag::NIL.0));
         let zero = self.int(0);
         self.found_field(method, receiver, (zero, nil));
-    }
-
-    /// Returns whether an entry of a cache is valid for a chain that begins with the metatable word
-    /// `meta`.
-    fn is_chain(&mut self, entry: Value, meta: Value) -> Value {
-        let state = self.state();
-        let epoch = self.load64(state, layout::state::META_EPOCH);
-        let chain = self.b.ins().iadd(epoch, meta);
-        let known = self.load64(entry, field_cache::CHAIN);
-        self.b.ins().icmp(IntCC::Equal, chain, known)
     }
 
     /// Returns the place of the field in a table by the cache of the state; goes to `other` if that

@@ -69,7 +69,7 @@ impl Lower<'_, '_> {
                 let record = self.emit().record(cache, entry, next);
                 self.emit().guard_record(record, shape, next);
                 self.emit().guard_no_holder(record, next);
-                self.emit().guard_chain(record, meta, next);
+                self.emit().guard_chain(record, meta, next, next);
                 self.emit().verify_lookup(inst.pc, (table, tag), (zero, zero));
                 self.emit().jump(lacks);
                 self.emit().switch_to(if next == other { lacks } else { next });
@@ -137,12 +137,11 @@ impl Lower<'_, '_> {
             self.emit().guard_record(record, shape, other);
         }
         let meta = self.emit().meta(object);
-        self.emit().guard_chain(record, meta, other);
+        self.emit().guard_chain(record, meta, other, other);
         let value = if chain.method {
             // The entry may be for another shape in this state. If the metatable is the same and
             // tables of neither shape have the field, both find the same one.
             let method = self.emit().method(record, other);
-            self.methods.insert(inst.result.expect("it has a result"), record);
             let tag = self.emit().tag_value(Known::Tag(Tag::FUNCTION));
             self.set_lua(inst, Payload::Bits(method), Known::Tag(Tag::FUNCTION));
             (method, tag)

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::closure::LuaClosure;
-use crate::epoch::MetaEpoch;
 use crate::header::{GcHeader, Kind};
 use crate::heap::Phase;
 use crate::instance::{FieldCache, FieldEntry, FurtherEntries, Instance};
@@ -359,33 +358,6 @@ fn caches_forget_dead_objects() {
         st.top = st.top.sub(2);
         st.gc_full();
         assert_eq!(st.heap.boxed.instances.items.len(), 0);
-    });
-}
-
-#[test]
-fn caches_forget_chains_when_the_epoch_begins_again() {
-    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
-    with_state(|st| unsafe {
-        let i = instance(st);
-        let c = st.alloc(Kind::LuaClosure, LuaClosure::size_for(0)).cast::<LuaClosure>();
-        (*c).instance = i;
-        push(st, Value::function(c));
-        let epoch = st.meta_epoch;
-        let entry = FieldEntry { chain: epoch.with(64), ..FieldEntry::EMPTY };
-        let mut entries = [FieldEntry::EMPTY; FieldCache::MORE];
-        (entries[0], (*(*i).fields).first) = (entry, entry);
-        let name = std::ptr::null_mut();
-        (*(*i).fields).more = Some(Box::new(FurtherEntries { entries, name }));
-        st.invalidate_chains();
-        let mut steps = 1;
-        while st.meta_epoch != epoch {
-            st.invalidate_chains();
-            steps += 1;
-        }
-        assert_eq!(steps, u16::MAX);
-        let cache = &*(*i).fields;
-        let more = cache.more.as_ref().expect("set above");
-        assert!(cache.first.chain == MetaEpoch::NEVER && more[0].chain == MetaEpoch::NEVER);
     });
 }
 
