@@ -16,8 +16,9 @@ pub(super) struct BuiltinCall {
     pub(super) a: Reg,
     /// How many arguments follow, if that is known.
     pub(super) arguments: Option<usize>,
-    /// Whether there is a result, and whether it is left in its home slot.
+    /// Whether there is a result.
     pub(super) has_result: bool,
+    /// Whether the result is left in its home slot.
     pub(super) stores: bool,
     pub(super) callee: Value,
     pub(super) tag: Known,

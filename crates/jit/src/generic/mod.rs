@@ -3,7 +3,8 @@
 //! [`Generic`](single::Generic) decides, by feedback and by facts about registers, which code an
 //! instruction gets, and lets [`Emitter`] emit it. Registers are in their home slots before and
 //! after an instruction, so the frame is complete at every call: a cold block can call the runtime
-//! for the instruction, and leaves the result in its home slot.
+//! for the instruction, and leaves the result in its home slot. A CALL with one result can return
+//! that as a value instead ([`Generic::call`](single::Generic::call)).
 
 mod alloc;
 mod arith;

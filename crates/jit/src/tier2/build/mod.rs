@@ -5,8 +5,8 @@
 //! runtime may look at the frame, or where the frame is left. What feedback has not seen exits.
 //!
 //! **Invariant:** after an instruction that may collect garbage, the values of registers are those
-//! that it has found in their home slots, or that were loaded from there since: no value is held
-//! that the collector does not know of.
+//! that it found in their home slots, its own result, or values that were loaded or computed since.
+//! No value is held across a collection unless the collector knows it from a home slot.
 
 mod access;
 mod arith;
