@@ -7,7 +7,7 @@ mod watch;
 
 mod modes;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use modes::{MODES, Mode};
@@ -36,10 +36,16 @@ const LONG: Duration = Duration::from_millis(500);
 /// What a script takes at most of whose limit the time is not the measure.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The tests measure time and memory, so they take turns.
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+static TURN: RwLock<()> = RwLock::new(());
+
+/// Lets tests run side by side that measure the processor time of their own thread.
+fn beside_others() -> RwLockReadGuard<'static, ()> {
+    TURN.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Keeps other tests from running while the memory of the process is measured.
+fn alone() -> RwLockWriteGuard<'static, ()> {
+    TURN.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The scripts, or those with the text of the variable `PERILUNE_HOSTILE` in them.
@@ -138,7 +144,7 @@ impl Findings {
 #[test]
 #[cfg_attr(miri, ignore = "measures time")]
 fn interrupts_stop_endless_scripts() {
-    let _turn = turn();
+    let _turn = beside_others();
     let mut findings = Findings::default();
     for mode in modes() {
         for program in selected(&[ENDLESS, SLOW]) {
@@ -155,7 +161,7 @@ fn interrupts_stop_endless_scripts() {
 #[test]
 #[cfg_attr(miri, ignore = "measures time")]
 fn time_limits_stop_endless_scripts() {
-    let _turn = turn();
+    let _turn = beside_others();
     let mut findings = Findings::default();
     for mode in modes() {
         for program in selected(&[ENDLESS, SLOW, CATCHING]) {
@@ -176,7 +182,7 @@ fn time_limits_stop_endless_scripts() {
 #[cfg_attr(miri, ignore = "measures time")]
 fn time_limits_stop_work_on_much_data() {
     const SIZE: usize = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
-    let _turn = turn();
+    let _turn = beside_others();
     let mut findings = Findings::default();
     for mode in [Mode::Off, Mode::Sync, Mode::Background] {
         for (setup, program) in LARGE {
@@ -209,7 +215,7 @@ fn time_limits_stop_work_on_much_data() {
 fn instruction_limits_stop_endless_scripts() {
     // Little, because some scripts fill it again and again, which takes few instructions.
     const MEMORY: usize = 16 << 20;
-    let _turn = turn();
+    let _turn = beside_others();
     let mut findings = Findings::default();
     for mode in modes() {
         for program in selected(&[ENDLESS, CATCHING]) {
@@ -255,7 +261,7 @@ fn the_memory_limit_stops_growing_scripts() {
         _ if program.contains("tostring({})") => LIMIT * 5 / 4,
         _ => LIMIT * 7 / 8,
     };
-    let _turn = turn();
+    let _turn = alone();
     let mut findings = Findings::default();
     for mode in modes() {
         for program in selected(&[GROWING]) {
@@ -297,7 +303,7 @@ fn the_memory_limit_stops_growing_scripts() {
 #[test]
 #[cfg_attr(miri, ignore = "takes too long")]
 fn odd_scripts_end() {
-    let _turn = turn();
+    let _turn = beside_others();
     let mut findings = Findings::default();
     for mode in modes() {
         for program in selected(&[ODD]) {
@@ -321,7 +327,7 @@ fn odd_scripts_end() {
 #[test]
 #[cfg_attr(miri, ignore = "measures time")]
 fn finalizers_do_not_keep_a_state_that_is_out_of_time() {
-    let _turn = turn();
+    let _turn = beside_others();
     let finalizers = [
         "x = with('__gc', spin)",
         "x = with('__gc', function() while true do pcall(spin) end end)",
