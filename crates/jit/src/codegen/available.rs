@@ -21,7 +21,9 @@
 use cranelift_codegen::entity::SecondaryMap;
 use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::types::I64;
-use cranelift_codegen::ir::{Block, Function, Inst, InstructionData, Opcode, Type, Value};
+use cranelift_codegen::ir::{
+    Block, Function, Inst, InstBuilder, InstructionData, Opcode, Type, Value,
+};
 
 use super::Emitter;
 use super::memory::{Region, Regions};
@@ -390,6 +392,17 @@ pub(super) fn constant(f: &Function, value: Value) -> Option<i64> {
 }
 
 impl Emitter<'_> {
+    /// Returns the sum of a 64-bit value and a constant. If the value is itself a sum with a
+    /// constant, the constants are added.
+    pub(super) fn plus(&mut self, value: Value, n: i64) -> Value {
+        match operand(self.b.func, value) {
+            Operand::Constant(of) => self.int(of.wrapping_add(n)),
+            Operand::Sum(of, more) if more.wrapping_add(n) == 0 => of,
+            Operand::Sum(of, more) => self.b.ins().iadd_imm_s(of, more.wrapping_add(n)),
+            Operand::And(..) => self.b.ins().iadd_imm_s(value, n),
+        }
+    }
+
     /// Continues in `block`, to which what follows branches back; no code on the way back stores
     /// to the regions that are `kept`.
     pub(crate) fn switch_to_loop(&mut self, block: Block, kept: Regions) {

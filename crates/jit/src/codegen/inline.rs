@@ -7,6 +7,7 @@
 //! All frames of the body carry its code id.
 
 use cranelift_codegen::entity::EntityRef;
+use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block, Value};
 use perilune_bytecode::Proto;
 use perilune_runtime::frame::{Frame, Link, flags};
@@ -84,7 +85,7 @@ impl<'a> Emitter<'a> {
             let (slot, tag) = (self.frames[n].offset - Frame::RESERVED, self.tag(Tag::FUNCTION));
             self.store_home(Reg::new(slot), closure, tag);
         }
-        self.frames[n].instance = self.load64(Region::Objects, closure, closure::INSTANCE);
+        self.frames[n].instance = self.load_constant(I64, closure, closure::INSTANCE);
     }
 
     /// Returns the address of register 0 of the outermost frame, as one value: two calls return the

@@ -254,7 +254,7 @@ impl Emitter<'_> {
     /// Returns the index of key `key` in a table's array; branches to `outside` if it is not in
     /// there.
     fn array_index(&mut self, table: Value, key: Value, outside: Block) -> Value {
-        let at = self.b.ins().iadd_imm_s(key, -1);
+        let at = self.plus(key, -1);
         let len = self.array_len(table);
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
         self.guard(inside, outside);
@@ -397,7 +397,7 @@ impl Emitter<'_> {
     ) {
         let outside = if seen.grows { self.block() } else { self.cold_block() };
         let by_call = self.cold_block();
-        let at = self.b.ins().iadd_imm_s(key, -1);
+        let at = self.plus(key, -1);
         let len = self.array_len(table);
         let kind = self.array_kind(table);
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);

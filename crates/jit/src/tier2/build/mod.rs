@@ -44,7 +44,7 @@ use crate::analysis::live::Live;
 use crate::analysis::operation::operation;
 use crate::analysis::tags::{self, TagFlow, Tags};
 use crate::entity::{Pc, Reg, RegisterOperands};
-use crate::feedback::snapshot::Snapshot;
+use crate::feedback::snapshot::{CalleeSeen, Snapshot};
 use crate::generic::single::{Part, has_fast_path};
 use crate::pipeline::input::{Inlinee, Inlinees};
 use crate::testing::fault::Fault;
@@ -449,10 +449,22 @@ impl Builder<'_> {
         self.forget();
     }
 
-    /// Executes a CALL by generic code. A single result is not stored.
+    /// Executes a CALL by generic code. A single result is not stored. A callee that has always
+    /// been a Lua function is guarded to be one.
     fn generic_call(&mut self) {
-        let a = self.instr(self.pc).ra();
-        if self.instr(self.pc).c() != 2 || self.is_captured(a) {
+        let (i, snapshot) = (self.instr(self.pc), self.source.snapshot);
+        let a = i.ra();
+        let callee = self.read(a);
+        if !snapshot.general
+            && snapshot.callee(self.pc) == CalleeSeen::Lua
+            && !self.is_captured(a)
+            && !self.is_never(callee, Tag::FUNCTION)
+        {
+            let callee = self.guard(callee, Tag::FUNCTION);
+            self.write(a, callee);
+            self.state = None;
+        }
+        if i.c() != 2 || self.is_captured(a) {
             return self.generic();
         }
         let state = self.state();
