@@ -150,6 +150,7 @@ impl JitChoices {
             | Mode::Tier2GcStress
             | Mode::Tier2GcPhases
             | Mode::CheckValues
+            | Mode::ExitStress
             | Mode::Background
             | Mode::Chaos => Tier::On,
             Mode::BaselineSync => Tier::Baseline,
@@ -211,6 +212,10 @@ impl JitChoices {
                 o.verify_values = true;
                 true
             }
+            Mode::ExitStress => {
+                o.stress_exits = true;
+                true
+            }
             _ => false,
         };
         if is_early {
@@ -237,7 +242,8 @@ impl JitChoices {
     }
 }
 
-/// Returns the seed of the modes `chaos` and `gc-phases`: the variable `PERILUNE_CHAOS_SEED`, or 1.
+/// Returns the seed of the modes `chaos`, `exit-stress` and `gc-phases`: the variable
+/// `PERILUNE_CHAOS_SEED`, or 1.
 pub(crate) fn chaos_seed() -> u64 {
     std::env::var("PERILUNE_CHAOS_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1)
 }

@@ -42,6 +42,9 @@ modes! {
     Tier2GcPhases "tier2-gc-phases";
     /// As `tier2-sync`, with code that checks itself.
     CheckValues "check-values";
+    /// As `tier2-sync`, and guards fail although their conditions hold, by the seed in
+    /// `PERILUNE_CHAOS_SEED`.
+    ExitStress "exit-stress";
     /// Each safepoint does a tiny increment of the collector's work, in any phase and mode, by the
     /// seed in `PERILUNE_CHAOS_SEED`.
     GcPhases "gc-phases";

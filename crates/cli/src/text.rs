@@ -71,15 +71,16 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
   --jit-workers=N
             compile on N threads (as the machine has cores)
   --mode=off|portable|baseline-sync|unprofiled|tier2-sync|check-values
-  --mode=background|chaos|gc-stress|gc-phases|small-stack
+  --mode=exit-stress|background|chaos|gc-stress|gc-phases|small-stack
   --mode=tier2-gc-stress|tier2-gc-phases
             for tests: --jit=off; the same with --interpreter=portable;
             --jit=baseline with thresholds of 1; --jit=on --jit-sync with
-            thresholds of 1, with low ones, and with those and
-            --jit-verify-values; --jit=on with low thresholds; that and all of
-            the rest at random (by the variable PERILUNE_CHAOS_SEED); collect
-            garbage after every allocation, or in tiny steps and random
-            phases; move the stack often; some of them together
+            thresholds of 1, with low ones, with those and
+            --jit-verify-values, and with those and guards that fail at random;
+            --jit=on with low thresholds; that and all of the rest at random
+            (by the variable PERILUNE_CHAOS_SEED); collect garbage after every
+            allocation, or in tiny steps and random phases; move the stack
+            often; some of them together
   --perf[=map|jitdump]
             make machine code known to Linux perf, by /tmp/perf-PID.map or
             by jit-PID.dump

@@ -135,6 +135,13 @@ fn modes_of(seed: u64, all: bool) -> Vec<Mode> {
             code: Code::CheckValues(1 + threshold, 1 + loops),
             ..mode
         },
+        Mode {
+            gc_stress: seed % 300 == 7,
+            gc_phases: (seed % 20 == 10).then_some(seed),
+            small_stack: seed % 4 == 1,
+            code: Code::ExitStress(1 + threshold, 1 + loops, seed),
+            ..mode
+        },
         Mode { code: Code::Chaos(seed), ..mode },
     ];
     match all {

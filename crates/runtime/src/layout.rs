@@ -370,6 +370,8 @@ pub mod state {
         BASE = State, base;
         /// Number of instructions that may still be executed.
         FUEL = State, fuel;
+        /// Number of guards until one is made to fail.
+        GUARDS_LEFT = State, exit_stress.guards_left;
         /// The end of the top frame's values.
         TOP = State, top;
         /// The end of the stack for frames.

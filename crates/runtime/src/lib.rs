@@ -14,6 +14,7 @@ pub mod debug;
 mod decimal;
 pub mod engine;
 pub mod epoch;
+pub mod exit_stress;
 pub mod frame;
 pub mod frames;
 pub mod header;

@@ -106,8 +106,8 @@ pub const FULL: &[Step] = &[
          -- --skip programs_in_",
         "the interface of the public crate with every feature: `send` takes other paths",
     )
-    // Hostile scripts take minutes and run without these features; some are enough here. The skipped
-    // tests fail each allocation of whole programs, below the public crate.
+    // Hostile scripts take minutes and run without these features; some are enough here. The tests
+    // that are skipped fail each allocation of whole programs, below the public crate.
     .with(&[("PERILUNE_HOSTILE", "pcall")]),
     step(
         "all-features-doc",

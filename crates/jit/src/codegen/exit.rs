@@ -14,6 +14,7 @@ use crate::entity::Reg;
 use crate::exits::share::Tree;
 use crate::exits::state::{FrameState, Home, Point, Registers};
 use crate::hash::HashMap;
+use crate::testing::fault::Fault;
 
 /// A store that an exit makes. Equal stores have the same effect.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -278,6 +279,20 @@ impl Emitter<'_> {
         self.leave_with(status, base);
     }
 
+    /// Branches to `exit`, the block of a guard's side exit, where the state says that this guard
+    /// fails. Emits nothing unless exits are stressed.
+    pub(crate) fn stress_exit(&mut self, exit: Block) {
+        if !self.body.stress_exits {
+            return;
+        }
+        let st = self.state();
+        let left = self.load64(Region::State, st, state::GUARDS_LEFT);
+        let left = self.b.ins().iadd_imm_s(left, -1);
+        let st = self.state();
+        self.store(Region::State, left, st, state::GUARDS_LEFT);
+        self.guard(left, exit);
+    }
+
     /// Deoptimizes the frame in this state in `block`, to which nothing branches from here on.
     pub(crate) fn deoptimize_in(&mut self, block: Block, state: FrameState) {
         self.deoptimize_storing(block, state, Vec::new());
@@ -288,8 +303,11 @@ impl Emitter<'_> {
         &mut self,
         block: Block,
         state: FrameState,
-        stores: Vec<Home>,
+        mut stores: Vec<Home>,
     ) {
+        if self.body.fault == Some(Fault::ForgottenStore) {
+            stores.pop();
+        }
         self.exits.add(state.in_frame(self.current));
         self.deferred.push((block, state.in_frame(self.current), stores));
     }

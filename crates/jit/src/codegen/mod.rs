@@ -63,6 +63,8 @@ pub(crate) struct Body<'a> {
     pub(crate) counts: bool,
     /// Whether the code compares the values that it holds with frame and heap.
     pub(crate) verify_values: bool,
+    /// Whether guards also fail where the state says so.
+    pub(crate) stress_exits: bool,
     /// The fault to inject, for tests.
     pub(crate) fault: Option<Fault>,
 }

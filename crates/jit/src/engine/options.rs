@@ -49,6 +49,9 @@ pub struct JitOptions {
     /// while it runs. A difference ends the process, after a line on the standard error with the
     /// place. This is for tests of the compiler.
     pub verify_values: bool,
+    /// Let guards fail although their conditions hold, in states that say which
+    /// (`State::exit_stress`). This is for tests of side exits.
+    pub stress_exits: bool,
     /// Count instructions, for states that do (`State::counts`).
     pub counts: bool,
     /// Texts to write to the standard error as functions are compiled.
@@ -82,6 +85,7 @@ impl Default for JitOptions {
             workers: 0,
             verify: cfg!(debug_assertions),
             verify_values: false,
+            stress_exits: false,
             counts: false,
             dump: Vec::new(),
             perf: None,

@@ -84,6 +84,7 @@ impl<'a> Translator<'a> {
             is_loop: input.entry.is_some(),
             counts: input.counts,
             verify_values: input.verify_values,
+            stress_exits: input.stress_exits,
             fault: input.fault,
         };
         let (emit, nargs) = Emitter::begin(func, context, body, callees);

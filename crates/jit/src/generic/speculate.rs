@@ -35,7 +35,14 @@ impl Translator<'_> {
         for (r, tag) in guards {
             let known = self.tag(r);
             if !matches!(known, Known::Tag(known) if known == tag) {
-                let other = *other.get_or_insert_with(|| self.emit.cold_block());
+                let other = match other {
+                    Some(block) => block,
+                    None => {
+                        let block = *other.insert(self.emit.cold_block());
+                        self.emit.stress_exit(block);
+                        block
+                    }
+                };
                 if !self.emit.require(&[known], tag, other) {
                     self.emit.jump(other);
                     // the rest is unreachable

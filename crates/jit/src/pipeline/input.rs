@@ -25,6 +25,8 @@ pub(crate) struct Input<'a> {
     /// Whether the code compares the values that it holds for registers and tables with frame and
     /// heap.
     pub(crate) verify_values: bool,
+    /// Whether guards also fail where the state says so.
+    pub(crate) stress_exits: bool,
     /// The fault to inject, for tests.
     pub(crate) fault: Option<Fault>,
     /// Whether the code counts instructions.

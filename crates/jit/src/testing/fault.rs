@@ -44,6 +44,8 @@ pub enum Fault {
     LoudPolls,
     /// The fields of a constructor are inferred from slots, instead of from shapes.
     UnlinkedConstructor,
+    /// Exits do not store the last one of the registers that they have to.
+    ForgottenStore,
     /// Stores have no write barrier.
     NoBarrier,
     /// A store compares the kind of an array with a tag that may not be a number's.

@@ -381,8 +381,15 @@ impl<'a> Lower<'_, 'a> {
         stores.iter().map(|&(r, v)| self.home(r, v)).collect()
     }
 
-    /// Returns the block that exits in this state.
+    /// Returns the block that exits in this state, for the guards of an instruction. If exits are
+    /// stressed, it may be taken here.
     fn exit(&mut self, state: State) -> ir::Block {
+        let block = self.exit_block(state);
+        self.emit().stress_exit(block);
+        block
+    }
+
+    fn exit_block(&mut self, state: State) -> ir::Block {
         let stores = self.stores(state);
         let key = (state, stores.iter().map(|&(r, _)| r).collect());
         if let Some(&block) = self.exits.get(&key) {

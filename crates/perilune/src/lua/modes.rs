@@ -1,6 +1,7 @@
 //! Modes for tests.
 
 use perilune_runtime::chaos::Chaos;
+use perilune_runtime::exit_stress::ExitStress;
 use perilune_runtime::state::poll;
 
 use crate::Lua;
@@ -48,5 +49,13 @@ impl Lua {
             (*entry.st).chaos = Some(Box::new(Chaos::new(seed)));
             (*entry.st).request(poll::CHAOS);
         }
+    }
+
+    /// Makes guards of compiled code fail although their conditions hold, as `seed` decides, so
+    /// that all side exits are taken: a mode for tests, for a state of an engine with
+    /// [`perilune_jit::JitOptions::stress_exits`].
+    pub fn set_exit_stress(&self, seed: u64) {
+        // SAFETY: P1.
+        unsafe { (*self.enter().st).exit_stress = ExitStress::new(seed) }
     }
 }

@@ -157,6 +157,8 @@ pub(crate) enum Code {
     Tiers(u32, u32),
     /// As [`Code::Sync`], with code that compares what it holds with frame and heap.
     CheckValues(u32, u32),
+    /// As [`Code::Sync`], with guards that fail as the seed says.
+    ExitStress(u32, u32, u64),
     /// Machine code that other threads compile after so many entries and rounds.
     Background(u32, u32),
     /// As [`Code::Sync`] after the first entry, with so little room that code is evicted all the
@@ -190,6 +192,7 @@ impl Mode {
             (_, Code::Baseline(..)) => "baseline",
             (_, Code::Tiers(..)) => "tiers",
             (_, Code::CheckValues(..)) => "check-values",
+            (_, Code::ExitStress(..)) => "exit-stress",
             (_, Code::Background(..)) => "background",
             (_, Code::Evicted) => "evicted",
             (_, Code::Chaos(_)) => "chaos",
@@ -220,6 +223,11 @@ impl Mode {
                 verify_values: true,
                 ..of(threshold, loop_threshold, true)
             },
+            Code::ExitStress(threshold, loop_threshold, _) => JitOptions {
+                verify: true,
+                stress_exits: true,
+                ..of(threshold, loop_threshold, true)
+            },
             Code::Background(threshold, loop_threshold) => of(threshold, loop_threshold, false),
             Code::Evicted => JitOptions { budget: 96 << 10, ..of(1, 1, true) },
             Code::Chaos(seed) => JitOptions::chaos(seed),
@@ -238,8 +246,10 @@ impl Mode {
             Code::Handlers => lua.set_portable_interpreter(false),
             _ => {}
         }
-        if let Code::Chaos(seed) = self.code {
-            lua.set_chaos(seed);
+        match self.code {
+            Code::Chaos(seed) => lua.set_chaos(seed),
+            Code::ExitStress(.., seed) => lua.set_exit_stress(seed),
+            _ => {}
         }
         host::perilune::open(&lua).expect("there is memory");
         lua

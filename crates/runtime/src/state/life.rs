@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicU32;
 use super::{Returned, State, StateRef, Threshold, Vm};
 use crate::engine::EngineShared;
 use crate::epoch::MetaEpoch;
+use crate::exit_stress::ExitStress;
 use crate::frame::{Frame, FrameWord, Link};
 use crate::heap::{Allocator, Heap};
 use crate::host::HostRoots;
@@ -81,6 +82,7 @@ impl State {
             interrupt_seen: Cell::new(None),
             vm,
             engine,
+            exit_stress: ExitStress::default(),
         }));
         // SAFETY: the state was just created and is not shared, and no collection happens before it
         // is complete.

@@ -19,6 +19,7 @@ pub use vm::{Switched, Vm};
 use crate::chaos::Chaos;
 use crate::engine::EngineShared;
 use crate::epoch::MetaEpoch;
+use crate::exit_stress::ExitStress;
 use crate::heap::Heap;
 use crate::hook::Hook;
 use crate::host::HostRoots;
@@ -146,6 +147,8 @@ pub struct State {
     pub vm: &'static Vm,
     /// The engine.
     pub engine: Arc<EngineShared>,
+    /// Which guards of compiled code fail in the mode `exit-stress`.
+    pub exit_stress: ExitStress,
 }
 
 /// A receiver of warnings, which gets the parts of one.

@@ -1,0 +1,37 @@
+//! The mode `exit-stress`, for tests: guards of compiled code fail although their conditions hold.
+//!
+//! A guard that never fails leaves its side exit untested: the frame state may name the wrong
+//! instruction, or the exit may forget to store a register. In this mode, exits are taken all the
+//! time and everywhere.
+
+use crate::chaos::Chaos;
+
+/// Decides which guards fail. The decisions come from a seed, so a run on one thread is
+/// reproducible.
+#[repr(C)]
+#[derive(Default)]
+pub struct ExitStress {
+    /// Code that is compiled for this mode decrements this number at each guard, and exits at the
+    /// one where it becomes 0. Without the mode it is 0, from which it never gets there.
+    pub guards_left: u64,
+    choices: Option<Chaos>,
+}
+
+impl ExitStress {
+    /// Starts the mode.
+    pub fn new(seed: u64) -> ExitStress {
+        ExitStress { guards_left: 1, choices: Some(Chaos::new(seed)) }
+    }
+
+    /// Returns whether the exit that was just taken is a forced one, and if so, chooses the guard
+    /// at which the next one is taken.
+    pub fn is_forced(&mut self) -> bool {
+        let Some(choices) = self.choices.as_mut().filter(|_| self.guards_left == 0) else {
+            return false;
+        };
+        // Short distances take the exits of code that runs rarely, long ones let code get far.
+        let longest = 1 << (choices.draw() % 8);
+        self.guards_left = 1 + choices.draw() % longest;
+        true
+    }
+}
