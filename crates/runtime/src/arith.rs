@@ -21,7 +21,7 @@ pub enum ArithError {
 #[inline(always)]
 pub fn int_floor_div(a: i64, b: i64) -> i64 {
     if (b as u64).wrapping_add(1) <= 1 {
-        // b is 0 (excluded) or -1: avoids the overflow of the minimum
+        // `b` is -1, as 0 is excluded: the wrapping negation avoids the overflow of the minimum.
         return 0i64.wrapping_sub(a);
     }
     let q = a / b;

@@ -1,8 +1,8 @@
 //! Formatting of numbers and strings as C's `printf` does it, byte for byte as in glibc.
 //!
-//! Floats go through exact decimal conversions, so every digit is right at any precision: Rust's
-//! `{:e}` and `{:.p}` or, where 128 bits hold the exact product with a power of ten, that product
-//! ([`crate::decimal`]). All functions append to a buffer.
+//! Floats are converted exactly, so every digit is right at any precision: by Rust's `{:e}` and
+//! `{:.p}` or, where 128 bits hold the exact product with a power of ten, from that product
+//! ([`crate::decimal`]). The functions that format a number or a string append to a buffer.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::decimal::{self, PAIRS};
 pub struct Spec {
     /// `-`: pad on the right.
     pub left: bool,
-    /// `+`: always a sign.
+    /// `+`: always write a sign.
     pub plus: bool,
     /// ` `: a space in place of a plus sign.
     pub space: bool,
@@ -120,7 +120,8 @@ pub fn write_g14(buf: &mut Vec<u8>, x: f64) {
     format_float(buf, x, b'g', &Spec { precision: Some(14), ..Spec::default() });
 }
 
-/// Pads the text from `start` on to the width. `prefix` bytes (sign, `0x`) stay before the zeros.
+/// Pads the text that begins at `start` to the width. The `prefix` bytes (sign, `0x`) stay before
+/// the zeros.
 fn pad(buf: &mut Vec<u8>, start: usize, prefix: usize, zero: bool, spec: &Spec) {
     let len = buf.len() - start;
     if len >= spec.width {
@@ -280,7 +281,8 @@ fn write_fixed<const N: usize>(buf: &mut Vec<u8>, x: f64, precision: usize) {
         return;
     }
     let mut text = Text::<N>::new();
-    // Infallible: at most 309 digits, a point and 99 (or, called directly, 800) more.
+    // Infallible: the text has at most 309 digits, a point and 99 more digits (800 if the function
+    // is called directly).
     let _ = write!(text, "{x:.precision$}");
     buf.extend_from_slice(text.get());
 }

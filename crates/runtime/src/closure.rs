@@ -7,7 +7,7 @@ use crate::state::State;
 use crate::upvalue::Upvalue;
 use crate::value::{Tag, Value};
 
-/// A Lua function: an instance of its code and its upvalues, which follow.
+/// A Lua function: an instance of its code, followed by its upvalues.
 #[repr(C)]
 pub struct LuaClosure {
     /// `aux` is the number of upvalues.
@@ -32,21 +32,21 @@ impl LuaClosure {
     }
 }
 
-/// A function of the host; its bound values follow.
+/// A function of the host, followed by its bound values.
 #[repr(C)]
 pub struct NativeClosure {
     /// `aux` is the number of bound values; `word` is the [`crate::native::Builtin`] number.
     pub header: GcHeader,
     /// The code.
     pub func: NativeFn,
-    /// The foreign code that `func` runs, or null: all functions of a foreign language may share
+    /// The foreign code that `func` runs, or null. All functions of a foreign language may share
     /// one `func`.
     pub foreign: *const (),
     // [Value; aux] follow
 }
 
 impl NativeClosure {
-    /// Returns what stands for the function in a [`CalleeCache`]: its number in
+    /// Returns the value that identifies the function in a [`CalleeCache`]: its number in
     /// [`crate::native::Builtin`], or else the address of its code.
     ///
     /// # Safety
@@ -73,12 +73,12 @@ impl NativeClosure {
 }
 
 impl Value {
-    /// Makes a Lua closure.
+    /// Makes the value that refers to a Lua closure.
     #[inline(always)]
     pub fn function(p: *mut LuaClosure) -> Value {
         Value::object(p, Tag::FUNCTION)
     }
-    /// Makes a native closure.
+    /// Makes the value that refers to a native closure.
     #[inline(always)]
     pub fn native(p: *mut NativeClosure) -> Value {
         Value::object(p, Tag::NATIVE)

@@ -11,10 +11,10 @@ use crate::value::{Tag, Value};
 
 /// The frame word: the code that runs the frame, and its position.
 ///
-/// One bit says that the frame is *announced*: that a report of the state to the reclaimer of code
-/// (`docs/code-life.md`) has listed it as it is now. The constructors leave it out, and it is in
-/// the word so that a store of another code id clears it as well: a frame with the bit runs the
-/// code that it was announced with.
+/// One bit says that the frame is *announced*: the state has reported it, as it is now, to the
+/// reclaimer of code (`docs/code-life.md`). The constructors do not set the bit. It is part of the
+/// word so that a store of another code id clears it: a frame with the bit runs the code with which
+/// it was announced.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct FrameWord(pub u64);
@@ -26,8 +26,8 @@ impl FrameWord {
     pub const NATIVE: u32 = 1;
     /// Number of bits of a code id.
     pub const CODE_BITS: u32 = 31;
-    /// Number of bits of a position. The word of a frame of the interpreter has no others, unless
-    /// the frame is announced.
+    /// Number of bits of a position. All other bits in the word of an interpreter frame are 0,
+    /// unless the frame is announced.
     pub const PC_BITS: u32 = u32::BITS;
 
     const ANNOUNCED: u64 = 1 << FrameWord::PC_BITS;
@@ -85,20 +85,21 @@ pub mod flags {
     /// A protected frame that has received an error: the to-be-closed variables above it are being
     /// closed, or the error is being reported.
     pub const CLOSING: u16 = 16;
-    /// It was called by a tail call, so its caller is unknown.
+    /// The frame was entered by a tail call, so its caller is unknown.
     pub const TAIL: u16 = 32;
     /// The call is a finalizer (`__gc`), called by the collector.
     pub const FINALIZER: u16 = 64;
     /// The call is a hook.
     pub const HOOK: u16 = 128;
-    /// Its caller waits for it on the native stack: machine code that called the interpreter, or an
-    /// interpreter loop that entered machine code. Its return ends the loop that runs it.
+    /// The caller of the frame waits for it on the native stack: it is machine code that called the
+    /// interpreter, or an interpreter loop that entered machine code. The return of the frame ends
+    /// the loop that runs it.
     pub const NATIVE_CALLER: u16 = 256;
-    /// On a frame of machine code: the frame must be deoptimized, since a register was written from
-    /// outside.
+    /// For a frame of machine code: it must be deoptimized, since other code has written a register
+    /// of it.
     pub const LEAVE: u16 = 512;
-    /// Machine code of the frame failed: only its header is left, at the place that it had before
-    /// extra arguments moved it.
+    /// An error has left the machine code of the frame. Only the frame's header remains, at the
+    /// place that it had before extra arguments moved it.
     pub const FAILED: u16 = 1024;
     /// Entered from the host, which wants a traceback of an error that leaves the frame
     /// ([`crate::state::State::traceback`]).
@@ -108,15 +109,15 @@ pub mod flags {
     pub const BOTTOM: u16 = 4096;
     /// Like PROTECTED, and the last of the values that the frame keeps is a message handler.
     pub const HANDLER_KEPT: u16 = 8192;
-    /// The coroutine was suspended while the frame was on top of it, or called what was. The frames
-    /// below it are as they were left then: the interpreter continues with them, and they are not
-    /// announced. An announcement clears the flag.
+    /// The coroutine was suspended while the callee of the frame was on top (or the frame itself,
+    /// if it has no caller). The frames below have not changed since: the interpreter continues
+    /// them, and they are not announced. An announcement clears the flag.
     pub const SUSPENDED: u16 = 16384;
-    /// What makes a frame a protected call.
+    /// The flags that mark a protected call.
     pub const ALL_PROTECTED: u16 = PROTECTED | HANDLER | HANDLER_KEPT;
     /// Flags that make a return more than a return to a Lua caller.
     pub const RETURN_SLOW: u16 = BOUNDARY | CONTINUED | NATIVE_CALLER;
-    /// Flags that a tail call hands on to the new frame: how the caller waits, and what becomes of
+    /// Flags that a tail call passes on to the new frame: how the caller waits, and what happens to
     /// an error that reaches it.
     pub const TAIL_KEEPS: u16 = RETURN_SLOW | TRACED | FINALIZER;
 }

@@ -1,7 +1,7 @@
 //! Walks over the frames of coroutines.
 //!
-//! The collector does not need one: registers are in their home slots, so it scans the slots of a
-//! stack without regard to frames.
+//! The collector does not walk over frames: registers are in their home slots, so it scans the
+//! slots of a stack without regard to frames.
 
 use crate::frame::Frame;
 use crate::state::State;
@@ -14,8 +14,8 @@ impl Frames {
     /// Begins a walk at `frame`.
     ///
     /// # Safety
-    /// The stack of the frame neither moves nor loses the frames outside of the last one that the
-    /// walk has returned, as long as the walk continues.
+    /// Until the walk ends, the stack of the frame does not move, and the frames that the walk has
+    /// not yet returned stay on it.
     #[inline(always)]
     pub unsafe fn from(frame: Frame) -> Frames {
         Frames(Some(frame))

@@ -16,7 +16,7 @@ pub enum Kind {
     Upvalue,
     /// [`crate::table::Cell`]
     Cell,
-    /// [`crate::userdata::Userdata`] that owns something, boxed outside the blocks
+    /// [`crate::userdata::Userdata`] that owns a host value or a block, boxed outside the blocks
     Userdata,
     /// [`crate::thread::Thread`], boxed outside the blocks
     Thread,
@@ -24,7 +24,7 @@ pub enum Kind {
     Instance,
     /// [`crate::table::LocalShape`], boxed outside the blocks
     Shape,
-    /// [`crate::userdata::Userdata`] that ends with its memory, as C makes them
+    /// [`crate::userdata::Userdata`] with its memory in the same object, as C code makes them
     Memory,
 }
 

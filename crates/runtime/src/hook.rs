@@ -57,7 +57,7 @@ pub struct Hook {
     pub transfer: (u32, u32),
 }
 
-/// How far a hook is in the program.
+/// How far a hook has got in the program.
 #[derive(Clone, Copy)]
 pub(crate) struct Position {
     count: u32,
@@ -68,14 +68,14 @@ pub(crate) struct Position {
 }
 
 impl Hook {
-    /// Returns how far the hook is.
+    /// Returns how far the hook has got.
     pub(crate) fn position(&self) -> Position {
         let &Hook { count, left, old_pc, active, resumed, .. } = self;
         Position { count, left, old_pc, active, resumed }
     }
 
-    /// Continues as if nothing had been executed since the hook was so far, but for a count that
-    /// was set meanwhile.
+    /// Restores the position `before`, so that the hook continues as if nothing had been executed
+    /// since. A count that was set meanwhile keeps its progress.
     pub(crate) fn restore(&mut self, before: Position) {
         let Position { count, left, old_pc, active, resumed } = before;
         (self.old_pc, self.active, self.resumed) = (old_pc, active, resumed);
@@ -85,7 +85,7 @@ impl Hook {
     }
 
     /// Records the values that the running call or return hook can see: `count` of them from local
-    /// variable `first` on. Without any there is no first one either.
+    /// variable `first` on. If there are none, both numbers are recorded as 0.
     pub fn note_transfer(&mut self, first: u32, count: u32) {
         self.transfer = if count == 0 { (0, 0) } else { (first, count) };
     }

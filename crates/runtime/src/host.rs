@@ -3,13 +3,13 @@
 use crate::heap::has_room;
 use crate::value::Value;
 
-/// No slot.
+/// The index that stands for no slot.
 const NONE: u32 = u32::MAX;
 
 struct Slot {
-    /// The value. In a free slot, the number of the next free one, as an integer.
+    /// The value. A free slot holds the index of the next free one, as an integer.
     value: Value,
-    /// The number of handles that refer to the slot; 0 if it is free.
+    /// The number of handles that refer to the slot; 0 if the slot is free.
     count: u32,
 }
 
@@ -39,8 +39,8 @@ impl HostRoots {
         Some(i)
     }
 
-    /// Returns whether there is room for some more slots, after enlarging the list if necessary
-    /// and possible.
+    /// Returns whether there is room for another slot, after enlarging the list if that is
+    /// necessary and possible.
     pub(crate) fn have_room(&mut self) -> bool {
         has_room(&mut self.slots)
     }

@@ -9,7 +9,7 @@ use crate::state::{State, poll};
 /// ([`poll::PATIENCE`]).
 pub const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Number of instructions that are charged for a piece of work of a long-running library function.
+/// Number of instructions charged for one piece of work of a long-running library function.
 const PIECE_OF_WORK: u64 = 100;
 
 const INTERRUPTED: &str = "interrupted!";
@@ -29,7 +29,8 @@ impl State {
         self.poll.load(Ordering::Relaxed) & poll::INTERRUPT != 0
     }
 
-    /// Returns whether a limit of time or instructions was reached, so that everything fails.
+    /// Returns whether a limit of time or instructions was reached and is still in force, so that
+    /// everything fails.
     pub(crate) fn limit_stands(&self) -> bool {
         self.poll.load(Ordering::Relaxed) & (poll::OUT_OF_TIME | poll::OUT_OF_FUEL) != 0
     }
@@ -51,8 +52,8 @@ impl State {
         self.interrupt_seen.set(None);
     }
 
-    /// Clears a limit that was reached, since the host has set it again: OUT_OF_TIME or
-    /// OUT_OF_FUEL.
+    /// Clears `limit` (OUT_OF_TIME or OUT_OF_FUEL) if it was reached, since the host has set it
+    /// again.
     pub fn lift_limit(&self, limit: u32) {
         let before = self.poll.fetch_and(!limit, Ordering::Relaxed);
         if before & limit != 0 && before & !limit & (poll::OUT_OF_TIME | poll::OUT_OF_FUEL) == 0 {
@@ -75,11 +76,11 @@ impl State {
         }
     }
 
-    /// Counts `cost` instructions in a state that counts ([`State::counts`]). Returns false, and
-    /// makes the script stop, if fewer are left.
+    /// Counts `cost` instructions in a state that counts ([`State::counts`]). If fewer are left,
+    /// makes the script stop and returns false.
     ///
     /// A function entry is charged with all instructions of the function, and a back-edge with all
-    /// instructions of the loop. Between two such points control only goes forward, so no more
+    /// instructions of the loop. Between two such points control only moves forward, so no more
     /// instructions are executed than were counted, and every tier counts the same.
     #[inline(always)]
     pub fn spend(&mut self, cost: u64) -> bool {

@@ -62,14 +62,15 @@ pub mod value {
     pub const fn nth(n: usize) -> i32 {
         (n * SIZE) as i32
     }
-    /// How far the tag of a collectable value is shifted for its bit to be the flag UNLOGGED, which
-    /// matters for stores of such values only.
+    /// The number of bits by which the tag of a collectable value is shifted right, so that its bit
+    /// lands on the flag UNLOGGED, which matters only for stores of such values.
     pub const UNLOGGED_SHIFT: u32 =
         Tag::COLLECTABLE.trailing_zeros() - GcHeader::UNLOGGED.trailing_zeros();
 
     const _: () = assert!(Tag::COLLECTABLE >> UNLOGGED_SHIFT == GcHeader::UNLOGGED);
     const _: () = assert!(SIZE == 1 << LOG_SIZE && SIZE == 16 && size_of::<Tag>() == 1);
-    // Machine code tests truth by an order, numbers by a range and collectable values by a bit.
+    // Machine code tests truth by comparing the order of tags, numbers by a range and collectable
+    // values by a bit.
     const _: () = assert!(Tag::NIL.0 == 0 && Tag::FALSE.0 == 1 && Tag::TRUE.0 == 2);
     const _: () = assert!(Tag::FLOAT.0 == Tag::INTEGER.0 + 1 && Tag::INTEGER.0 == 3);
     const _: () = assert!(Tag::STRING.0 == Tag::COLLECTABLE && Tag::CELL.0 < 0x80);
@@ -336,9 +337,9 @@ pub mod global_cache {
 pub mod callee_cache {
     use super::*;
     offsets! {
-        /// The first callee.
+        /// Identifies the first callee.
         CALLEE = CalleeCache, callee;
-        /// Number of calls of others.
+        /// Number of calls of other callees.
         OTHERS = CalleeCache, others;
     }
     const _: () = assert!(size_of::<CalleeCache>() == 16);
@@ -380,18 +381,18 @@ pub mod state {
         THREAD = State, thread;
         /// The lowest address of the native stack for machine code.
         NATIVE_LIMIT = State, native_limit;
-        /// The threshold of entries: the mask of a count.
+        /// The threshold for entries: the bits of the count that are compared.
         ENTRY_MASK = State, entry_threshold.mask;
-        /// What it leaves of it.
+        /// The threshold for entries: the value of these bits at which it is reached.
         ENTRY_PHASE = State, entry_threshold.phase;
-        /// The threshold of rounds of a loop: the mask of a count.
+        /// The threshold for iterations of a loop: the bits of the count that are compared.
         LOOP_MASK = State, loop_threshold.mask;
-        /// What it leaves of it.
+        /// The threshold for iterations of a loop: the value of these bits at which it is reached.
         LOOP_PHASE = State, loop_threshold.phase;
-        /// Number of entries from which on code is stitched.
+        /// The number of entries at which code is stitched.
         STITCH_THRESHOLD = State, stitch_threshold;
-        /// First result of a return to machine code: the payload. The result of a function that
-        /// preserves all registers.
+        /// First result of a return to machine code: the payload. Also the result of a function
+        /// that preserves all registers.
         RETURNED_BITS = State, returned.bits;
         /// First result of a return to machine code: the tag.
         RETURNED_TAG = State, returned.tag;

@@ -18,23 +18,24 @@ use crate::transient;
 use crate::upvalue::Upvalue;
 use crate::value::{SlotExt, Value};
 
-/// The largest number of bytes that reading and verifying a binary chunk takes, for each of its
-/// bytes.
+/// The largest number of bytes that reading and verifying a binary chunk takes per byte of the
+/// chunk.
 const UNDUMPED: usize = 16;
 
-/// The size in bytes from which on a source text is large: compiling it takes megabytes, most of
-/// them for the tree, and a few milliseconds.
+/// The least size in bytes of a large source text: compiling it takes megabytes, most of them for
+/// the tree, and a few milliseconds.
 const LARGE_SOURCE: usize = 100_000;
 
-/// The size in bytes from which on parts of its tree get mappings of their own, and so are gone
-/// afterwards. The system takes as long to provide their pages as the parser to fill them: smaller
-/// parts are left to the allocator, which reuses them.
+/// The least size in bytes of the parts of its tree that get mappings of their own, which are
+/// unmapped afterwards. The system takes as long to provide their pages as the parser takes to fill
+/// them, so smaller parts are left to the allocator, which reuses them.
 const LARGE_PART: usize = 1 << 20;
 
-/// By how many bytes the memory of the parser grows between two trials whether there is more.
+/// The number of bytes by which the parser's memory grows between two checks of whether more is
+/// available.
 const BETWEEN_TRIALS: usize = 64 << 10;
 
-/// Why a chunk cannot be loaded.
+/// The error of a chunk that cannot be loaded.
 pub struct LoadError {
     /// The message, as PUC words it.
     pub message: Vec<u8>,
@@ -85,7 +86,7 @@ impl State {
             return Err(LoadError::rejected(message.into_bytes()));
         }
         let proto = if binary {
-            // The memory that reading and verifying take is in proportion to the chunk.
+            // The memory that reading and verifying take is proportional to the size of the chunk.
             if !(*st).check_room(source.len().saturating_mul(UNDUMPED)) {
                 return Err(LoadError::memory());
             }
@@ -118,15 +119,15 @@ impl State {
         }
         let env = env.unwrap_or(Value::table((*st).globals));
         let closure = State::instantiate(st, proto, env);
-        // After a failure, constants may be other strings.
+        // After a failed allocation, constants may be the wrong strings.
         let failed = closure.is_null() || (*st).heap.has_failed();
         if failed { Err(LoadError::memory()) } else { Ok(closure) }
     }
 
-    /// Returns a function that tells the parser whether to stop after it has used so many bytes,
-    /// because memory is short or because the script has to stop. The memory that parsing uses
-    /// until the next call is available, apart from small amounts that the program's [reserve]
-    /// covers.
+    /// Returns a function that tells the parser, given the number of bytes that it has used,
+    /// whether to stop because memory is short or because the script has to stop. The memory that
+    /// parsing uses until the next call is available, apart from small amounts that the program's
+    /// [reserve] covers.
     ///
     /// # Safety
     /// `st` is live as long as the result is used.
@@ -134,7 +135,7 @@ impl State {
         let limit = (*st).memory_limit();
         let room = limit.saturating_sub((*st).gc_count_bytes());
         let uses = reserve::uses();
-        // Trying takes the system longer than parsing what is between two calls.
+        // A check takes the system longer than the parser needs for the text between two calls.
         let tried = Cell::new(0);
         let has_room = move |bytes: usize| {
             let is_tried = bytes < tried.get() + BETWEEN_TRIALS;
@@ -170,12 +171,13 @@ impl State {
         c
     }
 
-    /// Sets the table of globals, for functions that are loaded from now on.
+    /// Sets the table of globals for functions that are loaded from now on.
     ///
     /// # Safety
     /// `globals` is a live table of this state.
     pub unsafe fn set_globals(&mut self, globals: *mut Table) {
-        // If there is no memory for it, the first access to a global tries again.
+        // If there is no memory to make it an environment, the first access to a global tries
+        // again.
         let _ = Table::make_environment(self, globals);
         Table::set_int(self, self.registry, 2, Value::table(globals));
         self.globals = globals;

@@ -18,7 +18,8 @@ impl Default for Raised {
     }
 }
 
-/// The kind of an error. Its value does not tell: a program may raise any value.
+/// The kind of an error. The error value does not determine it, since a program may raise any
+/// value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ErrorKind {
     /// A value that the program, a library function or the interpreter has raised.

@@ -3,8 +3,8 @@
 //! Rust's collections and reference counts abort the process when the global allocator fails. A
 //! program that installs [`Reserve`] as its global allocator has some memory set aside, from which
 //! such allocations are served when the system has none left. Each use is counted. A state that
-//! sees the count change collects at its next safepoint, and raises "not enough memory" unless the
-//! system has memory again. Memory for things that may be large is requested before they are
+//! finds the count changed collects at its next safepoint, and raises "not enough memory" unless
+//! the system has memory again. Memory for objects that may be large is requested before they are
 //! created ([`State::make_room`](crate::state::State::make_room)), so that the reserve only serves
 //! small allocations, and few of them between two safepoints.
 
@@ -59,12 +59,13 @@ pub(crate) fn try_list<T: Clone>(value: T, len: usize) -> Option<Box<[T]>> {
     Some(list.into_boxed_slice())
 }
 
-/// The unit of allocation in the reserve, and its alignment.
+/// The unit of allocation in the reserve, which is also its alignment.
 const UNIT: usize = 64;
 /// The size in bytes of a [`Reserve`] by default.
 pub const DEFAULT_BYTES: usize = 4 << 20;
 
-/// A global allocator with `BYTES` bytes (4 MB by default) set aside for when `A` fails.
+/// A global allocator with `BYTES` bytes (4 MB by default) set aside for allocations that `A`
+/// cannot serve.
 ///
 /// The reserve is zero-initialised memory of the program's image: it costs address space, but no
 /// physical memory before it is used.
@@ -116,7 +117,7 @@ impl FreeList {
             let piece = *link;
             let (start, end) = (piece.addr(), piece.addr() + (*piece).size);
             let at = end.wrapping_sub(size) & !(align - 1);
-            // If alignment leaves a rest after the block, it is a piece of its own.
+            // If alignment leaves a gap after the block, it becomes a piece of its own.
             let after = end.wrapping_sub(at).wrapping_sub(size);
             if at >= start && at <= end {
                 let p = piece.cast::<u8>().add(at - start);
@@ -176,7 +177,8 @@ impl<A, const BYTES: usize> Reserve<A, BYTES> {
         }
     }
 
-    /// Returns whether a block is a large one of transient work.
+    /// Returns whether a block of this size and alignment gets a mapping of its own, as a large
+    /// block of transient work.
     #[inline]
     fn gets_mapping(size: usize, align: usize) -> bool {
         transient::is_for(size) && align <= transient::ALIGN
@@ -228,8 +230,8 @@ impl<A, const BYTES: usize> Reserve<A, BYTES> {
     }
 }
 
-// What is done for large blocks is apart, since the compiler copies the methods of the global
-// allocator to wherever something is allocated.
+// The code for large blocks is in separate functions, since the compiler copies the methods of the
+// global allocator to every place where something is allocated.
 impl<A: GlobalAlloc, const BYTES: usize> Reserve<A, BYTES> {
     /// # Safety
     /// As for [`GlobalAlloc::alloc`].
@@ -284,8 +286,8 @@ impl<A: GlobalAlloc, const BYTES: usize> Reserve<A, BYTES> {
 }
 
 // SAFETY: memory comes from `A`, which fulfils the contract, or is a mapping or a piece of the
-// reserve that nothing else uses, with the requested size and alignment. Its address says which of
-// the three it is. Nothing here unwinds.
+// reserve that nothing else uses, with the requested size and alignment. Its address determines
+// which of the three it is. Nothing here unwinds.
 unsafe impl<A: GlobalAlloc, const BYTES: usize> GlobalAlloc for Reserve<A, BYTES> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

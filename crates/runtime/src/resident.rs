@@ -1,28 +1,28 @@
-//! Less resident memory for a command whose programs are small beside the compiler.
+//! Reduces the resident memory of a command whose programs are small compared with the compiler.
 //!
 //! Compiling executes megabytes of the compiler's text, one pass after the other, and all of it
-//! stays resident. The system maps it again from its cache of the file when it is executed next, so
+//! stays resident. The system maps the text again from its file cache when it is executed next, so
 //! it can be given back between two passes: at the peak of a large compile only the text of the
-//! current pass is resident then. The same holds for what starting the program has executed and
-//! read, a megabyte of the C library for the most part, and for the compiler while it has nothing
-//! to do.
+//! current pass is resident then. The same holds for the text and data used during startup, most of
+//! it a megabyte of the C library, and for the compiler while it is idle.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the program has asked for it.
+/// Whether the program has called [`save_memory`].
 static ON: AtomicBool = AtomicBool::new(false);
 
-/// The most resident bytes of a process of which some megabytes are a large part.
+/// The largest number of resident bytes at which a process counts as small, so that some megabytes
+/// are a considerable part of it.
 const SMALL: usize = 40 << 20;
 
 /// The text and the constants of the program and its libraries, as ranges of addresses. They are
-/// found out at the start of the program: libraries that it loads later may be gone later.
+/// determined at the start of the program, since libraries that it loads later may be unloaded.
 static TEXT: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
 
-/// Prefers little resident memory, for the whole process: all threads allocate from one arena of
-/// the C library, so that what compiling has freed serves the program, and the text of the program
-/// is given back to the system while large functions are compiled. For commands, at their start.
+/// Reduces the resident memory of the whole process: all threads allocate from one arena of the C
+/// library, so that the program can reuse what compiling has freed, and the text of the program is
+/// given back to the system while large functions are compiled. Commands call this at their start.
 pub fn save_memory() {
     ON.store(true, Ordering::Relaxed);
     // SAFETY: the function has no requirements.
@@ -43,15 +43,15 @@ fn text() -> &'static [(usize, usize)] {
     })
 }
 
-/// Returns whether text should be given back now: not in a process for whose size it makes no
-/// difference, and not while the process is traced, as the breakpoints of a debugger are changes of
-/// the text, which would be lost.
+/// Returns whether text should be given back now. It should not in a process that is so large that
+/// this makes no difference, nor while the process is traced: the breakpoints of a debugger are
+/// changes of the text, which would be lost.
 pub fn may_give_text_back() -> bool {
     peak_to_keep().is_some()
 }
 
-/// Returns the most bytes of the process that have been resident at a time, if text [may be given
-/// back](may_give_text_back) in order to stay below; 0 if the system does not tell.
+/// Returns the largest number of bytes of the process that were resident at any time, if text [may
+/// be given back](may_give_text_back) in order not to exceed it; 0 if the system does not tell.
 pub fn peak_to_keep() -> Option<usize> {
     if !ON.load(Ordering::Relaxed) || cfg!(any(not(target_os = "linux"), miri)) || !is_small() {
         return None;
@@ -62,12 +62,12 @@ pub fn peak_to_keep() -> Option<usize> {
     (value("TracerPid:") == Some("0")).then(|| kilobytes.unwrap_or(0) << 10)
 }
 
-/// Returns whether the process has so little resident memory that what compiling takes matters.
+/// Returns whether the process has so little resident memory that the memory for compiling matters.
 pub fn is_small() -> bool {
     has_at_most(SMALL)
 }
 
-/// Returns whether at most so many bytes of the process are resident, as far as the system tells.
+/// Returns whether at most `bytes` bytes of the process are resident, as far as the system tells.
 pub fn has_at_most(bytes: usize) -> bool {
     const PAGE: usize = 4096;
     let statistics = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
@@ -75,8 +75,8 @@ pub fn has_at_most(bytes: usize) -> bool {
     resident.is_some_and(|pages: usize| pages <= bytes / PAGE)
 }
 
-/// Gives the freed memory that the C library has kept back to the system, if the process is small:
-/// threads that allocate wait meanwhile, about 0.1 ms for each megabyte.
+/// Gives the freed memory that the C library has kept back to the system, if the process is small.
+/// Meanwhile threads that allocate have to wait, about 0.1 ms for each megabyte.
 pub fn give_freed_memory_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
     {
@@ -118,16 +118,16 @@ mod sys {
         unsafe { libc::dl_iterate_phdr(Some(visit), from_mut(text).cast()) };
     }
 
-    /// Adds the segments of an object that are never written. Returns whether that is all: a
-    /// library that is loaded in front of the others may have changed them, so if there is one,
-    /// only the first object, the program, is taken.
+    /// Adds the segments of an object that are never written. Returns whether to stop: a library
+    /// that is loaded before the others may have changed them, so if there is one, only the first
+    /// object, the program, is used.
     unsafe extern "C" fn visit(
         info: *mut libc::dl_phdr_info,
         _size: usize,
         data: *mut c_void,
     ) -> libc::c_int {
         let (info, text) = (&*info, &mut *data.cast::<Vec<(usize, usize)>>());
-        // The functions of the kernel are in no file.
+        // The object that the kernel provides belongs to no file.
         let is_kernels =
             info.dlpi_addr != 0 && info.dlpi_addr == libc::getauxval(libc::AT_SYSINFO_EHDR);
         let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
@@ -142,7 +142,7 @@ mod sys {
         if !is_kernels && !is_relocated {
             let page = libc::sysconf(libc::_SC_PAGESIZE) as usize;
             for header in headers.iter().filter(|h| h.p_type == libc::PT_LOAD) {
-                // whole pages that belong to no other segment
+                // Only whole pages that belong to no other segment are added.
                 let end = address(header) + header.p_memsz as usize;
                 let (start, end) = (address(header).next_multiple_of(page), end / page * page);
                 if header.p_flags & libc::PF_W == 0 && start < end {

@@ -15,9 +15,9 @@ pub struct LuaString {
     pub header: GcHeader,
     /// Number of bytes.
     pub len: u32,
-    /// Reserved for the engine-wide symbol that machine code will compare.
+    /// Reserved for the engine-wide symbol, for comparisons in machine code; always 0.
     pub symbol: u32,
-    // the bytes follow, and a NUL, so that they can be lent to C
+    // The bytes follow, and a NUL, so that C code can borrow them.
 }
 
 const _: () = assert!(size_of::<LuaString>() == 16);
@@ -44,17 +44,18 @@ impl LuaString {
         std::slice::from_raw_parts(p.add(1).cast::<u8>(), (*p).len as usize)
     }
 
-    /// Ends the bytes by a NUL, which `len` does not count.
+    /// Ends the bytes with a NUL, which `len` does not count.
     ///
     /// # Safety
-    /// `p` is a string of `len` bytes that is being made, with the memory of
+    /// `p` is a string of `len` bytes that is being created, with the memory of
     /// [`LuaString::size_for`].
     #[inline(always)]
     pub unsafe fn terminate(p: *mut LuaString, len: usize) {
         p.add(1).cast::<u8>().add(len).write(0);
     }
 
-    /// Returns the contents with the NUL that ends them, as C reads strings. They may have others.
+    /// Returns the contents with the terminating NUL, as C reads strings. They may contain other
+    /// NULs.
     ///
     /// # Safety
     /// As [`LuaString::bytes`].
@@ -98,8 +99,8 @@ impl LuaString {
     }
 }
 
-/// Returns whether `a` and `b` are equal. For strings so short that a call to compare them would be
-/// most of the work.
+/// Returns whether `a` and `b` are equal. Used for strings so short that calling a function to
+/// compare them would be most of the work.
 #[inline(always)]
 pub fn same_bytes(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
@@ -116,8 +117,8 @@ pub fn same_bytes(a: &[u8], b: &[u8]) -> bool {
     a.iter().zip(b).all(|(x, y)| x == y)
 }
 
-/// Hashes the contents of a string. There is no seed: the table of short strings limits collisions
-/// by rehashing, and long strings are hashed completely.
+/// Hashes the contents of a string. There is no seed, so strings that collide can be constructed.
+/// Long strings are hashed completely.
 #[inline]
 pub const fn hash_bytes(bytes: &[u8]) -> u32 {
     // Eight bytes per step, multiply and fold, similar to foldhash and wyhash.
@@ -135,7 +136,7 @@ pub const fn hash_bytes(bytes: &[u8]) -> u32 {
         i += 1;
     }
     if !rest.is_empty() {
-        // Overlapping reads, where copying would be a call.
+        // The reads may overlap; copying the rest would be a call.
         let last = if let Some(last) = bytes.last_chunk::<8>() {
             u64::from_le_bytes(*last)
         } else if let (Some(low), Some(high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>())

@@ -114,16 +114,16 @@ pub fn native_stack() -> (usize, usize) {
     initial_stack().unwrap_or_else(asked_stack)
 }
 
-/// Returns the same for the thread that the process began with, or `None` for another thread or an
+/// Returns the same for the initial thread of the process, or `None` for another thread or an
 /// unusual stack.
 ///
-/// The C library would read `/proc/self/maps`, which takes as long as much of the rest of starting
-/// a process.
+/// The C library would read `/proc/self/maps`, which takes about as long as much of the rest of
+/// starting a process.
 #[cfg(target_os = "linux")]
 fn initial_stack() -> Option<(usize, usize)> {
     /// The kernel leaves at least this much address space for a stack that grows.
     const GAP: usize = 64 << 20;
-    /// Alignment of both ends, and more than the kernel puts above the name.
+    /// Alignment of both ends; larger than what the kernel puts above the name.
     const ALIGN: usize = 1 << 16;
     // SAFETY: no preconditions; the structure is written before it is read.
     unsafe {
@@ -135,7 +135,7 @@ fn initial_stack() -> Option<(usize, usize)> {
             return None;
         }
         let size = usize::try_from(limit.rlim_cur).ok().filter(|size| *size <= GAP)?;
-        // The name of the program is the first thing that the kernel puts on the stack.
+        // The name of the program is the first item that the kernel puts on the stack.
         let top = libc::getauxval(libc::AT_EXECFN) as usize & !(ALIGN - 1);
         let here = 0u8;
         let used = top.checked_sub((&raw const here).addr())?;
@@ -144,10 +144,10 @@ fn initial_stack() -> Option<(usize, usize)> {
     }
 }
 
-/// Returns the same for any thread, as the C library knows it.
+/// Returns the same for any thread, as the C library reports it.
 #[cfg(target_os = "linux")]
 fn asked_stack() -> (usize, usize) {
-    // SAFETY: the attributes are initialised by the call that asks for them, read, and destroyed
+    // SAFETY: the attributes are initialised by the call that requests them, read, and destroyed
     // once.
     unsafe {
         let mut attributes = std::mem::zeroed::<libc::pthread_attr_t>();

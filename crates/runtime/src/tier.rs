@@ -4,9 +4,9 @@
 //! Machine code of a method is entered through its slot, with Cranelift's `tail` convention and the
 //! state in the pinned register: `(callee, base, nargs) -> (status, bits, tag, base)`. The callee
 //! and its arguments are in the VM stack, and the link of the frame is stored. The code returns a
-//! [`status`] and the number of results: one result is in registers, any other number is in the
-//! stack from the callee's slot on (with the first, or nil, in registers as well). It also returns
-//! its base, since the stack may have moved.
+//! [`status`] and the number of results. A single result is in registers; any other number of
+//! results is in the stack, from the callee's slot on (with the first, or nil, in registers as
+//! well). The code also returns its base, since the stack may have moved.
 //!
 //! Machine code has each register in its home slot whenever it calls other code. Its frame then
 //! looks like one of the interpreter, except for the code id in its frame word.
@@ -20,33 +20,33 @@ use crate::value::Value;
 /// How a call of machine code, or from it, ended: the low half of the status word. The high half
 /// counts results.
 pub mod status {
-    /// It returned.
+    /// The call returned.
     pub const OK: u64 = 0;
     /// An error is in [`crate::state::State::error`], and its message handler has run.
     pub const ERROR: u64 = 1;
     /// The coroutine yields.
     pub const YIELD: u64 = 2;
-    /// Of a call from machine code: the calling frame must continue in the interpreter, at its pc.
-    /// The code then returns nothing to its caller: code of a function jumps to
-    /// [`super::RuntimeCalls::resume`], so that no return address in it remains on the stack, and
-    /// code of a loop returns this status to the loop that entered it.
+    /// For a call from machine code: the calling frame must continue in the interpreter, at its pc.
+    /// The code then returns nothing to its caller. Code of a function jumps to
+    /// [`super::RuntimeCalls::resume`], so that no return address in it remains on the stack; code
+    /// of a loop returns this status to the interpreter loop that entered it.
     pub const RESUME: u64 = 4;
     /// A native function panicked; the panic is in [`crate::state::State::panic`].
     pub const PANIC: u64 = 8;
 }
 
-/// Stitched code: stencils of the instructions of a function, one after the other.
+/// Stitched code: the stencils of the instructions of a function, one after the other.
 ///
-/// It uses the convention of the interpreter's handlers, to which it leaves what it does not do
-/// itself, and its frames are frames of the interpreter. Its beginning is at an address with the
-/// offset, from there, of each instruction's code, and [`stitched::PROLOGUE`] bytes before that is
-/// the code that begins the function.
+/// It uses the convention of the interpreter's handlers, to which it jumps for everything that it
+/// does not do itself, and its frames are frames of the interpreter. The address of the code is
+/// that of a list with the offset, from there, of each instruction's code. The code that begins the
+/// function is [`stitched::PROLOGUE`] bytes before that address.
 pub mod stitched {
     /// The size in bytes of the code that begins a function.
     pub const PROLOGUE: usize = 32;
 }
 
-/// How machine code was left. The first result is in a [`Returned`](crate::state::Returned).
+/// How execution left machine code. The first result is in a [`Returned`](crate::state::Returned).
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Left {
@@ -83,128 +83,131 @@ impl From<Value> for Pair {
 
 /// The functions that machine code calls.
 ///
-/// Those that return [`Stepped`] may run Lua code, collect and move the stack. They are passed the
-/// frame's base and its frame word, and store them, so that the code does not at each of its calls.
-/// Those that return a status alone find frame word and `State::base` stored, and never come back
+/// Functions that return [`Stepped`] may run Lua code, collect and move the stack. They are passed
+/// the frame's base and its frame word and store both, so that the code need not do so at each of
+/// its calls. Functions that return only a status expect the frame word and `State::base` to be
+/// stored, and never return to the code. The others do none of that.
 /// to the code. The others do none of that.
 #[derive(Clone, Copy)]
 pub struct RuntimeCalls {
     /// Runs the instruction at the frame's pc in the interpreter. After a test, the pc is that of
     /// the instruction to continue at.
     pub one: unsafe extern "C" fn(*mut State, *mut Value, u64) -> Stepped,
-    /// GETFIELD or SELF at the frame's pc, of which no entry of the cache that is compared inline
-    /// matched: by the cache, else as `one`. Counts as a miss.
+    /// Executes the GETFIELD or SELF at the frame's pc after no cache entry that is compared inline
+    /// has matched: through the cache if possible, or else as `one` does. Counts as a miss.
     pub get_field: unsafe extern "C" fn(*mut State, *mut Value, u64) -> Stepped,
-    /// SETFIELD in the same way.
+    /// Executes SETFIELD in the same way.
     pub set_field: unsafe extern "C" fn(*mut State, *mut Value, u64) -> Stepped,
-    /// Does the same as `one`, with the frame stored, after which the frame continues in the
-    /// interpreter: the status is never OK.
+    /// Like `one`, with the frame stored, but the frame continues in the interpreter afterwards:
+    /// the status is never OK.
     pub deoptimize_after: unsafe extern "C" fn(*mut State) -> u64,
     /// Makes the frame continue in the interpreter, before an instruction that was never executed.
     /// The status is never OK.
     pub deoptimize_before: unsafe extern "C" fn(*mut State) -> u64,
     /// Makes the frame continue in the interpreter after FORPREP has begun a loop over other kinds
-    /// of numbers than expected, which is recorded.
+    /// of numbers than expected, which it records.
     pub deoptimize_loop: unsafe extern "C" fn(*mut State) -> u64,
-    /// CALL of a value that is not a Lua function: `callee`, `nargs`. The results are where CALL
-    /// stores them.
+    /// Executes CALL of a value that is not a Lua function, given `callee` and `nargs`. The results
+    /// are where CALL stores them.
     pub call: unsafe extern "C" fn(*mut State, *mut Value, u64, *mut Value, usize) -> Stepped,
-    /// TFORCALL of a value that is neither a Lua function nor a known iterator. The results are
-    /// where TFORCALL stores them.
+    /// Executes TFORCALL of a value that is neither a Lua function nor a known iterator. The
+    /// results are where TFORCALL stores them.
     pub call_iterator: unsafe extern "C" fn(*mut State, *mut Value, u64) -> Stepped,
-    /// Does what the poll word requests; the last argument is the end of the live registers.
+    /// Serves the requests in the poll word; the last argument is the end of the live registers.
     pub poll: unsafe extern "C" fn(*mut State, *mut Value, u64, *mut Value) -> Stepped,
-    /// Prepares TAILCALL (`callee`, `nargs`, whether to close upvalues). Returns the status. If the
-    /// frame is now that of a Lua function to jump to, its base is in `State::base`, and the high
-    /// half is the number of its arguments plus 1.
+    /// Prepares TAILCALL, given `callee`, `nargs` and whether to close upvalues. Returns the
+    /// status. If the frame is now that of a Lua function to jump to, its base is in `State::base`,
+    /// and the high half of the status is the number of its arguments plus 1.
     pub tail_call:
         unsafe extern "C" fn(*mut State, *mut Value, u64, *mut Value, usize, bool) -> Stepped,
     /// Closes the upvalues and variables of the frame for RETURN; the arguments are its results.
     pub close_return:
         unsafe extern "C" fn(*mut State, *mut Value, u64, *mut Value, usize) -> Stepped,
-    /// Lays out the frame of a vararg function, for which there is room. Returns its base.
+    /// Sets up the frame of a vararg function, for which there is room. Returns its base.
     pub vararg_prep: unsafe extern "C" fn(*mut State, *mut Value, usize) -> *mut Value,
     /// Moves `n` results from `src` to `dst`.
     pub move_values: unsafe extern "C" fn(*mut Value, *mut Value, usize),
-    /// Returns a new table for the NEWTABLE at a position, with room for a number of fields, not
-    /// rooted; or null if the function has panicked.
+    /// Returns a new table, not rooted, for the NEWTABLE at a position, with room for a number of
+    /// fields, or null if the function has panicked.
     pub new_table: unsafe extern "C" fn(*mut State, *mut Instance, usize, usize) -> *mut Table,
     /// Returns a closure of the inner function `n`, not rooted, or null if the function has
     /// panicked.
     pub closure:
         unsafe extern "C" fn(*mut State, *mut Instance, usize, *mut Value) -> *mut LuaClosure,
-    /// Loads a field through a cache of which no entry that is compared inline matched; the tag is
-    /// [`MISS`] when none does. This counts as a miss, for which the frame is stored.
+    /// Loads a field through a cache after no entry that is compared inline has matched; the tag is
+    /// [`MISS`] when no other entry matches either. That counts as a miss, for which the frame is
+    /// stored.
     pub field_more: unsafe extern "C" fn(*mut State, *const FieldCache, *mut Table) -> Pair,
     /// Stores a field through a cache in the same way; 0 is a miss.
     pub set_more: unsafe extern "C" fn(*mut State, *const FieldCache, *mut Table, u64, u64) -> u64,
-    /// Doubles the number of field slots of a table; 0 if that was not done.
+    /// Doubles the number of field slots of a table. Returns 0 if it did not.
     pub grow_fields: unsafe extern "C" fn(*mut State, *mut Table) -> u64,
-    /// Looks a short string key up in a table and in those that its `__index` leads to; the tag is
-    /// [`MISS`] if it leads to anything but a table.
+    /// Looks up a short string key in a table and along its chain of `__index` tables; the tag is
+    /// [`MISS`] if the chain leads to anything but a table.
     pub get_str: unsafe extern "C" fn(*mut State, *mut Table, u64) -> Pair,
-    /// `rawget` of an integer key outside the array; the tag is [`MISS`] if a metatable has to be
-    /// consulted.
+    /// Performs `rawget` of an integer key outside the array; the tag is [`MISS`] if a metatable
+    /// has to be consulted.
     pub get_int: unsafe extern "C" fn(*mut State, *mut Table, i64) -> Pair,
-    /// Stores under an integer key. 0: nothing was stored, as a metatable has to be consulted.
+    /// Stores under an integer key. Returns 0, without storing, if a metatable has to be consulted.
     pub set_int: unsafe extern "C" fn(*mut State, *mut Table, i64, u64, u64) -> u64,
-    /// Stores under a short string key. 0: nothing was stored, as a metatable has to be consulted.
+    /// Stores under a short string key. Returns 0, without storing, if a metatable has to be
+    /// consulted.
     pub set_str: unsafe extern "C" fn(*mut State, *mut Table, u64, u64, u64) -> u64,
-    /// TFORCALL of a `next` or `ipairs` loop. Returns 1, or 0 if it is neither.
+    /// Executes TFORCALL of a `next` or `ipairs` loop. Returns 1, or 0 if the loop is neither.
     pub for_next: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
-    /// Looks any key up, as `get_str` does.
+    /// Looks up any key, as `get_str` does.
     pub get_any: unsafe extern "C" fn(*mut State, *mut Table, u64, u64) -> Pair,
-    /// Stores a value under any key (payload and tag of each). 0: nothing was stored, as a
+    /// Stores a value under any key (payload and tag of each). Returns 0, without storing, if a
     /// metatable has to be consulted or the key is invalid.
     pub set_any: unsafe extern "C" fn(*mut State, *mut Table, u64, u64, u64, u64) -> u64,
-    /// CONCAT of the given number of values, from the first on. 0: they are not all strings and
-    /// numbers of moderate length.
+    /// Executes CONCAT of the given number of values, from the first on. Returns 0 if they are not
+    /// all strings and numbers of moderate length.
     pub concat: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
-    /// FORPREP. 0: it is an error, 1: the loop runs, 2: it does not.
+    /// Executes FORPREP. Returns 0 for an error, 1 if the loop runs, and 2 if it does not.
     pub for_prep: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
-    /// SETLIST: the table, the position before the first, the values and their number. 0: the
-    /// function has panicked.
+    /// Executes SETLIST, given the table, the position before the first, the values and their
+    /// number. Returns 0 if the function has panicked.
     pub set_list: unsafe extern "C" fn(*mut State, *mut Table, u32, *mut Value, usize) -> u64,
-    /// VARARG to register A of the frame at a base, with operand C. 0: the stack has to grow first.
+    /// Executes VARARG to register A of the frame at a base, with operand C. Returns 0 if the stack
+    /// has to grow first.
     pub var_arg: unsafe extern "C" fn(*mut State, *mut Value, usize, usize) -> u64,
-    /// TFORPREP. 0: there is a value to be closed.
+    /// Executes TFORPREP. Returns 0 if there is a value to be closed.
     pub for_each_prep: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
-    /// CLOSE of the registers from the given one on, with regard to upvalues only. 0: there is a
-    /// variable to be closed.
+    /// Executes CLOSE of the registers from the given one on, for upvalues only. Returns 0 if there
+    /// is a variable to be closed.
     pub close: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
-    /// Compares two values of one type whose bits differ (payloads, and the tag) for equality. 2: a
-    /// metamethod has to be called.
+    /// Compares two values of one type whose bits differ (given the payloads and the tag) for
+    /// equality. Returns 2 if a metamethod has to be called.
     pub equal: unsafe extern "C" fn(*mut State, u64, u64, u64) -> u64,
     /// Compares two strings. The result is negative, zero or positive.
     pub compare_strings: unsafe extern "C" fn(u64, u64) -> i64,
-    /// CALLMETA from a first register on, with operand C, if it sets a plain class as the metatable
-    /// of a table. 0: it does not.
+    /// Executes CALLMETA from a first register on, with operand C, if it sets a plain class as the
+    /// metatable of a table. Returns 0 if it does not.
     pub set_class: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
     /// Returns the metamethod of two operands (payloads and tags) for an [`crate::meta::Event`]
-    /// other than the index events, if it is a Lua function. 0: it is not, or the operands need
-    /// none.
+    /// other than the index events, if it is a Lua function. Returns 0 if it is not, or if the
+    /// operands need no metamethod.
     pub handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64, u64) -> u64,
-    /// Returns the `__index` of a value that lacks a key, if it is a Lua function; else 0.
+    /// Returns the `__index` of a value that lacks a key, if it is a Lua function, or else 0.
     pub index_handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64) -> u64,
-    /// Returns the `__newindex` of a value that lacks a key, if it is a Lua function; else 0.
+    /// Returns the `__newindex` of a value that lacks a key, if it is a Lua function, or else 0.
     pub new_index_handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64) -> u64,
-    /// `a ^ b`
+    /// Returns `a ^ b`.
     pub pow: extern "C" fn(f64, f64) -> f64,
-    /// `a % b`
+    /// Returns `a % b`.
     pub float_mod: extern "C" fn(f64, f64) -> f64,
-    /// `a << n`
+    /// Returns `a << n`.
     pub shift_left: extern "C" fn(i64, i64) -> i64,
-    /// Library functions, by [`crate::native::Builtin`], for one result: the arguments and their
-    /// number. The tag is [`MISS`] if the function itself has to be called.
+    /// The library functions, by [`crate::native::Builtin`], for one result, given the arguments
+    /// and their number. The tag is [`MISS`] if the function itself has to be called.
     pub builtins: &'static [unsafe extern "C" fn(*mut State, *mut Value, usize) -> Pair;
                  crate::native::Builtin::COUNT],
     /// Compares the value that code holds for a register with the home slot in the frame at a base.
     /// The second argument is packed as [`verify`] describes, and payload and tag follow.
-    ///
-    /// This function and the following ones are called by code that checks itself, and end the
+    /// This function and the following ones are called by code that verifies itself. They end the
     /// process at a difference.
     pub verify_register: unsafe extern "C" fn(*mut Value, u64, u64, u64),
-    /// Compares the closure (0: not held) and the instance with those of the frame.
+    /// Compares the closure (0: not held) and the instance that code holds with those of the frame.
     pub verify_closure: unsafe extern "C" fn(*mut Value, u64, u64, u64),
     /// Compares a value with the one that a table has under a key: the table, then payload and tag
     /// of the key and of the value.
@@ -215,17 +218,17 @@ pub struct RuntimeCalls {
     /// Compares a value (payload and tag) with the variable at an address.
     pub verify_variable: unsafe extern "C" fn(*mut Value, u64, *const Value, u64, u64),
     /// The function `one` under Cranelift's convention `preserve_all`, which preserves all
-    /// registers and has no results. The frame is stored; the status is then in `State::returned`,
-    /// and the base in `State::base`.
+    /// registers and has no results. The frame is stored; afterwards the status is in
+    /// `State::returned`, and the base in `State::base`.
     pub preserving_one: unsafe extern "C" fn(),
-    /// `get_field` in the same way.
+    /// The function `get_field` in the same way.
     pub preserving_get_field: unsafe extern "C" fn(),
-    /// `set_field` in the same way.
+    /// The function `set_field` in the same way.
     pub preserving_set_field: unsafe extern "C" fn(),
-    /// `poll` in the same way, where all registers of the frame are live.
+    /// The function `poll` in the same way, for places where all registers of the frame are live.
     pub preserving_poll: unsafe extern "C" fn(),
-    /// `preserving_poll` for loops that keep what they have loaded: deoptimizes the frame unless
-    /// memory is as it was before, and the frame at its place.
+    /// Like `preserving_poll`, for loops that keep what they have loaded: deoptimizes the frame if
+    /// the contents of memory have changed or the frame has moved.
     pub preserving_quiet_poll: unsafe extern "C" fn(),
     /// The cold path of the write barrier, with the same convention; the object is the argument.
     pub preserving_barrier: unsafe extern "C" fn(),
@@ -238,8 +241,8 @@ pub struct RuntimeCalls {
     pub resume: unsafe extern "C" fn(),
 }
 
-/// How code that checks itself describes the place: the pc is in the low half, and the bits above
-/// say what is compared.
+/// How code that verifies itself describes a comparison: the pc is in the low half, and the bits
+/// above it say what is compared.
 pub mod verify {
     /// The position of the register's number, which has eight bits.
     pub const REGISTER: u32 = 32;
@@ -249,11 +252,11 @@ pub mod verify {
     pub const TAG: u64 = 1 << 49;
 }
 
-/// What a frame that code leaves to the interpreter counts for, in misses: it continues there, and
-/// a loop does so for many rounds.
+/// The number of misses that an exit of a frame to the interpreter counts for: the frame continues
+/// there, in a loop for many iterations.
 pub const MISSES_PER_EXIT: u32 = 32;
 
-/// The most slots that frames of inlined functions take above the frame of a function.
+/// The largest number of slots that frames of inlined functions take above the frame of a function.
 pub const INLINED_SLOTS: usize = 200;
 
 /// The tag of a [`Pair`] without a result.

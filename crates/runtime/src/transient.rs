@@ -1,11 +1,11 @@
-//! Large allocations of work that is soon over, in mappings of their own.
+//! Large allocations for short-lived work, in mappings of their own.
 //!
-//! Compiling a function takes megabytes for some milliseconds, most of them in lists that grow. The
-//! system's allocator keeps freed memory for the thread that it belonged to, and leaves the former
-//! copies of growing lists behind as holes. In a mapping of its own a list grows in place, and its
+//! Compiling a function takes megabytes for a few milliseconds, most of them in lists that grow.
+//! The system's allocator keeps freed memory for the thread that it belonged to, and the former
+//! copies of growing lists become holes. In a mapping of its own a list grows in place, and its
 //! memory goes back to the system when it is dropped.
 //!
-//! The program's global allocator has to take part ([`Reserve`](crate::reserve::Reserve)).
+//! The program's global allocator has to support this ([`Reserve`](crate::reserve::Reserve)).
 
 use std::cell::Cell;
 use std::ptr::null_mut;
@@ -13,26 +13,27 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The least size in bytes of an allocation that gets a mapping of its own.
 pub const LARGE: usize = 64 << 10;
-/// No block that is aligned to more gets a mapping.
+/// The largest alignment of a block that may get a mapping.
 pub(crate) const ALIGN: usize = 4096;
-/// The most mappings at a time. Further allocations go to the system's allocator.
+/// The largest number of mappings at a time. Further allocations go to the system's allocator.
 const MOST: usize = 256;
-/// What a slot holds while its mapping is being moved; no mapping has this address.
+/// The contents of a slot while its mapping is being moved; no mapping has this address.
 const MOVING: usize = 1;
 
 /// The addresses of the mappings, and 0 in free slots.
 static MAPPINGS: [AtomicUsize; MOST] = [const { AtomicUsize::new(0) }; MOST];
-/// How many slots are taken.
+/// The number of slots in use.
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// The size from which on this thread's allocations get mappings; none do unless it does
-    /// transient work.
+    /// The size from which on allocations of this thread get mappings. It is the maximum, so that
+    /// none do, except during transient work.
     static LEAST: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// Does `work`, whose allocations of `least` bytes and more, at least [`LARGE`], get mappings of
-/// their own if the program's allocator takes part. They may outlive it.
+/// Runs `work`, during which allocations of at least `least` bytes, and at least [`LARGE`], get
+/// mappings of their own if the program's allocator supports this. The mappings may outlive the
+/// call.
 pub fn during<R>(least: usize, work: impl FnOnce() -> R) -> R {
     struct Restore(usize);
     impl Drop for Restore {
@@ -52,7 +53,7 @@ pub(crate) fn is_for(size: usize) -> bool {
     size >= LEAST.get()
 }
 
-/// Returns how many mappings there are.
+/// Returns the number of mappings.
 pub fn count() -> usize {
     TAKEN.load(Ordering::Relaxed)
 }

@@ -3,16 +3,16 @@
 use crate::header::GcHeader;
 use crate::value::Value;
 
-/// A variable shared by closures. While it is open, `place` points into a VM stack; once closed, at
-/// its own `closed`.
+/// A variable shared by closures. While it is open, `place` points into a VM stack; after it is
+/// closed, to its own field `closed`.
 #[repr(C)]
 pub struct Upvalue {
     /// Header.
     pub header: GcHeader,
     /// The address of the value.
     pub place: *mut Value,
-    /// The value once closed. While open, its payload is the next open upvalue (lower in the stack)
-    /// and its tag is nil.
+    /// The value of a closed upvalue. While it is open, the payload is the next open upvalue (lower
+    /// in the stack) and the tag is nil.
     pub closed: Value,
 }
 

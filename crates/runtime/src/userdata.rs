@@ -10,39 +10,40 @@ use crate::heap::Memory;
 use crate::table::Table;
 use crate::value::{Tag, Value};
 
-/// A userdata. One that owns a Rust value, which must be dropped, or a block that may grow is boxed
-/// outside the blocks of the heap ([`Kind::Userdata`]). One that C code makes ([`Kind::Memory`]) is
-/// followed by its user values and its memory.
+/// A userdata. If it owns a Rust value, which must be dropped, or a block that may grow, it is
+/// boxed outside the blocks of the heap ([`Kind::Userdata`]). One that C code makes with a fixed
+/// size ([`Kind::Memory`]) is followed by its user values and its memory.
 #[repr(C)]
 pub struct Userdata {
     /// `word` is the size in bytes of the host's value, as the collector counts it, or of the
     /// block.
     pub header: GcHeader,
-    /// Its metatable, or null.
+    /// The metatable, or null.
     pub meta: *mut Table,
     /// User values (manual 4.7, `lua_setiuservalue`).
     pub user_values: UserValues,
-    /// The host's value; `None` once taken by a finalizer, and in userdata with a block.
+    /// The host's value; `None` after a finalizer has taken it, and in userdata with a block.
     pub data: Option<Box<dyn Any>>,
-    /// The memory of userdata with [`Userdata::BLOCK`], from the memory of the heap and with the
-    /// alignment of C's `malloc`; null in others. Its address identifies the userdata.
+    /// The block of userdata with [`Userdata::BLOCK`], with the alignment of C's `malloc`:
+    /// allocated from the heap's memory, or a part of the object. Null in others. Its address
+    /// identifies the userdata.
     pub block: *mut u8,
 }
 
-/// The user values of a userdata: a slice that it owns, or that is a part of it.
+/// The user values of a userdata: a slice that it owns, or that is a part of the object.
 pub struct UserValues {
     first: NonNull<Value>,
     count: usize,
 }
 
 impl UserValues {
-    /// Takes a slice.
+    /// Takes ownership of a slice.
     fn owned(values: Box<[Value]>) -> UserValues {
         let count = values.len();
         UserValues { first: NonNull::from(Box::leak(values)).cast(), count }
     }
 
-    /// Frees a slice that is owned.
+    /// Frees the slice, if it is owned.
     unsafe fn free(&mut self) {
         let values = std::ptr::slice_from_raw_parts_mut(self.first.as_ptr(), self.count);
         *self = UserValues { first: NonNull::dangling(), count: 0 };
@@ -73,8 +74,8 @@ const fn block_bytes(size: usize) -> usize {
     if size == 0 { 16 } else { size.next_multiple_of(16) }
 }
 
-/// Where the memory of userdata begins that ends with it, if there are `n` user values. There is
-/// room for one at least, so that each of them can get one.
+/// Returns the offset of the memory in userdata that contain their memory and have `n` user values.
+/// There is room for at least one, so that each of them can get one.
 const fn memory_at(n: usize) -> usize {
     let n = if n == 0 { 1 } else { n };
     (size_of::<Userdata>() + n * size_of::<Value>()).next_multiple_of(16)
@@ -83,8 +84,8 @@ const fn memory_at(n: usize) -> usize {
 impl Userdata {
     /// `header.aux` of userdata whose data begins with a [`CellHead`].
     pub const CELL: u8 = 1;
-    /// `header.aux` of userdata that have a block of memory, as C makes them. The size in bytes is
-    /// in `header.word`.
+    /// `header.aux` of userdata that have a block of memory, as C code makes them. The size in
+    /// bytes is in `header.word`.
     pub const BLOCK: u8 = 2;
 
     /// Creates a userdata that owns `data`, with `n` user values.
@@ -110,13 +111,13 @@ impl Userdata {
         Some(Userdata { header, meta: null_mut(), user_values, data: None, block })
     }
 
-    /// Returns the number of bytes to allocate for a userdata that ends with `size` bytes of memory
+    /// Returns the number of bytes to allocate for a userdata that contains `size` bytes of memory
     /// and has `n` user values.
     pub(crate) fn size_with_memory(size: usize, n: usize) -> usize {
         memory_at(n) + block_bytes(size)
     }
 
-    /// Makes a userdata of a new object of the kind [`Kind::Memory`]. The memory that it ends with
+    /// Makes a userdata of a new object of the kind [`Kind::Memory`]. The memory that it contains
     /// is not initialized.
     ///
     /// # Safety
@@ -126,7 +127,8 @@ impl Userdata {
         (*o).aux = Userdata::BLOCK;
         (*o).word = size;
         let u = o.cast::<Userdata>();
-        // the whole object, as the values and the memory lie after the structure
+        // The pointer covers the whole object, as the user values and the memory follow the
+        // structure.
         let first = o.cast::<u8>().add(size_of::<Userdata>()).cast::<Value>();
         for i in 0..n {
             first.add(i).write(Value::NIL);
@@ -141,10 +143,10 @@ impl Userdata {
         u
     }
 
-    /// Returns the size in bytes of a userdata that ends with its memory.
+    /// Returns the size in bytes of a userdata that contains its memory.
     ///
     /// # Safety
-    /// `u` is a live one.
+    /// `u` is such a userdata, and is live.
     pub(crate) unsafe fn size_in_block(u: *mut Userdata) -> usize {
         Userdata::size_with_memory((*u).header.word as usize, (*u).user_values.count)
     }
@@ -167,7 +169,7 @@ impl Userdata {
         true
     }
 
-    /// Makes room for `n` user values, if there are fewer. Userdata that end with their memory have
+    /// Makes room for `n` user values, if there are fewer. Userdata that contain their memory have
     /// room for one.
     ///
     /// # Safety
@@ -204,14 +206,14 @@ impl Userdata {
     }
 
     /// Returns how many bytes a boxed userdata keeps alive: its own, its user values, and the
-    /// host's value without what that owns in turn.
+    /// host's value, without the memory that this value owns in turn.
     pub(crate) fn bytes(&self) -> usize {
         // The size of the host's value is recorded, as the value may be borrowed mutably.
         size_of::<Userdata>() + size_of_val(&*self.user_values) + self.header.word as usize
     }
 
-    /// Replaces the host's value. Returns the old one, and by how many bytes the new one is larger,
-    /// which the caller reports to the heap
+    /// Replaces the host's value. Returns the old one, and the number of bytes by which the new one
+    /// is larger, which the caller reports to the heap
     /// ([`Heap::note_external`](crate::heap::Heap::note_external)).
     pub fn replace_data(&mut self, data: Box<dyn Any>) -> (Option<Box<dyn Any>>, isize) {
         let before = std::mem::replace(&mut self.header.word, size(&data));
@@ -226,7 +228,7 @@ fn size(data: &Box<dyn Any>) -> u32 {
 }
 
 impl Value {
-    /// Makes a userdata.
+    /// Makes the value that refers to a userdata.
     #[inline(always)]
     pub fn userdata(p: *mut Userdata) -> Value {
         Value::object(p, Tag::USERDATA)
@@ -238,7 +240,7 @@ impl Value {
     }
 }
 
-/// The head of host values of the embedding interface, which are in userdata whose header has
+/// The head of a host value of the embedding interface, in userdata whose header has
 /// [`Userdata::CELL`].
 #[repr(C)]
 pub struct CellHead {

@@ -64,10 +64,10 @@ impl Tag {
         Tag::USERDATA,
         Tag::THREAD,
     ];
-    /// All of [`Tag::index`] are below this.
+    /// An upper bound of all results of [`Tag::index`].
     pub const INDICES: usize = 16;
 
-    /// Returns a small number that no other tag has.
+    /// Returns a small number that identifies the tag.
     #[inline(always)]
     pub const fn index(self) -> usize {
         (self.0 & 7 | self.0 >> 3 & 8) as usize
@@ -80,7 +80,7 @@ impl Tag {
     }
 }
 
-/// A Lua value. Heap pointers are valid only while the collector knows them: the module
+/// A Lua value. A heap pointer is valid only while the collector knows of it: the module
 /// [`crate::heap`] says when a value must be in a root.
 ///
 /// The two fields are always read and written separately, never as one 16-byte move: a wide load
@@ -134,12 +134,12 @@ impl Value {
     pub const fn light(address: u64) -> Value {
         Value::from_parts(address, Tag::LIGHT)
     }
-    /// Makes a value of an object of the kind that a collectable `tag` says.
+    /// Makes a value of an object, whose kind matches the collectable tag `tag`.
     #[inline(always)]
     pub(crate) fn object<T>(p: *mut T, tag: Tag) -> Value {
         Value::from_parts(p.expose_provenance() as u64, tag)
     }
-    /// Makes a string.
+    /// Makes the value that refers to a string.
     #[inline(always)]
     pub fn string(p: *mut LuaString) -> Value {
         Value::object(p, Tag::STRING)
@@ -227,8 +227,8 @@ impl Value {
         self.tag.is_collectable()
     }
 
-    /// Returns whether payload and tag are equal: equality except for numbers of different kinds,
-    /// NaN, long strings and `__eq`.
+    /// Returns whether payload and tag are equal. This is equality except for numbers of different
+    /// kinds, NaN, long strings and `__eq`.
     #[inline(always)]
     pub const fn same_bits(self, other: Value) -> bool {
         self.bits == other.bits && self.tag.0 == other.tag.0
@@ -255,7 +255,7 @@ impl Value {
             Tag::FLOAT => self.as_float() == other.as_float(),
             Tag::STRING => {
                 self.bits == other.bits
-                    // SAFETY: V1 (tags tell the truth): both are strings, alive while their values
+                    // SAFETY: V1 (tags are correct): both are strings, alive while their values
                     // are.
                     || unsafe { LuaString::eq_long(self.as_string(), other.as_string()) }
             }
@@ -291,7 +291,7 @@ pub trait SlotExt: Copy {
     /// # Safety
     /// The pointer is valid for reads of a `Value`'s 9 meaningful bytes.
     unsafe fn get(self) -> Value;
-    /// Writes the value; leaves the 7 padding bytes alone. No write barrier.
+    /// Writes the value and leaves the 7 padding bytes alone. There is no write barrier.
     ///
     /// # Safety
     /// The pointer is valid for writes of a `Value`'s 9 meaningful bytes.

@@ -10,11 +10,11 @@ use crate::string::LuaString;
 use crate::table::Table;
 use crate::value::{SlotExt, Tag, Value};
 
-/// Raises an error whose message is `text` after the position of the top frame, if that is a Lua
-/// function's.
+/// Raises an error whose message is `text`, preceded by the position of the top frame if a Lua
+/// function runs it.
 ///
 /// # Safety
-/// `st` is live, its `base` that of the top frame, with the pc stored.
+/// `st` is live, its `base` is that of the top frame, and the pc is stored in that frame.
 #[cold]
 #[inline(never)]
 pub unsafe fn runtime_error(st: *mut State, text: &[u8]) -> Raised {
@@ -49,7 +49,7 @@ pub unsafe fn type_name_for_error(st: *mut State, v: Value) -> Vec<u8> {
     v.type_name().as_bytes().to_vec()
 }
 
-/// The operands of an instruction that an error can concern.
+/// Returns the registers and upvalues of an instruction that an error message can name.
 fn operands(i: Instr) -> [Option<Operand>; 2] {
     use Op::*;
     let r = |n| Some(Operand::Register(n));
@@ -101,7 +101,7 @@ unsafe fn type_error(st: *mut State, what: &[u8], v: Value, info: &[u8]) -> Rais
 /// Raises "attempt to `what` a … value", with the name of the operand.
 ///
 /// # Safety
-/// As for [`runtime_error`]; so for all below.
+/// As for [`runtime_error`].
 #[cold]
 pub unsafe fn operand_error(st: *mut State, what: &[u8], v: Value) -> Raised {
     let info = operand_info(st, v);
@@ -197,8 +197,8 @@ pub unsafe fn close_error(st: *mut State, place: *mut Value) -> Raised {
         .and_then(|l| {
             let Some(p) = l.proto() else { return Some(b"(C temporary)".to_vec()) };
             let pc = l.pc()?;
-            // a loop's variable is active from the next instruction on, a declared one possibly
-            // only here
+            // The variable of a loop is active from the next instruction on; a declared variable
+            // may be active only at this instruction.
             let named = |l: &&LocalDesc| {
                 l.register as isize == register
                     && l.start_pc as usize <= pc + 1

@@ -11,8 +11,8 @@ use crate::state::State;
 use crate::thread::{Status, Thread};
 use crate::value::{SlotExt, Tag, Value};
 
-/// The register of a generic loop's state, counted from the iterator, that holds the position of a
-/// loop that runs inline.
+/// The register, counted from that of the iterator, in which a generic loop that runs inline keeps
+/// its position.
 const LOOP_POSITION: usize = 3;
 
 /// One active function of a coroutine.
@@ -121,10 +121,10 @@ impl Level {
         Some(l)
     }
 
-    /// Returns the level below.
+    /// Returns the level of the caller.
     ///
     /// # Safety
-    /// The stack was not changed since this was made; so for all below.
+    /// The stack has not changed since this level was found.
     pub unsafe fn caller(self) -> Option<Level> {
         let frame = self.frame.caller()?;
         if frame.link().flags() & flags::BOTTOM != 0 {
@@ -237,7 +237,7 @@ impl Level {
         let integer = |r| self.register(r).is_int();
         match i.op() {
             Op::Mod | Op::IDiv => integer(i.b()) && integer(i.c()),
-            // by a constant zero: a float does not raise
+            // A float divided by a constant zero raises no error.
             Op::ModK | Op::IDivK => integer(i.b()),
             _ => false,
         }
@@ -254,8 +254,8 @@ impl Level {
         Some(text)
     }
 
-    /// Returns register `i` of the frame, read through the frame's safepoint map (for the
-    /// interpreter and native functions: the identity).
+    /// Returns register `i` of the frame. While a frame is not executing, the registers are in
+    /// their home slots, in machine code as in the interpreter.
     ///
     /// # Safety
     /// As for [`Level::caller`]; `i` is below [`Level::registers`].
@@ -287,9 +287,9 @@ impl Level {
         self.frame.0.sub(2 + self.extra()).add(i)
     }
 
-    /// Returns names and places of local variables, as `debug.getlocal` numbers them: `n` from 1,
-    /// negative for extra arguments. A temporary may hold something that is not a Lua value: a
-    /// stale header, or the position of a loop that runs inline.
+    /// Returns the name and the place of local variable `n` as `debug.getlocal` numbers them: from
+    /// 1, or negative for extra arguments. A temporary may hold something that is not a Lua value:
+    /// a stale header, or the position of a loop that runs inline.
     ///
     /// # Safety
     /// As for [`Level::caller`].
@@ -313,8 +313,9 @@ impl Level {
         None
     }
 
-    /// Sets local variable `n`, numbered as in [`Level::local`], and returns its name. A generic
-    /// loop that runs inline calls its iterator from now on if the variable is part of its state.
+    /// Sets local variable `n`, numbered as in [`Level::local`], and returns its name. If the
+    /// variable is part of the state of a generic loop that runs inline, the loop calls its
+    /// iterator from now on.
     ///
     /// # Safety
     /// As for [`Level::caller`]; `v` is a live value.
@@ -323,8 +324,8 @@ impl Level {
         if place.get().tag() == Tag::FRAME {
             return Some(name);
         }
-        // The last register of a loop's state holds the position of a traversal, and nil there ends
-        // the inline traversal safely: the control variable has the key.
+        // The last register of a loop's state holds the position of a traversal. Nil there ends the
+        // inline traversal safely, since the control variable has the key.
         for i in 0..=LOOP_POSITION {
             let register = place.wrapping_add(i);
             if place >= self.frame.0 && register < self.end && register.get().tag() == Tag::ITER {
@@ -335,13 +336,13 @@ impl Level {
         Some(name)
     }
 
-    /// Asks for the deoptimization of the frame, in which a local variable was set, if it runs
-    /// machine code: that may have cached the old value. The frames above it, up to that of the
-    /// coroutine `th` on top, are deoptimized too, as they may be those of functions inlined in the
-    /// same code.
+    /// Requests that the frame, in which a local variable was set, be deoptimized if it runs
+    /// machine code, which may have cached the old value. The frames above it, up to the top frame
+    /// of the coroutine `th`, are deoptimized too, since they may belong to functions that are
+    /// inlined in the same code.
     ///
     /// # Safety
-    /// As for [`Level::at`]; the level was found in `th` since frames were last pushed or popped.
+    /// As for [`Level::at`]; no frame was pushed or popped since the level was found in `th`.
     pub(crate) unsafe fn deoptimize(self, st: *mut State, th: *mut Thread) {
         let top = if th == (*st).thread { (*st).base } else { (*th).base };
         let above = Frames::from(Frame(top)).take_while(|frame| *frame != self.frame);

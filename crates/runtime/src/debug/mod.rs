@@ -1,7 +1,6 @@
 //! Inspection of a state: positions, names of functions and values, error messages, tracebacks.
 //!
-//! Every read of another frame goes through [`level::Level`], so that frames of compiled code can
-//! be read through their safepoint maps.
+//! Frames of other functions are read through [`level::Level`], whatever code runs them.
 
 mod errors;
 mod level;

@@ -18,8 +18,8 @@ impl Cx {
         self.level(n).and_then(|l| unsafe { l.position() }).unwrap_or_default()
     }
 
-    /// Returns the text for a bad argument, numbered from 0 here. C code also names arguments by
-    /// numbers below.
+    /// Returns the message for the bad argument `i`, counted from 0 here. C code also passes
+    /// numbers that are not arguments' indices.
     pub(crate) fn argument_message(&self, i: usize, msg: &[u8]) -> Vec<u8> {
         let mut number = i as isize + 1;
         // SAFETY: N1.
@@ -73,8 +73,8 @@ impl Cx {
         }
     }
 
-    /// Attaches a traceback to the error being raised, for the host that will receive it; no
-    /// message handler sees it any more.
+    /// Attaches a traceback to the error being raised, for the host that will receive it. No
+    /// message handler is called for the error any more.
     pub fn note_traceback(&self, text: Vec<u8>) {
         // SAFETY: N1.
         unsafe {

@@ -22,7 +22,8 @@ pub(crate) unsafe fn exported_name(st: *mut State, f: Value) -> Option<Vec<u8>> 
     exported_names(st, &[f]).pop()?
 }
 
-/// Does the same for several functions, by one walk over the libraries.
+/// Returns what [`exported_name`] returns for each of several functions, with one walk over the
+/// libraries.
 unsafe fn exported_names(st: *mut State, functions: &[Value]) -> Vec<Option<Vec<u8>>> {
     let mut names = vec![None; functions.len()];
     let mut s = StateRef::new(st);
@@ -31,7 +32,7 @@ unsafe fn exported_names(st: *mut State, functions: &[Value]) -> Vec<Option<Vec<
     if !loaded.is_table() {
         return names;
     }
-    // The first name that is found counts.
+    // The first name found is used.
     let mut note = |v: Value, module: &[u8], field: &[u8]| {
         for (name, f) in names.iter_mut().zip(functions) {
             if name.is_none() && v.raw_equals(*f) {
@@ -64,7 +65,8 @@ unsafe fn exported_names(st: *mut State, functions: &[Value]) -> Vec<Option<Vec<
     names
 }
 
-/// Returns what a traceback says of a level whose function has this `exported` name.
+/// Returns the description of a level in a traceback; `exported` is the exported name of its
+/// function.
 unsafe fn describe(l: Level, exported: Option<Vec<u8>>) -> Vec<u8> {
     if let Some(name) = exported {
         return [b"function '", &name[..], b"'"].concat();
@@ -116,7 +118,7 @@ pub unsafe fn traceback(
     out.extend_from_slice(b"stack traceback:");
     let levels: Vec<Level> = successors(Level::innermost(st, th), |l| l.caller()).collect();
     let levels = levels.get(first..).unwrap_or_default();
-    // PUC leaves out two levels or more, and does not count the first of them.
+    // PUC omits at least two levels, and does not count the first of them.
     let skip = if levels.len() > FIRST + LAST + 1 { FIRST..levels.len() - LAST } else { 0..0 };
     let shown = levels.iter().enumerate().filter(|(i, _)| !skip.contains(i));
     let functions: Vec<Value> = shown.map(|(_, l)| l.function()).collect();

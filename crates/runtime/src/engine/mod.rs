@@ -1,8 +1,8 @@
 //! The parts that all states of an engine share: symbols and shapes.
 //!
-//! **Invariant:** nothing here points into a heap, and everything is dropped with its last user,
-//! except the shapes of the library's tables. So an engine in which many programs have run is as
-//! large as one that has created its first state.
+//! **Invariant:** nothing here points into a heap, and everything except the shapes of the
+//! library's tables is dropped with its last user. So an engine in which many programs have run is
+//! as large as one that has created its first state.
 
 mod shape;
 mod symbol;

@@ -107,17 +107,17 @@ impl Successors {
 }
 
 /// An engine-wide hidden class: which fields a table has, in which slots, whether these are inline,
-/// and whether it has a metatable. There are two trees, that of tables whose slots are inline, and
-/// that of the others: a table moves from the first to the second when it has no more room for a
-/// field. Immutable except for the transitions, which are weak: a successor keeps its
+/// and whether it has a metatable. There are two trees: one of the shapes whose slots are inline,
+/// and one of the others. A table moves from the first to the second when it has no more room for a
+/// field. A shape is immutable except for its transitions, which are weak: a successor keeps its
 /// predecessor alive, and not the reverse.
 pub struct Shape {
     id: u32,
     count: u32,
     has_meta: bool,
     is_inline: bool,
-    /// The predecessor, and the field that was added (none: a metatable). The root has no
-    /// predecessor.
+    /// The predecessor, and the field that was added (`None`: a metatable was added). The root has
+    /// no predecessor.
     origin: Option<(Arc<Shape>, Option<Arc<Symbol>>)>,
     /// Successors by the address of the symbol (0: addition of a metatable). The address identifies
     /// the symbol, since the successor holds it. An entry whose successor was dropped has no
@@ -161,7 +161,7 @@ impl Shape {
     }
 
     /// Returns whether the field slots of all tables of this shape are inline, at a fixed distance
-    /// from the table. Those of other tables may be.
+    /// from the table. If not, the slots of some tables may still be inline.
     pub fn is_inline(&self) -> bool {
         self.is_inline
     }

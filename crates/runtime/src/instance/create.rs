@@ -71,7 +71,7 @@ impl Instance {
             children.add(i).write(null_mut());
         }
         let this = this.cast::<Instance>();
-        // inline caches of callees have its address
+        // The inline caches of callees hold the address of the instance as an integer.
         this.expose_provenance();
         this.write(Instance {
             header: GcHeader { kind: Kind::Instance, mark: 0, flags: 0, aux: 0, word: 0 },
@@ -115,7 +115,7 @@ impl Instance {
         let proto = Arc::clone(&(&(*this).proto).protos[i]);
         let c = Instance::create(st, proto, this);
         if c.is_null() || st.heap.has_failed() {
-            // Some of its constants may be other strings, for want of memory.
+            // For lack of memory, some of the instance's constants may be the wrong strings.
             return null_mut();
         }
         *(*this).children.add(i) = c;
@@ -127,8 +127,8 @@ impl Instance {
         c
     }
 
-    /// Returns the constant of `parent` (which may be null) that is this string, if it is a long
-    /// one. Short strings are interned, so they are the same object anyway.
+    /// Returns the constant of `parent` (which may be null) that equals this string, if the string
+    /// is long. Short strings are interned, so equal ones are the same object anyway.
     unsafe fn long_string(parent: *mut Instance, bytes: &[u8]) -> Option<Value> {
         if bytes.len() <= MAX_SHORT || parent.is_null() {
             return None;

@@ -20,10 +20,10 @@ use crate::string::LuaString;
 use crate::table::{Cell, LocalShape, Table};
 use crate::value::Value;
 
-/// A proto in one state. Allocated outside the blocks, and freed when the last closure (or the
-/// parent's instance) is gone.
+/// A proto in one state. It is allocated outside the blocks, and freed when no closure and no
+/// parent's instance refers to it.
 ///
-/// Its arrays follow it in the same allocation, as many programs create many instances.
+/// Its arrays follow it in the same allocation, since many programs create many instances.
 #[repr(C)]
 pub struct Instance {
     /// Header.
@@ -44,13 +44,13 @@ pub struct Instance {
     pub num_params: u8,
     /// Whether the function takes extra arguments.
     pub is_vararg: bool,
-    /// Number of entries so far, wrapping: a hint for the compiler, on which no correctness
-    /// depends.
+    /// Number of entries so far, wrapping. It is a hint for the compiler, on which correctness does
+    /// not depend.
     pub entries: u32,
-    /// How many more calls compiled code may make to the runtime for cases that it was not compiled
-    /// for, before the compiler is told.
+    /// The number of calls that compiled code may still make to the runtime for cases that it was
+    /// not compiled for, before the compiler is notified.
     pub misses_left: u32,
-    /// The value from which `misses_left` was last counted down.
+    /// The value from which `misses_left` counts down.
     pub miss_step: u32,
     /// Inline caches of fields.
     pub fields: *mut FieldCache,
@@ -64,10 +64,10 @@ pub struct Instance {
     pub children: *mut *mut Instance,
     /// The function's code and description.
     pub proto: Arc<Proto>,
-    /// Size in bytes of the proto and of those inner functions that have no instance of their own,
+    /// Size in bytes of the proto and of those inner functions that have no instance of their own
     /// and so are counted only here.
     pub proto_bytes: usize,
-    /// Lengths of the arrays whose lengths the proto does not have.
+    /// Lengths of those arrays whose lengths the proto does not store.
     pub counts: RecordCounts,
 }
 
@@ -134,9 +134,9 @@ const _: () = assert!(
 pub struct FieldCache {
     /// The first entry.
     pub first: FieldEntry,
-    /// Further entries, which are tried in order.
+    /// Further entries, tried in order.
     pub more: Option<Box<FurtherEntries>>,
-    /// Number of misses so far, saturating, which shows how polymorphic the access is.
+    /// Number of misses so far, saturating. It shows how polymorphic the access is.
     pub misses: u32,
 }
 
@@ -173,13 +173,13 @@ pub struct FieldEntry {
     pub own_shape: u32,
     /// The slot in the table or in the holder.
     pub slot: u32,
-    /// Tables of this shape do not have the field. With the metatable word `meta`, they find it in
-    /// `holder` (null: it is absent, and the result is nil), or, for a store, gain it by the
+    /// Tables of this shape do not have the field. Those with the metatable word `meta` find it in
+    /// `holder` (null: the field is absent, and the result is nil) or, for a store, gain it by the
     /// transition to the shape `outcome`.
     pub chain_shape: u32,
-    /// The shape id of `holder`, which is also compared; 0 if the holder is a dictionary and `slot`
-    /// the index of a node. Of an own entry with a holder, which has the field for tables that have
-    /// nil in their slot: the slot there plus 1.
+    /// The shape id of `holder`, which is compared too; 0 if the holder is a dictionary, in which
+    /// case `slot` is the index of a node. In an own entry with a holder, which has the field for
+    /// tables whose slot is nil: the slot in the holder plus 1.
     pub holder_shape: u32,
     /// The state's [`MetaEpoch`] for which `holder` is valid.
     pub epoch: MetaEpoch,
@@ -187,19 +187,19 @@ pub struct FieldEntry {
     pub meta: usize,
     /// The table of the chain that has the field, in its `slot`.
     pub holder: *mut Table,
-    /// Of an entry for stores, which has no holder: the [`LocalShape`] after the field was added.
-    /// Of a chain entry for loads: the `LuaClosure` that the holder has in the field, or null if
-    /// the value is none; it is valid under the same conditions as the holder.
+    /// In an entry for stores, which has no holder: the [`LocalShape`] after the field was added.
+    /// In a chain entry for loads: the `LuaClosure` in the holder's field, or null if the value is
+    /// not one. It is valid under the same conditions as the holder.
     pub outcome: *mut GcHeader,
 }
 
 impl FieldEntry {
     /// A shape id that no table has.
     pub const NO_SHAPE: u32 = RESERVED_IDS.start + 2;
-    /// The `chain_shape` of an entry for strings, which no table has either: `meta` is the
+    /// The `chain_shape` of an entry for strings. No table has this id either; `meta` is the
     /// metatable of strings.
     pub const STRING_SHAPE: u32 = RESERVED_IDS.start + 1;
-    /// The `chain_shape` of an entry for userdata, which no table has either: `meta` is their
+    /// The `chain_shape` of an entry for userdata. No table has this id either; `meta` is their
     /// metatable.
     pub const USERDATA_SHAPE: u32 = RESERVED_IDS.start;
     /// An entry that matches nothing.
@@ -275,18 +275,18 @@ pub struct GlobalCache {
 }
 
 /// The inline cache of a call site: the first callee, which is the instance of a Lua function or a
-/// native function, and how often others were called.
+/// native function, and the number of calls of other callees.
 #[repr(C)]
 pub struct CalleeCache {
     /// The address of the first callee's [`Instance`], or
-    /// [`NativeClosure::callee`](crate::closure::NativeClosure::callee). 0: no call so far.
+    /// [`NativeClosure::callee`](crate::closure::NativeClosure::callee); 0 before the first call.
     pub callee: usize,
     /// Number of calls of other callees, saturating.
     pub others: u32,
 }
 
 impl CalleeCache {
-    /// Stands for callees that are not functions.
+    /// Stands for a callee that is not a function, or whose instance has died.
     pub const OTHER: usize = 1;
     /// The bit that marks native functions; no address has it.
     pub const NATIVE: usize = 1 << (usize::BITS - 1);
@@ -302,11 +302,11 @@ impl CalleeCache {
     }
 }
 
-/// What an instance keeps for a NEWTABLE.
+/// The record that an instance keeps for a NEWTABLE instruction.
 #[repr(C)]
 pub struct Site {
-    /// The shape of the tables that are made there: that of a table with the fields that the
-    /// constructor names. Null as long as none was made.
+    /// The shape of the tables made there: that of a table with the fields that the constructor
+    /// names. Null until the first table is made.
     pub shape: *mut LocalShape,
 }
 

@@ -1,5 +1,5 @@
-//! The feedback of an instance as text, with nothing in it that differs between two states that did
-//! the same: of addresses it says only whether they are there.
+//! The feedback of an instance as text that is equal for two states that did the same: of an
+//! address it says only whether it is null.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,8 @@ use super::{CalleeCache, FieldEntry, Instance};
 use crate::native::Builtin;
 
 impl Instance {
-    /// Returns counters, cells and records of the instance and of those of its inner functions.
+    /// Returns the counters, cells and records of the instance and of its inner functions'
+    /// instances.
     ///
     /// # Safety
     /// As for [`Instance::cells`].

@@ -5,7 +5,7 @@ use crate::convert;
 use crate::value::{SlotExt, Tag};
 
 impl Cx {
-    /// Raises an error whose message is `msg` after the position of this function's caller
+    /// Raises an error whose message is `msg`, preceded by the position of this function's caller
     /// (`luaL_error`).
     pub fn error(&self, msg: impl AsRef<[u8]>) -> Raised {
         let mut text = self.position(1);
@@ -19,8 +19,8 @@ impl Cx {
         self.raise(s)
     }
 
-    /// Raises an error with any value. The string "not enough memory" raises the error of memory
-    /// again.
+    /// Raises an error with any value. If the value is the string "not enough memory", the error is
+    /// again a memory error.
     pub fn raise(&self, v: Val<'_>) -> Raised {
         // SAFETY: N1; `error` is a root.
         unsafe { (*self.state()).raise_again(v.raw()) }
@@ -53,7 +53,7 @@ impl Cx {
     }
 
     /// Returns the type name of a value for error messages: `__name` of its metatable, or the plain
-    /// name ("light userdata" for those).
+    /// name ("light userdata" for light userdata).
     pub fn type_name_of(&self, v: Val<'_>) -> Vec<u8> {
         if let Some(name) =
             self.metatable_of(v).map(|m| m.get_name(self, "__name")).and_then(Val::as_str)

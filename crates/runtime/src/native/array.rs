@@ -1,4 +1,4 @@
-//! The array parts of tables, as native functions move and sort their elements.
+//! Access to the array parts of tables for native functions that move and sort their elements.
 
 use std::ptr;
 
@@ -16,8 +16,8 @@ pub enum NumberArray<'a> {
 }
 
 impl Cx {
-    /// Passes the array part of the table at value `i` to `f`, if it holds numbers of one kind. `f`
-    /// also receives a function that tells whether the script must stop.
+    /// Passes the array part of the table at value `i` to `f`, if all elements are integers or all
+    /// are floats. `f` also receives a function that tells whether the script must stop.
     pub fn with_numbers<R>(
         &mut self,
         i: usize,
@@ -45,9 +45,9 @@ impl Cx {
 }
 
 impl<'a> Tab<'a> {
-    /// Inserts `v` before element `pos` and moves the elements up to `len` up by one, when `1 <=
-    /// pos <= len` and all of them are in the array part. Primitive access; returns false if it did
-    /// nothing.
+    /// Inserts `v` before element `pos` of the array part and moves the elements from `pos` to the
+    /// end of the array part up by one, without metamethods. Does so only if `pos` is in the array
+    /// part and the last element can move within it; returns whether it did.
     pub fn insert_element(self, cx: &Cx, pos: i64, v: Val<'_>) -> bool {
         // SAFETY: N2; `pos` is checked against the array.
         unsafe {
@@ -60,7 +60,7 @@ impl<'a> Tab<'a> {
             let last = Table::get_int(t, n);
             Table::set_int(st, t, n + 1, last);
             if i64::from((*t).array_len) <= n {
-                // The new element is not in the array part. It does no harm there: the general path
+                // The new last element is not in the array part. It does no harm: the general path
                 // writes it again.
                 return false;
             }
@@ -70,8 +70,8 @@ impl<'a> Tab<'a> {
         }
     }
 
-    /// Removes element `pos` and moves the elements up to `len` down by one, when `1 <= pos <= len`
-    /// and all of them are in the array part.
+    /// Removes element `pos` of the array part and moves the elements after it down by one. Returns
+    /// `None`, without changing the table, if `pos` is not in the array part.
     pub fn remove_element(self, cx: &Cx, pos: i64) -> Option<Val<'a>> {
         // SAFETY: N2; `pos` is checked against the array.
         unsafe {
@@ -89,9 +89,9 @@ impl<'a> Tab<'a> {
     }
 }
 
-/// Copies `count` elements of the array part; both ranges are below `array_len`. A large table may
-/// be traced partially, and elements could move from its untraced to its traced part, so this
-/// counts as a store.
+/// Copies `count` elements of the array part; both ranges are below `array_len`. The collector may
+/// have traced a large table partially, and elements could move from the untraced to the traced
+/// part, so this counts as a store.
 unsafe fn move_elements(st: *mut State, t: *mut Table, from: usize, to: usize, count: usize) {
     (*st).barrier(t.cast());
     let payloads = (*t).array.cast::<u64>();

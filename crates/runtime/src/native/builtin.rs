@@ -12,7 +12,7 @@ macro_rules! builtins {
         }
 
         impl Builtin {
-            /// The names of all, by number, as dumps show them.
+            /// The names of all known functions, by number, as dumps show them.
             pub const NAMES: &[&str] = &[$($name),+];
 
             /// The number of known functions.
@@ -67,15 +67,15 @@ builtins! {
 }
 
 impl Builtin {
-    /// Returns whether the function with this number has a leaf: one that machine code calls
+    /// Returns whether the function with this number has a leaf: a version that machine code calls
     /// without a frame.
     #[inline(always)]
     pub const fn has_leaf(number: u32) -> bool {
         Builtin::SetMetatable as u32 <= number && number <= Builtin::Remove as u32
     }
 
-    /// Returns the number of the callee that a [`CalleeCache`] has, if it is a function with a
-    /// leaf. No code lies at so small an address.
+    /// Returns the number of the function that `callee` of a [`CalleeCache`] identifies, if that
+    /// function has a leaf. No code has so small an address.
     pub fn of_callee(callee: usize) -> Option<u32> {
         let number = u32::try_from(callee & !CalleeCache::NATIVE).ok()?;
         (callee & CalleeCache::NATIVE != 0 && Builtin::has_leaf(number)).then_some(number)

@@ -106,8 +106,8 @@ impl Cx {
         }
     }
 
-    /// Catches an error that this function itself raised: enclosing message handlers see it, and
-    /// its value is pushed.
+    /// Catches an error that this function itself raised: enclosing message handlers are called,
+    /// and the error value is pushed.
     pub fn catch(&mut self, _: Raised) {
         let (base, kept) = (self.base_offset(), self.top());
         // SAFETY: N1; the frame of this function is on top and stays in place.
@@ -133,9 +133,9 @@ impl Cx {
         Ok(Ret::CALL)
     }
 
-    /// Like [`Cx::call_then`], but an error in the call is caught and also resumes this function at
-    /// `step`. With `handler`, value 0 of the stack is a message handler, called with the error
-    /// where it is raised.
+    /// Like [`Cx::call_then`], but an error in the call is caught, after which this function also
+    /// runs again at `step`. With `handler`, value 0 of the stack is a message handler, which is
+    /// called with the error where it is raised.
     pub fn call_protected_then(&self, nargs: usize, step: u32, handler: bool) -> NativeResult {
         let bits = if handler { flags::PROTECTED | flags::HANDLER } else { flags::PROTECTED };
         // SAFETY: N1.
@@ -219,15 +219,15 @@ impl Cx {
         unsafe {
             let th = co.raw().as_thread();
             match (*th).status {
-                // the host may still push a function
+                // A host may still push a function on an idle coroutine.
                 Status::Suspended if Thread::is_idle(th) && (*th).top == (*th).base => Status::Dead,
                 status => status,
             }
         }
     }
 
-    /// Resumes the coroutine at value `co` with the last `nargs` values, which are removed.
-    /// Resuming a coroutine that cannot be resumed is an error like one that it raises.
+    /// Resumes the coroutine at value `co` with the last `nargs` values, which are removed. An
+    /// attempt to resume a coroutine that cannot be resumed fails like an error in it.
     ///
     /// # Panics
     /// Panics if value `co` is not a coroutine.
@@ -249,7 +249,7 @@ impl Cx {
         }
     }
 
-    /// Closes the coroutine at value `co`, which is suspended or dead. On failure pushes its error
+    /// Closes the coroutine at value `co`, which is suspended or dead. On failure, pushes its error
     /// value and returns false.
     ///
     /// # Panics
@@ -281,7 +281,7 @@ impl Cx {
     /// Pushes `object[key]`, with metamethods.
     ///
     /// # Errors
-    /// Returns their errors, or "attempt to index …".
+    /// Returns the errors of metamethods, or "attempt to index …".
     pub fn index(&mut self, object: usize, key: Value) -> Result<(), Raised> {
         let mut object = self.get(object).raw();
         for _ in 0..Table::MAX_CHAIN {
@@ -319,10 +319,10 @@ impl Cx {
         Err(unsafe { runtime_error(self.state(), b"'__index' chain too long; possible loop") })
     }
 
-    /// Assigns `object[key]` the last value, with metamethods, and pops it.
+    /// Pops the last value and assigns it to `object[key]`, with metamethods.
     ///
     /// # Errors
-    /// Returns their errors, or "attempt to index …".
+    /// Returns the errors of metamethods, or "attempt to index …".
     pub fn set_index(&mut self, object: usize, key: Value) -> Result<(), Raised> {
         let mut object = self.get(object).raw();
         for _ in 0..Table::MAX_CHAIN {
@@ -336,7 +336,7 @@ impl Cx {
                     };
                     if h.is_nil() {
                         if let Some(bytes) = t.set_within(self, Val::new(key), v)? {
-                            // the value is on the stack, and object and key are the caller's
+                            // The value is on the stack, and the caller keeps object and key alive.
                             self.make_room(bytes)?;
                             let v = self.get(self.top() - 1);
                             let t = Val::new(object).as_table();
@@ -486,10 +486,10 @@ impl Cx {
         self.str(&text)
     }
 
-    /// Runs an operation that may take long and does not use the state, such as waiting for input:
-    /// the reclamation of machine code does not wait for this state meanwhile.
+    /// Runs an operation that may take long and does not use the state, such as waiting for input.
+    /// Meanwhile the reclamation of machine code does not wait for this state.
     pub fn blocking<R>(&self, f: impl FnOnce() -> R + Send) -> R {
-        /// Ends the wait, also after a panic.
+        /// Unblocks the state when dropped, also after a panic.
         struct Blocked(*mut State);
         impl Drop for Blocked {
             fn drop(&mut self) {
@@ -501,8 +501,8 @@ impl Cx {
             }
         }
         let st = self.state();
-        // SAFETY: N1: the frame of this function is on top, and `f` cannot reach the state: what
-        // could is not `Send`.
+        // SAFETY: N1: the frame of this function is on top. `f` cannot reach the state, as anything
+        // that could is not `Send`.
         if let Some(tier) = unsafe { (&mut (*st).tier).as_mut() } {
             tier.block();
         }
@@ -510,7 +510,7 @@ impl Cx {
         f()
     }
 
-    /// Copies the first `n` values of a table's array to the stack.
+    /// Copies `n` values of a table's array, from index `first` on, to the stack.
     ///
     /// # Errors
     /// Returns an error when there is no room on the stack.

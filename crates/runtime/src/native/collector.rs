@@ -10,7 +10,7 @@ impl Cx {
         unsafe { (*self.state()).gc_full() };
     }
 
-    /// Performs a collector step as if `kilobytes` were allocated; returns whether it ended a
+    /// Performs a collector step as if `kilobytes` had been allocated; returns whether it ended a
     /// cycle.
     pub fn gc_step(&mut self, kilobytes: usize) -> bool {
         // SAFETY: as above.

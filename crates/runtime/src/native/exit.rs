@@ -1,12 +1,12 @@
-//! The end of a state's life, as the program requests it (manual 6.9, `os.exit`).
+//! The end of a state's life at the request of the program (manual 6.9, `os.exit`).
 
 use super::{Cx, Val};
 use crate::meta::Event;
 use crate::value::SlotExt;
 
 impl Cx {
-    /// Ends the state's life as far as a program can tell: closes the pending variables of the main
-    /// coroutine and calls all finalizers. For `os.exit`.
+    /// Ends the state's life as far as a program can observe: closes the pending variables of the
+    /// main coroutine and calls all finalizers. For `os.exit`.
     pub fn close_state(&mut self) {
         // SAFETY: N1; `&mut self` ends the life of every value. A pending variable's slot is alive.
         unsafe {
@@ -17,7 +17,7 @@ impl Cx {
                 self.push_callee(h);
                 self.push(v);
                 self.push(Val::NIL);
-                // an error here has no receiver
+                // Nothing can receive an error here.
                 let _ = self.call_protected(2);
             }
             (*self.state()).gc_close();

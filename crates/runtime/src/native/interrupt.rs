@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::{Cx, Raised};
 use crate::state::poll;
 
-/// Number of bytes of source text that take about as long to compile as an instruction takes to
+/// Number of bytes of source text that take about as long to compile as one instruction takes to
 /// execute.
 const BYTES_PER_INSTRUCTION: usize = 4;
 
@@ -41,7 +41,8 @@ impl Cx {
         }
     }
 
-    /// Returns what [`Cx::interrupt_pending`] reads, for work without the context.
+    /// Returns a view of the requests that [`Cx::interrupt_pending`] reads, for work without the
+    /// context.
     pub fn stop_sign(&self) -> StopSign<'_> {
         // SAFETY: N1; the word is atomic, and no exclusive reference to the state exists while
         // `self` is lent.
@@ -54,7 +55,7 @@ impl Cx {
         unsafe { (*self.state()).forget_interrupt() };
     }
 
-    /// Checks in long loops of native functions whether the script must stop. Where instructions
+    /// Checks whether the script must stop, for long loops of native functions. Where instructions
     /// are counted, charges 100 of them.
     ///
     /// # Errors

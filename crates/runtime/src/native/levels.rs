@@ -10,12 +10,12 @@ use crate::value::{SlotExt, Tag, Value};
 pub struct LevelInfo {
     /// The line that it executes.
     pub line: Option<u32>,
-    /// The kind and the name by which it was called.
+    /// The kind (`namewhat`) and the name by which it was called.
     pub name: Option<(&'static str, Vec<u8>)>,
     /// Whether it was called by a tail call.
     pub is_tail_call: bool,
-    /// The first value that a call or return hook concerns, as a local variable, and the number of
-    /// values.
+    /// The first value that a call or return hook receives, as the number of a local variable, and
+    /// the number of values.
     pub transfer: (u32, u32),
 }
 
@@ -37,7 +37,7 @@ fn visible(v: Value) -> Value {
     if matches!(v.tag(), Tag::FRAME | Tag::ITER) { Value::NIL } else { v }
 }
 
-/// Makes a hook that was not called yet.
+/// Makes a hook that has not been called yet.
 fn made(f: Func<'_>, s: &HookSetting) -> Hook {
     Hook {
         function: f.val().raw(),
@@ -81,14 +81,14 @@ impl Cx {
         unsafe { FunctionInfo::of(f.val().raw()) }
     }
 
-    /// Returns function and information of level `n` of a coroutine (`None`: the running one); 0 is
-    /// the innermost.
+    /// Returns the function of level `n` of a coroutine (`None`: the running one) and information
+    /// about it; level 0 is the innermost.
     ///
     /// # Panics
     /// Panics if `co` is given and not a coroutine.
     pub fn level_info(&self, co: Option<Val<'_>>, n: i64) -> Option<(Val<'_>, LevelInfo)> {
         let l = self.level_of(co, n)?;
-        // SAFETY: nothing changed the stack since.
+        // SAFETY: nothing has changed the stack since.
         unsafe {
             let th = self.thread_or_running(co);
             let above = self.level_of(co, n - 1).and_then(|l| l.name());
@@ -118,8 +118,8 @@ impl Cx {
         perilune_bytecode::active_locals(proto, 0).nth(i).map(|l| proto.str(l.name).to_vec())
     }
 
-    /// Returns name and value of local variable `n` of a level. The outer `None`: the level does
-    /// not exist.
+    /// Returns the name and the value of local variable `n` of a level. The outer `None` means that
+    /// the level does not exist.
     ///
     /// # Panics
     /// Panics if `co` is given and not a coroutine.
@@ -131,12 +131,12 @@ impl Cx {
         n: i64,
     ) -> Option<Option<(Vec<u8>, Val<'_>)>> {
         let l = self.level_of(co, level)?;
-        // SAFETY: nothing changed the stack since.
+        // SAFETY: nothing has changed the stack since.
         unsafe { Some(l.local(n).map(|(name, place)| (name, Val::new(visible(place.get()))))) }
     }
 
-    /// Sets local variable `n` of a level and returns its name. The outer `None`: the level does
-    /// not exist.
+    /// Sets local variable `n` of a level and returns its name. The outer `None` means that the
+    /// level does not exist.
     ///
     /// # Panics
     /// Panics if `co` is given and not a coroutine.
@@ -149,8 +149,8 @@ impl Cx {
     ) -> Option<Option<Vec<u8>>> {
         let l = self.level_of(co, level)?;
         let th = self.thread_or_running(co);
-        // SAFETY: nothing changed the stack since. The stack of a coroutine that does not run may
-        // have been scanned.
+        // SAFETY: nothing has changed the stack since. The stack of a coroutine that does not run
+        // may have been scanned.
         unsafe {
             let name = l.set_local(n, v.raw());
             (*self.state()).barrier(th.cast());
@@ -168,7 +168,7 @@ impl Cx {
     /// Panics if `co` is given and not a coroutine.
     pub fn set_hook(&self, co: Option<Val<'_>>, hook: Option<(Func<'_>, HookSetting)>) {
         let th = self.thread_or_running(co);
-        // SAFETY: N1, N2. A hook that sets another one stays the active one.
+        // SAFETY: N1, N2. A hook that sets another hook remains the active one.
         unsafe {
             let (active, transfer) =
                 (*th).hook.as_ref().map_or((false, (0, 0)), |h| (h.active, h.transfer));
@@ -185,7 +185,7 @@ impl Cx {
     }
 
     /// Makes the running coroutine yield, without values, when a hook for a line or a count has
-    /// returned. Where it may not yield, it continues.
+    /// returned. If it may not yield, it continues.
     pub fn yield_after_hook(&self) {
         // SAFETY: N1.
         unsafe { (*(*self.state()).thread).hook_yields = true };

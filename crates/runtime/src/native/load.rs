@@ -52,14 +52,14 @@ impl Cx {
         unsafe {
             let globals = Value::table((*self.state()).globals);
             let closure = State::instantiate(self.state(), proto.clone(), globals);
-            // After a failure, constants may be other strings.
+            // After a failed allocation, constants may be the wrong strings.
             let failed = closure.is_null() || (*self.state()).heap.has_failed();
             (!failed).then(|| Val::new(Value::function(closure)))
         }
     }
 
-    /// Returns true if [`Cx::load`] with `mode` rejects every chunk that starts with `text`, with
-    /// the same error. `false` guarantees nothing.
+    /// Returns true if [`Cx::load`] with `mode` certainly rejects every chunk that starts with
+    /// `text`, with the same error. False means that this is not known.
     pub fn is_hopeless(&self, text: &[u8], mode: &[u8]) -> bool {
         // SAFETY: N1.
         let (depth, watch) = unsafe { ((*self.state()).native_depth, State::watch(self.state())) };
@@ -75,7 +75,7 @@ impl Cx {
         if f.is_native() {
             return None;
         }
-        // SAFETY: N2; a closure's instance lives as long as it.
+        // SAFETY: N2; the instance of a closure lives at least as long as the closure.
         unsafe {
             let instance = (*f.val().raw().as_function()).instance;
             Some(perilune_bytecode::dump(&(*instance).proto, strip))

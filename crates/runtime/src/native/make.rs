@@ -10,7 +10,7 @@ use crate::table::Table;
 use crate::userdata::Userdata;
 use crate::value::{SlotExt, Value};
 
-/// Bytes of a string that are written between two checks whether the script must stop.
+/// Number of bytes of a string that are written between two checks whether the script must stop.
 const PIECE: usize = 1 << 20;
 
 impl Cx {
@@ -61,7 +61,7 @@ impl Cx {
         }
         self.check_room(len)?;
         // SAFETY: N1; the string is long, has room for `len` bytes, and is not visible before all
-        // are written. If writing stops early, it ends where writing ended: large objects are freed
+        // are written. If writing stops early, the string is cut off there: large objects are freed
         // by the size in their own record.
         unsafe {
             let s = (*self.state()).new_long(len);
@@ -83,7 +83,8 @@ impl Cx {
         }
     }
 
-    /// Makes a string with this content, which may be long: copying it can be interrupted.
+    /// Makes a string with this content, which may be so long that copying it has to be
+    /// interruptible.
     ///
     /// # Errors
     /// Returns "not enough memory" or "interrupted!".
@@ -97,9 +98,9 @@ impl Cx {
         })
     }
 
-    /// Returns "not enough memory" if a single object of `bytes` bytes cannot be allocated. For
-    /// objects that a script can make arbitrarily large; other allocations count against the limit
-    /// at the next safepoint.
+    /// Returns "not enough memory" if a single object of `bytes` bytes cannot be allocated. Used
+    /// for objects that a script can make arbitrarily large; other allocations count against the
+    /// limit at the next safepoint.
     pub fn check_room(&self, bytes: usize) -> Result<(), Raised> {
         // SAFETY: N1.
         unsafe {
@@ -113,7 +114,7 @@ impl Cx {
         }
     }
 
-    /// Like [`Cx::check_room`], after a full collection if there is no room otherwise.
+    /// Like [`Cx::check_room`], but performs a full collection if there is no room without one.
     ///
     /// # Errors
     /// Returns "not enough memory", or the error that stops the script if the collection had to
@@ -134,7 +135,7 @@ impl Cx {
         Err(self.memory_error())
     }
 
-    /// Collects after a native function failed because of lack of room, so that it can be run
+    /// Performs a collection after a native function failed for lack of memory, so that it can run
     /// again.
     ///
     /// # Errors
@@ -153,11 +154,11 @@ impl Cx {
         self.interrupted()
     }
 
-    /// Like [`Cx::interrupted`], for long loops of native functions that allocate; also collects if
-    /// it is time.
+    /// Like [`Cx::interrupted`], for long loops of native functions that allocate. Also collects
+    /// when a collection is due.
     ///
     /// # Errors
-    /// As there, and "not enough memory".
+    /// As for [`Cx::interrupted`], and "not enough memory".
     pub fn safepoint(&mut self) -> Result<(), Raised> {
         self.interrupted()?;
         // SAFETY: N1; `&mut self` ends the life of every value.
@@ -185,14 +186,15 @@ impl Cx {
         }
     }
 
-    /// Makes a table with fields of these distinct names; field number `i` is `value(i)`. Faster
-    /// than adding them one by one, as the engine knows the list.
+    /// Makes a table with fields of these distinct names; field number `i` is `value(i)`. This is
+    /// faster than adding them one by one, as the engine keeps the shape for the list of names.
     pub fn table_with<'a>(
         &'a self,
         names: &'static [&'static str],
         mut value: impl FnMut(usize) -> Val<'a>,
     ) -> Tab<'a> {
-        // SAFETY: N1; no safepoint comes in between, as `value` has the context shared at most.
+        // SAFETY: N1; no safepoint occurs meanwhile, as `value` has at most shared access to the
+        // context.
         let t = unsafe { Table::with_names(self.state(), names, |i| value(i).raw()) };
         Tab(Val::new(Value::table(t)))
     }
@@ -203,7 +205,7 @@ impl Cx {
         let count = self.top().saturating_sub(from);
         let t = self.table(count, fields);
         // SAFETY: N1: the slots below the top are initialised, and stay in place as no safepoint
-        // comes in between.
+        // occurs meanwhile.
         unsafe { Table::set_list(self.state(), t.ptr(), 0, self.base().add(from), count) };
         t
     }
@@ -244,12 +246,12 @@ impl Cx {
         unsafe { self.udata_of_any(data, n) }
     }
 
-    /// Like [`Cx::udata`].
+    /// Like [`Cx::udata`], for a value that need not be `Send`.
     ///
     /// # Safety
     /// The state stays on its thread while the value exists, unless the value is `Send`.
     pub unsafe fn udata_of_any(&self, data: Box<dyn std::any::Any>, n: usize) -> Udata<'_> {
-        // SAFETY: N1; adopted as the kind that it is.
+        // SAFETY: N1; the object is adopted as the kind that its header names.
         unsafe {
             let u = Userdata::new(data, n);
             let bytes = u.bytes();
@@ -265,7 +267,7 @@ impl Cx {
     #[inline]
     pub fn udata_of_memory(&self, size: usize, n: usize) -> Result<Udata<'_>, Raised> {
         self.check_room(size)?;
-        // SAFETY: N1; H4. `check_room` allows no more than 32 bits.
+        // SAFETY: N1; H4. `check_room` accepts only sizes that fit in 32 bits.
         unsafe {
             let bytes = Userdata::size_with_memory(size, n);
             let o = (*self.state()).alloc(Kind::Memory, bytes);
@@ -282,10 +284,10 @@ impl Cx {
     /// Returns "not enough memory".
     pub fn udata_with_block(&self, size: usize) -> Result<Udata<'_>, Raised> {
         self.check_room(size)?;
-        // SAFETY: N1; adopted as the kind that it is.
+        // SAFETY: N1; the object is adopted as the kind that its header names.
         unsafe {
             let memory = &mut (*self.state()).heap.memory;
-            // `check_room` allows no more than 32 bits.
+            // `check_room` accepts only sizes that fit in 32 bits.
             let u = Userdata::with_block(memory, size as u32);
             let u = u.ok_or_else(|| self.memory_error())?;
             let bytes = u.bytes();
@@ -293,14 +295,14 @@ impl Cx {
         }
     }
 
-    /// Changes the size of a block that [`Cx::udata_with_block`] has made, which may move it. Its
-    /// contents are kept up to the smaller size.
+    /// Changes the size of the block of a userdata made by [`Cx::udata_with_block`], which may move
+    /// the block. Its contents are kept up to the smaller size.
     ///
     /// # Errors
     /// Returns "not enough memory".
     ///
     /// # Safety
-    /// The userdata is one of that function.
+    /// The userdata was made by that function.
     pub unsafe fn resize_block(&self, u: Udata<'_>, size: usize) -> Result<(), Raised> {
         let (st, u) = (self.state(), u.val().raw().as_userdata());
         let old = (*u).header.word as usize;
@@ -312,7 +314,8 @@ impl Cx {
         Ok(())
     }
 
-    /// Makes a native function that runs the foreign code at an address, which its closure has.
+    /// Makes a native function that runs the foreign code at `code`; its closure stores the
+    /// address.
     ///
     /// # Panics
     /// Panics with more than 255 bound values.

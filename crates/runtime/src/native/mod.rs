@@ -3,7 +3,7 @@
 //! A native function sees a stack of values: at entry its arguments, numbered from 0. It pushes
 //! results, and returns how many of the topmost values are results. The values it receives are
 //! [`Val`]s, which borrow the `Cx`: every operation that may run Lua code or collect takes `&mut
-//! self` and so ends their lives. Values that must live longer stay on the stack.
+//! self` and so ends their lifetimes. Values that must live longer stay on the stack.
 
 mod args;
 mod array;

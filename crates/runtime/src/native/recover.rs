@@ -26,8 +26,8 @@ impl State {
     /// of the calling frame, whose base is `base` slots above the bottom.
     ///
     /// # Safety
-    /// `st` is live, the frame at `base` is the one that made the call, and the call was made at
-    /// `kept`.
+    /// `st` is live, the frame at `base` is the one that made the call, and `kept` values were
+    /// below the callee at the call.
     pub(crate) unsafe fn recover(st: *mut State, base: usize, kept: usize) {
         let mut s = StateRef::new(st);
         let th = s.thread;
@@ -36,7 +36,7 @@ impl State {
         s.base = (*th).stack.add(base);
         s.close_upvalues((*th).stack.add(level));
         (&mut (*th).returning).retain(|r| (r.0 as usize) < level);
-        // the callee's slot, below all pending variables
+        // The slot of the callee is below all pending variables.
         (*th).stack.add(level).put(s.error);
         s.error = Value::NIL;
         while let Some(&slot) = (&(*th).to_close).last() {
@@ -58,7 +58,7 @@ impl State {
     }
 }
 
-/// Calls `__close` of `v` with the error at `level`, above the remaining values.
+/// Calls `__close` of `v` with the error value, which is in slot `level` of the stack.
 unsafe fn close(st: *mut State, v: Value, level: usize) -> Result<usize, crate::native::Raised> {
     let mut s = StateRef::new(st);
     let h = Table::metamethod(s.ptr(), v, Event::Close);

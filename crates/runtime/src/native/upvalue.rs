@@ -24,8 +24,8 @@ impl Cx {
             let place = upvalue_place(f, i)?;
             place.put(v.raw());
             if f.is_native() {
-                // inline caches of members rely on the tables that are bound to an `__index` of the
-                // host
+                // Inline caches of members depend on the tables that are bound to an `__index`
+                // function of the host.
                 let st = self.state();
                 (*st).meta_epoch = (*st).meta_epoch.next();
                 (*st).barrier(f.val().raw().as_header());

@@ -42,10 +42,10 @@ object_types! {
 }
 
 impl<'a> Val<'a> {
-    /// nil
+    /// The value nil.
     pub const NIL: Val<'static> = Val { v: Value::NIL, life: PhantomData };
 
-    /// A value under the rule of [`Val`]. The caller is responsible for the lifetime.
+    /// Makes a value that follows the rule of [`Val`]. The caller is responsible for the lifetime.
     #[inline(always)]
     pub(crate) fn new(v: Value) -> Val<'a> {
         Val { v, life: PhantomData }
@@ -150,8 +150,8 @@ impl<'a> Val<'a> {
     pub fn raw_equals(self, other: Val<'_>) -> bool {
         self.v.raw_equals(other.v)
     }
-    /// Returns the address that identifies an object (`%p`), which is that of the memory of a
-    /// userdata that has a block; `None` for other values.
+    /// Returns the address that identifies an object (`%p`); for a userdata with a block, that is
+    /// the address of the block. `None` for other values.
     pub fn address(self) -> Option<u64> {
         match self.v.tag() {
             Tag::USERDATA => {
@@ -228,7 +228,7 @@ impl<'a> Tab<'a> {
         // SAFETY: N2.
         unsafe { Table::length(self.ptr()) }
     }
-    /// Returns whether there are no elements and no fields, as far as a border of 0 tells.
+    /// Returns whether a border is 0. This does not tell whether there are other keys.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
@@ -253,8 +253,8 @@ impl<'a> Tab<'a> {
             Table::set_str_const(st, self.ptr(), name, v.v);
         }
     }
-    /// Like [`Tab::set`] within the memory limit: if there is no room for the table to grow, stores
-    /// nothing and returns the number of bytes that are missing.
+    /// Like [`Tab::set`], but respects the memory limit: if there is no room for the table to grow,
+    /// stores nothing and returns the number of bytes that are missing.
     pub fn set_within(
         self,
         cx: &Cx,
@@ -270,7 +270,7 @@ impl<'a> Tab<'a> {
             Err(Refused::Key(KeyError::Nan)) => Err(cx.error("table index is NaN")),
         }
     }
-    /// Writes a key with primitive access. Errors: "index is nil", "index is NaN".
+    /// Writes a key with primitive access. Its errors are "index is nil" and "index is NaN".
     pub fn set(self, cx: &Cx, key: Val<'_>, v: Val<'_>) -> Result<(), super::Raised> {
         // SAFETY: N2; Table::set does the barrier.
         match unsafe { Table::set(&mut *cx.state(), self.ptr(), key.v, v.v) } {
@@ -351,8 +351,8 @@ impl<'a> Udata<'a> {
     pub(crate) fn ptr(self) -> *mut Userdata {
         self.0.v.as_userdata()
     }
-    /// Passes the host's value to a closure, if it has this type. It cannot be kept, and the
-    /// closure must not use the same userdata again.
+    /// Passes the host's value to a closure, if it has this type. The reference cannot be kept, and
+    /// the closure must not use the same userdata again.
     pub fn with<T: 'static, R>(self, f: impl FnOnce(&mut T) -> R) -> Option<R> {
         // SAFETY: N2. The value is moved out while it is borrowed, so a second borrow finds
         // nothing.
@@ -393,8 +393,7 @@ impl<'a> Udata<'a> {
         // SAFETY: N2.
         unsafe { (&(*self.ptr()).user_values).get(n).map(|v| Val::new(*v)) }
     }
-    /// Makes room for `n` user values, if there are fewer; for one in userdata that C code has
-    /// made.
+    /// Makes room for `n` user values, if there are fewer, in a userdata that C code has made.
     pub fn make_user_values(self, n: usize) {
         // SAFETY: N2.
         unsafe { Userdata::make_user_values(self.ptr(), n) }

@@ -9,7 +9,8 @@ use super::State;
 use crate::chaos::Chaos;
 use crate::instance::Instance;
 
-/// A count at which the compiler is called, and called again at regular intervals after that.
+/// A count at which the compiler is called, and after which it is called again at regular
+/// intervals.
 ///
 /// The interval is the next power of two, so that a test is a mask and a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -69,31 +70,31 @@ pub trait Tier {
     /// Returns whether the version with this code id was permanently removed from its slot, so that
     /// frames in it should continue elsewhere.
     fn is_retired(&mut self, code: u32) -> bool;
-    /// Notes that code of the version `code`, which runs the frame on top, has met cases that it
-    /// was not compiled for, as often as `misses` says ([`crate::tier::MISSES_PER_EXIT`]). `left`:
-    /// this time it was left for the interpreter.
+    /// Records that code of the version `code`, which runs the frame on top, has met cases that it
+    /// was not compiled for, `misses` times ([`crate::tier::MISSES_PER_EXIT`]). `left` says that
+    /// this time the code has exited to the interpreter.
     ///
     /// # Safety
     /// As for [`Tier::hot_entry`].
     unsafe fn missed(&mut self, st: *mut State, code: u32, misses: u32, left: bool);
-    /// Notes that the frame on top, one of machine code, is about to be deoptimized.
+    /// Records that the frame on top, a frame of machine code, is about to be deoptimized.
     ///
     /// # Safety
     /// As for [`Tier::hot_entry`].
     unsafe fn exited(&mut self, st: *mut State);
-    /// Does a random operation on code, in the mode `chaos`.
+    /// Performs a random operation on code, in the mode `chaos`.
     ///
     /// # Safety
     /// This is a safepoint of the state.
     unsafe fn chaos(&mut self, st: *mut State, chaos: &mut Chaos);
-    /// Notes that the host enters the state, possibly while it is entered already.
+    /// Records that the host enters the state, which it may already have entered.
     fn enter(&mut self);
-    /// Notes that the host leaves the state. Each call belongs to one of [`Tier::enter`].
+    /// Records that the host leaves the state. Each call corresponds to one of [`Tier::enter`].
     fn leave(&mut self);
-    /// Notes that a native function is about to wait for something other than the state, which
-    /// nothing accesses meanwhile.
+    /// Records that a native function is about to wait for something other than the state. Nothing
+    /// accesses the state meanwhile.
     fn block(&mut self);
-    /// Notes that the native function continues.
+    /// Records that the native function continues.
     fn unblock(&mut self);
 }
 

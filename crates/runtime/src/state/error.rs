@@ -5,7 +5,7 @@ use crate::raised::{ErrorKind, Raised};
 use crate::value::Value;
 
 impl State {
-    /// Raises `value`, for which message handlers run.
+    /// Raises `value` as an error for which message handlers run.
     #[inline]
     pub fn raise(&mut self, value: Value) -> Raised {
         self.error = value;
@@ -14,7 +14,7 @@ impl State {
         Raised::new()
     }
 
-    /// Raises `value`, for which no message handler runs.
+    /// Raises `value` as an error for which no message handler runs.
     #[inline]
     pub fn raise_handled(&mut self, value: Value) -> Raised {
         let raised = self.raise(value);
@@ -32,9 +32,9 @@ impl State {
         Raised::new()
     }
 
-    /// Raises a value that a function of the library or the host passes on, as `lua_error` does:
-    /// the string "not enough memory" without a position is the error of memory again, so that a
-    /// program may catch that error and raise it.
+    /// Raises a value that a function of the library or the host passes on, as `lua_error` does.
+    /// The string "not enough memory" without a position is raised as a memory error again, so that
+    /// a program can catch that error and raise it again.
     #[inline]
     pub fn raise_again(&mut self, value: Value) -> Raised {
         if value.same_bits(Value::string(self.memory_message)) {

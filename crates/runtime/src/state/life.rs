@@ -26,7 +26,7 @@ impl State {
         State::create_with(engine, vm, Allocator::global())
     }
 
-    /// Does the same as [`State::create`], with memory from `allocator`.
+    /// Like [`State::create`], with memory from `allocator`.
     pub fn create_with(
         engine: Arc<EngineShared>,
         vm: &'static Vm,
@@ -144,7 +144,7 @@ impl State {
         (*st).gc_close();
     }
 
-    /// Runs all finalizers that were not run by [`State::close`] and frees the state.
+    /// Runs all finalizers that [`State::close`] has not run, and frees the state.
     ///
     /// # Safety
     /// `st` came from [`State::create`], no native or Lua frame of it is active, and no handle to

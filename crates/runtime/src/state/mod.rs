@@ -31,9 +31,9 @@ use crate::table::{LocalShape, MegamorphicCache, Table};
 use crate::thread::Thread;
 use crate::value::{Tag, Value};
 
-/// One state. It has one address for its whole life, and is accessed through that address from many
-/// places: a reference to it is never the only way to reach it. The compiler knows this because the
-/// type is not `Unpin`.
+/// One state. It stays at one address for its whole life, and is accessed through that address from
+/// many places: a reference to it is never the only way to reach it. The Rust compiler knows this
+/// because the type is not `Unpin`.
 #[repr(C)]
 pub struct State {
     /// The allocator and the collector.
@@ -41,7 +41,8 @@ pub struct State {
     /// Tested at function entries, at back-edges and after calls and allocations; see [`poll`].
     /// Other threads write to it as well.
     pub poll: AtomicU32,
-    /// Changes when the structure of a table changes on which caches of metatable chains depend.
+    /// Changes whenever the structure of a table on which caches of metatable chains depend
+    /// changes.
     pub meta_epoch: MetaEpoch,
     /// Makes the type `!Unpin`, as a state must not move.
     pub(crate) pinned: PhantomPinned,
@@ -60,41 +61,43 @@ pub struct State {
     /// Whether instructions are counted. Never changes once the state has run code, as machine code
     /// is compiled with or without counting.
     pub counts: bool,
-    /// Whether the portable loop of the interpreter runs code where there are handlers.
+    /// Whether the portable interpreter loop runs code even where handlers are available.
     pub portable: bool,
     /// Number of nested entries of the interpreter from native code, and of parser levels
     /// (PUC-Lua's `nCcalls`).
     pub native_depth: u32,
-    /// The address of the native stack below which no machine code is entered.
+    /// The lowest address of the native stack at which machine code may be entered.
     pub native_limit: usize,
-    /// The address of the native stack below which nothing is called.
+    /// The lowest address of the native stack at which anything may be called.
     pub native_floor: usize,
-    /// The first result of a return from the interpreter to machine code. What the runtime answers
-    /// without a register to answer in is in its payload. It is read at once.
+    /// The first result of a return from the interpreter to machine code. The payload also holds
+    /// the result of a runtime function that has no register to return it in. It is read at once.
     pub returned: Returned,
-    /// Number of entries of a method after which the compiler is asked for code.
+    /// Number of entries of a method after which code is requested from the compiler.
     pub entry_threshold: Threshold,
-    /// Number of iterations of a loop after which the compiler is asked for code.
+    /// Number of iterations of a loop after which code is requested from the compiler.
     pub loop_threshold: Threshold,
-    /// Number of entries of a function from which on its code is stitched.
+    /// Number of entries of a function at which its code is stitched.
     pub stitch_threshold: u32,
-    /// Number of calls to the runtime, by compiled code for cases that it was not compiled for,
-    /// after which the compiler is told.
+    /// Number of calls that compiled code makes to the runtime for cases that it was not compiled
+    /// for, after which the compiler is notified.
     pub miss_step: u32,
     /// The compiler, if there is one.
     pub tier: Option<Box<dyn Tier>>,
     /// The source of random decisions in the mode `chaos`.
     pub chaos: Option<Box<Chaos>>,
-    /// The panic of a native function while it passes machine code, whose frames cannot be unwound.
+    /// The panic of a native function while it propagates through machine code, whose frames cannot
+    /// be unwound.
     pub panic: Option<Box<dyn Any + Send>>,
-    /// Where the propagating error was raised, if native frames have passed it on since: offsets of
-    /// `base` and `top`. A coroutine that the error ends keeps its frames for tracebacks.
+    /// The place where the propagating error was raised, if native frames have passed it on since:
+    /// offsets of `base` and `top`. A coroutine that the error ends keeps its frames for
+    /// tracebacks.
     pub raised_at: Option<(u32, u32)>,
     /// Whether the message handler has already processed `error`.
     pub error_handled: bool,
-    /// The kind of `error`; once that is caught, of the error that was caught last.
+    /// The kind of `error`; after that is caught, the kind of the error that was caught last.
     pub error_kind: ErrorKind,
-    /// Whether stacks grow only by what is needed, so that they move often (a test mode).
+    /// Whether stacks grow only by as much as needed, so that they move often (a test mode).
     pub small_stack: bool,
     /// The coroutine that the state was created with.
     pub main_thread: *mut Thread,
@@ -119,14 +122,14 @@ pub struct State {
     pub empty_shape: *mut LocalShape,
     /// The interned strings.
     pub strings: StringTable,
-    /// Where accesses that meet many shapes find fields.
+    /// The cache of field slots for accesses that meet many shapes.
     pub megamorphic: MegamorphicCache,
     /// The shapes for which this state has objects, by id. The references are weak: entries are
     /// removed when the shapes are dropped.
     pub shapes: hashbrown::HashMap<u32, *mut LocalShape, foldhash::fast::FixedState>,
     /// Further roots: values held by the host.
     pub host_roots: HostRoots,
-    /// Data that the host keeps for this state, which only the host uses.
+    /// Data that the host keeps for this state; only the host uses it.
     pub host: *const (),
     /// The traceback of the propagating error, made for a call of the host
     /// ([`crate::frame::flags::TRACED`]).
@@ -136,12 +139,13 @@ pub struct State {
     /// The receiver of warnings, if not the standard error. It is called with the frame of a native
     /// function on top.
     pub warn: Option<WarnFn>,
-    /// Called at a safepoint for [`poll::HOST`]. It may allocate and set hooks, and runs no Lua
-    /// code.
+    /// Called at a safepoint for [`poll::HOST`]. It may allocate memory and set hooks, but runs no
+    /// Lua code.
     pub host_poll: Option<unsafe fn(*mut State)>,
     /// Called with the message when a finalizer fails ("error in __gc (...)").
     pub finalizer_warn: Option<unsafe fn(*mut State, &[u8])>,
-    /// When a library function first noticed a request to stop that leaves it time.
+    /// The time at which a library function first noticed a request to stop that gives it some
+    /// time.
     pub interrupt_seen: Cell<Option<Instant>>,
     /// The interpreter that runs code.
     pub vm: &'static Vm,
@@ -151,7 +155,7 @@ pub struct State {
     pub exit_stress: ExitStress,
 }
 
-/// A receiver of warnings, which gets the parts of one.
+/// A receiver of warnings; it is passed the parts of one warning.
 pub type WarnFn = unsafe fn(*mut State, &[&[u8]]);
 
 /// The first result of a return from the interpreter to machine code.
@@ -167,7 +171,7 @@ pub struct Returned {
 pub const STRING_META: usize = 4;
 
 /// A live state that is borrowed separately for each use: between two uses, other pointers to it
-/// may be used, as by functions that are called with its address.
+/// may be used, for example by functions that are called with its address.
 #[derive(Clone, Copy)]
 pub struct StateRef(*mut State);
 
@@ -244,7 +248,7 @@ impl State {
     #[cold]
     fn push_host_root(&mut self, value: Value) -> u32 {
         if !self.host_roots.have_room() {
-            // The slots that are left serve until the next safepoint, which raises an error.
+            // The remaining slots suffice until the next safepoint, which raises an error.
             self.heap.memory.note_short();
             self.request(poll::GC);
         }

@@ -6,7 +6,7 @@ pub const GC: u32 = 1;
 pub const HOOK: u32 = 2;
 /// The script is requested to stop.
 pub const INTERRUPT: u32 = 4;
-/// A quiescence announcement is requested (code life).
+/// An announcement of the code in use is requested (`docs/code-life.md`).
 pub const QUIESCENCE: u32 = 8;
 /// Random events are enabled (a test mode).
 pub const CHAOS: u32 = 16;

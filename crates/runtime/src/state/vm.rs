@@ -1,4 +1,5 @@
-//! The interface of the interpreter that the runtime uses, without depending on the crate.
+//! The interface through which the runtime calls the interpreter, on whose crate it does not
+//! depend.
 
 use std::sync::atomic::AtomicPtr;
 
@@ -7,9 +8,8 @@ use crate::raised::Raised;
 use crate::thread::{CallResults, Thread};
 use crate::value::Value;
 
-/// What a function of the library `coroutine` returns (the number of
-/// [`Ret`](crate::native::Ret)). `None` says that nothing is done, and that the function itself is
-/// to be called.
+/// The result of a function of the library `coroutine` (the number of [`Ret`](crate::native::Ret)).
+/// `None` means that nothing was done, and that the function itself has to be called.
 pub type Switched = Option<Result<i32, Raised>>;
 
 /// Entry points of the interpreter.
@@ -18,7 +18,7 @@ pub struct Vm {
     /// `State::top`) from a native frame and runs it to its end. Leaves the results from `callee`
     /// on, with `top` after them, and returns their number. Cannot yield.
     pub call: unsafe fn(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised>,
-    /// Like `call`, but the callee may yield if the coroutine may: `None` says that it did. The
+    /// Like `call`, but the callee may yield if the coroutine may; `None` means that it did. The
     /// frame of the caller, whose step and kept values are set, then waits for the callee as after
     /// [`Ret::CALL`](crate::native::Ret::CALL), and the caller returns
     /// [`Ret::YIELD`](crate::native::Ret::YIELD) at once.
@@ -27,26 +27,28 @@ pub struct Vm {
         callee: *mut Value,
         nargs: usize,
     ) -> Result<Option<usize>, Raised>,
-    /// Like `call`, for the host: an error that leaves the call has [`State::traceback`].
+    /// Like `call`, for the host: records the traceback of an error that leaves the call in
+    /// [`State::traceback`].
     pub traced:
         unsafe fn(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised>,
     /// Calls a finalizer like `call`, as a separate call: message handlers of the interrupted
-    /// program do not see its errors.
+    /// program are not called for its errors.
     pub finalize:
         unsafe fn(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised>,
     /// Calls the function of a hook like `call`, in a frame that is marked as one of a hook.
     pub hook: unsafe fn(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised>,
-    /// Runs the innermost message handler on `State::error`, unless a handler has seen it already,
-    /// as if the error left the running native frame.
+    /// Runs the innermost message handler on `State::error`, unless a handler has already processed
+    /// it, as if the error left the running native frame.
     pub handle: unsafe fn(st: *mut State),
     /// Resumes `co` with the top `nargs` values of the running native frame, which are removed.
     /// Pushes its results or yielded values and returns their number. On an error the error value
     /// is in `State::error`.
     pub resume: unsafe fn(st: *mut State, co: *mut Thread, nargs: usize) -> Result<usize, Raised>,
-    /// Does the work of the function of the library `coroutine` whose frame is on top, at its first
-    /// step. `results` is where a CALL leaves the results, if it is one that calls the function.
+    /// Performs the function of the library `coroutine` whose frame is on top, at its first step.
+    /// `results` says where a CALL leaves the results, if the function was called by one.
     pub switch: unsafe fn(st: *mut State, results: Option<CallResults>) -> Switched,
-    /// The slot of functions without a compiler: it holds the entry of the interpreter.
+    /// The entry slot of functions when there is no compiler: it holds the entry of the
+    /// interpreter.
     pub idle_slot: &'static AtomicPtr<u8>,
     /// Closes a suspended or dead coroutine and its pending variables. Returns `Err`, with its
     /// error in `State::error`, if an error ended it.

@@ -19,7 +19,7 @@ static BYTE_HASHES: [u32; 256] = {
     hashes
 };
 
-/// Why strings were not joined.
+/// The reason why strings were not joined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NotJoined {
     /// There is no memory.
@@ -29,8 +29,8 @@ pub enum NotJoined {
 }
 
 impl State {
-    /// Returns the string with these bytes: the interned one for up to [`MAX_SHORT`] bytes, else a
-    /// new object. There are at most `u32::MAX` bytes.
+    /// Returns the string with these bytes: the interned one for up to [`MAX_SHORT`] bytes, or else
+    /// a new object. There are at most `u32::MAX` bytes.
     ///
     /// # Safety
     /// As for [`State::alloc`]; the string is not rooted.
@@ -53,8 +53,8 @@ impl State {
         self.intern_short(bytes)
     }
 
-    /// Creates the strings of one byte. They are roots, and are found without the table, so they
-    /// are not in it.
+    /// Creates the strings of one byte. They are roots, and are found without the table, so the
+    /// table does not contain them.
     ///
     /// # Safety
     /// Called once, while the state is set up.
@@ -78,8 +78,8 @@ impl State {
                 if self.strings.live_mark != 0 {
                     self.revive(s.cast());
                 } else if (*s).header.mark != self.heap.mark() {
-                    // The string may have been dead for some cycles: its mark must never be taken
-                    // for that of a later one.
+                    // The string may have been dead for several cycles: its mark must never be
+                    // mistaken for that of a later one.
                     (*s).header.mark = 0;
                 }
                 return s;
@@ -88,7 +88,7 @@ impl State {
         };
         if self.strings.count + 1 >= self.strings.slots.len() {
             // A search needs a free slot to end at. The next safepoint raises an error, so the
-            // program never sees this string in the place of the other.
+            // program never sees that this string replaces the other.
             self.skip_for_memory();
             return self.memory_message;
         }
@@ -125,7 +125,7 @@ impl State {
     #[inline(never)]
     fn strings_may_grow(&self) -> bool {
         let StringTable { slots, count, .. } = &self.strings;
-        // After a failure, growth is not tried again for every string.
+        // After a failed attempt, growth is not tried again for every string.
         const BETWEEN_TRIES: usize = 256;
         let is_time = count.is_multiple_of(BETWEEN_TRIES) || *count == slots.len() / 2 + 1;
         count * 8 > slots.len() * 7 || is_time && self.check_room(self.strings.bytes())
@@ -138,8 +138,8 @@ impl State {
         self.strings.count * 8 <= len * 7 || self.strings.resize(len * 2)
     }
 
-    /// Handles the lack of memory for more slots. The remaining ones serve for the strings that are
-    /// created until the next safepoint, which collects.
+    /// Handles the lack of memory for more slots. The remaining ones are used for the strings that
+    /// are created until the next safepoint, which collects.
     #[cold]
     fn strings_cannot_grow(&mut self) {
         self.heap.memory.note_short();
@@ -147,7 +147,7 @@ impl State {
     }
 
     /// Returns a long string whose bytes the caller must write, or null if there is no memory for
-    /// it, which only happens from 64 KB on.
+    /// it, which can only happen for sizes from 64 KB on.
     pub(crate) unsafe fn new_long(&mut self, len: usize) -> *mut LuaString {
         let length = u32::try_from(len).expect("callers bound the length of strings");
         let s = self.alloc(Kind::String, LuaString::size_for(len)).cast::<LuaString>();
@@ -188,7 +188,7 @@ impl State {
                 ptr::copy_nonoverlapping(piece.as_ptr(), to.add(at), piece.len());
                 at += piece.len();
                 if piece.len() == PIECE && (*st).piece_of_work() {
-                    // The string ends where copying stopped. This is safe as large objects are
+                    // The string ends where copying stopped. This is safe, since large objects are
                     // freed by the size in their own record.
                     (&raw mut (*s).len).write(at as u32);
                     LuaString::terminate(s, at);
@@ -201,7 +201,7 @@ impl State {
 
     /// Returns a string of `len` bytes (at most `u32::MAX`), all of which `fill` writes. It is
     /// interned when short, and allocated once. Returns null if there is no memory for it, which
-    /// only happens from 64 KB on.
+    /// can only happen for sizes from 64 KB on.
     ///
     /// # Safety
     /// As for [`State::intern`]; `fill` writes every byte, and reads none before it is written.

@@ -21,15 +21,15 @@ pub struct StringTable {
     pub count: usize,
     /// The mark of live strings while dead ones are being removed, else 0.
     live_mark: u8,
-    /// Which strings are visited.
+    /// Which strings the current removal visits.
     scan: Scan,
     /// The strings that were created since dead ones were last removed, in generational mode.
     young: Vec<*mut LuaString>,
-    /// Whether some of these are missing.
+    /// Whether some strings are missing from `young`.
     young_lost: bool,
-    /// The slots from here on have yet to be visited.
+    /// The first slot that has yet to be visited.
     purge_from: usize,
-    /// Number of strings, including dead ones, when marking ended.
+    /// Number of strings, including dead ones, at the end of marking.
     before_purge: usize,
 }
 
@@ -44,9 +44,9 @@ pub(crate) enum Scan {
     Thorough,
 }
 
-/// A string with sixteen bits of its hash and its distance from its home, or nothing. The bits rule
-/// out most other strings, and the distance says what the lower bits of the hash are, so that
-/// strings are seldom accessed.
+/// A string with sixteen bits of its hash and its distance from its home slot, or nothing. The bits
+/// rule out most other strings, and the distance determines the lower bits of the hash, so strings
+/// are seldom accessed.
 #[derive(Clone, Copy)]
 struct Slot {
     /// The address, with the distance in its lowest bits and the bits of the hash above it.
@@ -58,7 +58,7 @@ struct Slot {
     distance: usize,
 }
 
-/// A distance that is not known, as it is as large as this or larger.
+/// The value that stands for this distance and all greater ones, which are not stored exactly.
 const FAR: usize = 15;
 
 #[cfg(not(miri))]
@@ -133,7 +133,7 @@ impl Slot {
     }
 }
 
-/// How many slots ahead of the one that is visited the mark of a line is prefetched.
+/// The number of slots ahead of the visited one for which the mark of a line is prefetched.
 const SOON: usize = 12;
 
 /// The least number of slots, which a state with the standard library needs.
@@ -254,9 +254,9 @@ impl StringTable {
     /// removes them before their memory is reused. Until that is done, lookups revive the strings
     /// that they find, and new strings get the mark.
     ///
-    /// A string is taken for dead when its memory is going to be reused, which the marks of its
-    /// lines say. So most strings are not accessed; the lines of others keep some dead strings in
-    /// the table, for which lookups reset the mark.
+    /// A string counts as dead if its memory is going to be reused, which the marks of its lines
+    /// say. So most strings are not accessed. Some dead strings stay in the table because live
+    /// objects share their lines; for these, lookups reset the mark.
     pub(crate) fn begin_purge(&mut self, live: u8, scan: Scan) {
         self.live_mark = live;
         self.scan = if scan == Scan::Young && self.young_lost { Scan::ByLines } else { scan };
@@ -268,13 +268,13 @@ impl StringTable {
         self.before_purge = self.count;
     }
 
-    /// Takes back [`StringTable::begin_purge`]. The next collection has to visit all strings.
+    /// Cancels [`StringTable::begin_purge`]. The next collection has to visit all strings.
     pub(crate) fn cancel_purge(&mut self) {
         self.live_mark = 0;
         self.young_lost = true;
     }
 
-    /// Notes a new string, which the next collection of the young objects visits.
+    /// Records a new string, which the next young collection visits.
     #[inline]
     fn note_young(&mut self, s: *mut LuaString) {
         if !has_room(&mut self.young) && self.young.len() == self.young.capacity() {
@@ -291,7 +291,7 @@ impl StringTable {
     /// All strings in the table are still readable.
     pub(crate) unsafe fn purge(&mut self, limit: usize) -> bool {
         if self.scan == Scan::Young {
-            // These are accessed, and searched for in the table when they are dead.
+            // The strings themselves are read, and dead ones are searched for in the table.
             for _ in 0..limit.div_ceil(8) {
                 let Some(s) = self.young.pop() else {
                     self.live_mark = 0;
@@ -325,7 +325,8 @@ impl StringTable {
             return false;
         }
         self.live_mark = 0;
-        // The count includes dead strings, as there will be as many before the next collection.
+        // The count includes dead strings, since about as many will exist before the next
+        // collection.
         if self.before_purge.max(self.count) * 8 <= len && len > MIN_SLOTS {
             // If there is no memory for a smaller table, the present one is kept.
             self.resize(len / 2);
@@ -333,7 +334,7 @@ impl StringTable {
         true
     }
 
-    /// Returns whether the memory of `s` is not reused after this collection.
+    /// Returns whether the memory of `s` is kept after this collection.
     #[inline]
     unsafe fn keeps(&self, s: *mut LuaString) -> bool {
         const MOST: usize = LuaString::size_for(MAX_SHORT);
@@ -356,7 +357,7 @@ impl StringTable {
         i
     }
 
-    /// Empties slot `i`, and closes the gap in the run of strings that follows.
+    /// Empties slot `i`, and closes the gap in the sequence of occupied slots that follows.
     unsafe fn remove(&mut self, i: usize) {
         let mask = self.slots.len() - 1;
         let (mut gap, mut j) = (i, i);

@@ -166,7 +166,7 @@ impl Table {
     }
 
     /// Returns whether the hash part has no value for `i`, the next key of the array, nor for the
-    /// one after it, which would join the array.
+    /// key after it, which would have to move to the array.
     #[inline(never)]
     unsafe fn is_free(t: *mut Table, i: i64) -> bool {
         Table::live_node(t, i).is_null() && Table::live_node(t, i + 1).is_null()
@@ -216,7 +216,7 @@ impl Table {
         const MAX_SEARCHES: u32 = 32;
         let len = (*t).array_len;
         let hashed = !(*t).nodes.is_null();
-        // A key that has a value stays where it is, since a traversal may be at it.
+        // A key that has a value stays where it is, since a traversal may be at that position.
         if at - len > if hashed { MAX_SEARCHES } else { MAX_HOLES }
             || !Table::live_node(t, at as i64 + 1).is_null()
         {
@@ -245,13 +245,13 @@ impl Table {
         Table::migrate(st, t);
     }
 
-    /// Returns the node of the integer key `i` if that has a value in the hash part, or null.
+    /// Returns the node of the integer key `i` if the key has a value in the hash part, or null.
     unsafe fn live_node(t: *mut Table, i: i64) -> *mut Node {
         let n = Table::node_of_int(t, i);
         if n.is_null() || (*n).value_tag == Tag::NIL { ptr::null_mut() } else { n }
     }
 
-    /// Removes the key of `n`, an integer whose value is in the array now, from the hash part.
+    /// Removes the key of `n`, an integer whose value is now in the array, from the hash part.
     unsafe fn kill_node(n: *mut Node) {
         (*n).value_tag = Tag::NIL;
         // A traversal that clears the element must not find this node again.
@@ -454,8 +454,8 @@ impl Table {
         }
     }
 
-    /// Makes the capacity of the array `cap` at least, with `any` that of an Any array. Returns
-    /// false if there is no memory for it; the elements are what they were in any case.
+    /// Makes the capacity of the array at least `cap`; `any` requests an Any array. Returns false
+    /// if there is no memory for it. The elements are unchanged in either case.
     pub(super) unsafe fn prepare_array(
         st: *mut State,
         t: *mut Table,
@@ -470,7 +470,7 @@ impl Table {
         }
     }
 
-    /// Returns what the length is when only the first `size` elements remain.
+    /// Returns the length that the array has when only its first `size` elements remain.
     pub(super) unsafe fn len_within(t: *mut Table, size: usize) -> usize {
         let mut len = size.min((*t).array_len as usize);
         while len > 0 && Table::element(t, len as u32 - 1).is_nil() {
@@ -479,7 +479,7 @@ impl Table {
         len
     }
 
-    /// Raises `array_len` to `len`, at most the capacity, for elements that are stored next.
+    /// Raises `array_len` to `len`, at most the capacity; the caller stores the new elements next.
     pub(super) unsafe fn extend_array(t: *mut Table, len: usize) {
         let old = (*t).array_len as usize;
         if Table::kind(t) == ArrayKind::Any {

@@ -1,10 +1,10 @@
-//! The request of a store for a check whether there is room.
+//! The request of a store to check whether there is room.
 
-/// Whether the current store requests a check for room, and its result.
+/// Whether the current store requests such a check, and its result.
 #[derive(Default)]
 pub(crate) struct Asking {
     /// Whether a store that would need much room is refused.
     pub(super) on: bool,
-    /// The number of bytes that were refused.
+    /// The number of bytes for which there was no room.
     pub(super) refused: usize,
 }

@@ -1,16 +1,16 @@
 //! Inline caches of field accesses: the fast paths for hits, and the lookups that fill the caches.
 //!
-//! An own entry has `own_shape`. If the slot may be nil and the metatable chain was searched
-//! without a result, the entry has the same `chain_shape`, and no holder. If the chain has the
-//! field then, in a table with a shape, the entry has that table as its holder, and as
-//! `holder_shape` its slot there plus 1, valid as for a chain entry.
+//! An own entry has `own_shape`. If the slot may be nil and a search of the metatable chain has
+//! found nothing, the entry has the same `chain_shape`, and no holder. If instead a table with a
+//! shape in the chain has the field, the entry has that table as its holder and, as `holder_shape`,
+//! the slot in it plus 1; they are valid as for a chain entry.
 //!
 //! A chain entry of a load is valid for tables of the shape `chain_shape` with the metatable word
 //! `meta` while the state's `meta_epoch` is `epoch`: all tables of the chain are [`WATCHED`], so
 //! the epoch covers changes of their structure, including the holder's. It also covers stores that
-//! replace a Lua function, so a valid entry may have the one that its holder has in the field.
+//! replace a Lua function, so a valid entry may record the function in the holder's field.
 //!
-//! A chain entry of a store is a transition, or, without an outcome, says only that the field is
+//! A chain entry of a store is a transition or, without an outcome, says only that the field is
 //! absent. Whether `__newindex` is absent is checked in the metatable at each access.
 
 use super::{LocalShape, Node, Table, WATCHED};
@@ -31,12 +31,12 @@ pub enum Found {
     Value(Value),
     /// The field is absent, and there is no metamethod to call.
     Nil,
-    /// The metatable of `receiver` has `handler`, a function or any value but a table, as its
-    /// `__index`: call or index it.
+    /// The `__index` in the metatable of `receiver` is `handler`, a function or any value but a
+    /// table. The caller has to call or index it.
     Metamethod {
         /// The value of `__index`.
         handler: Value,
-        /// The table whose metatable has it.
+        /// The table with that metatable.
         receiver: Value,
     },
     /// "'__index' chain too long; possibly a loop"
@@ -56,13 +56,13 @@ pub enum Stored {
 impl FieldCache {
     /// Number of entries of a polymorphic cache besides the first.
     pub const MORE: usize = 7;
-    /// Number of misses from which an access counts as megamorphic: own fields are looked up in the
-    /// state's [`MegamorphicCache`](super::MegamorphicCache) then.
+    /// The number of misses at which an access becomes megamorphic: from then on, own fields are
+    /// looked up in the state's [`MegamorphicCache`](super::MegamorphicCache).
     pub const MEGAMORPHIC: u32 = 64;
     /// An empty cache.
     pub const EMPTY: FieldCache = FieldCache { first: FieldEntry::EMPTY, more: None, misses: 0 };
 
-    /// Loads the cache's field of the table `t`. Returns `None` on a miss.
+    /// Loads the cache's field from the table `t`. Returns `None` on a miss.
     #[inline(always)]
     pub unsafe fn hit_get(
         st: *mut State,
@@ -117,7 +117,7 @@ impl FieldCache {
         None
     }
 
-    /// Loads the cache's field of a string: a method. Returns `None` on a miss.
+    /// Loads the cache's field, a method, from a string. Returns `None` on a miss.
     #[inline(always)]
     pub unsafe fn hit_method(cache: *const FieldCache, st: *mut State) -> Option<Value> {
         let e = &raw const (*cache).first;
@@ -131,7 +131,7 @@ impl FieldCache {
         None
     }
 
-    /// Loads the cache's field of a userdata with the metatable `meta`: a member that is not
+    /// Loads the cache's field from a userdata with the metatable `meta`, if the member is not
     /// computed. Returns `None` on a miss.
     #[inline(always)]
     pub unsafe fn hit_userdata(
@@ -199,9 +199,10 @@ impl FieldCache {
         false
     }
 
-    /// Adds `entry`, for the field `name` of `t`, in place of the one for the same tables, else in
-    /// a free place, else replaces the entries in turn. When the access is megamorphic, own fields
-    /// are added to the state's cache, and few others: recording them costs more than they bring.
+    /// Adds `entry`, for the field `name` of `t`: it replaces the entry for the same tables, or
+    /// else fills a free place, or else replaces the entries in turn. When the access is
+    /// megamorphic, own fields are added to the state's cache, and few other entries are recorded,
+    /// as that costs more than it saves.
     unsafe fn record(
         st: *mut State,
         cache: *mut FieldCache,
@@ -241,15 +242,15 @@ impl FieldEntry {
         if self.own_shape != FieldEntry::NO_SHAPE { self.own_shape } else { self.chain_shape }
     }
 
-    /// Returns whether the entry is for the same tables. Tables of one shape either all have the
+    /// Returns whether the entry is for the same tables. Either all tables of one shape have the
     /// field or none does, but they may look it up in different metatables.
     fn is_like(&self, other: &FieldEntry) -> bool {
         let own = |e: &FieldEntry| matches!(e.kind(), EntryKind::Own(_));
         self.shape() == other.shape() && (own(self) || own(other) || self.meta == other.meta)
     }
 
-    /// Handles an own slot that is nil: returns what the chain has if the entry knows, and nil if
-    /// that is nothing.
+    /// Handles an own slot that is nil: returns the value in the chain if the entry knows the
+    /// holder, or nil if the entry knows that the chain does not have the field.
     #[inline(never)]
     unsafe fn get_absent(e: *const FieldEntry, t: *mut Table, epoch: MetaEpoch) -> Option<Value> {
         let meta = (*t).meta;
@@ -290,7 +291,7 @@ impl FieldEntry {
         FieldEntry::set_slot((*e).slot, st, t, v)
     }
 
-    /// Does the same as [`FieldEntry::set_own`] for the field in `slot`.
+    /// Like [`FieldEntry::set_own`], for the field in `slot`.
     #[inline(always)]
     unsafe fn set_slot(slot: u32, st: *mut State, t: *mut Table, v: Value) -> bool {
         let old = (*t).fields.add(slot as usize).get();
@@ -301,8 +302,8 @@ impl FieldEntry {
         true
     }
 
-    /// Adds the field; nil is not stored. An entry that a store of nil recorded has no outcome, and
-    /// that of a table with room inline is for those only.
+    /// Adds the field; nil is not stored. An entry that was recorded by a store of nil has no
+    /// outcome, and an entry recorded for a table with inline room is only for such tables.
     #[inline(always)]
     unsafe fn set_new(e: *const FieldEntry, st: *mut State, t: *mut Table, v: Value) -> bool {
         if !Table::lacks_newindex(t) {
@@ -378,7 +379,7 @@ impl Table {
                 } else if cacheable {
                     entry.holder = current;
                     entry.holder_shape = (*current).header.word;
-                    // Stores to cells of globals are not noted.
+                    // Stores to cells of globals do not change the epoch.
                     let is_noted = (*current).header.flags & GcHeader::ENVIRONMENT == 0;
                     if v.tag() == Tag::FUNCTION && is_noted {
                         entry.outcome = v.as_ptr();
@@ -414,10 +415,10 @@ impl Table {
         Table::cache_member(st, cache, FieldEntry::STRING_SHAPE, meta, holder.as_table(), name)
     }
 
-    /// Does the same as [`Table::cache_method`] for userdata with the metatable `meta`. The field
-    /// is looked up in the table at `__index`, or, if the host's function for computed fields is
-    /// there, among the members that are not computed. Computed fields are not looked up here, as
-    /// their functions have to be called where hooks see them.
+    /// Like [`Table::cache_method`], for userdata with the metatable `meta`. The field is looked up
+    /// in the table at `__index` or, if that is the host's function for computed fields, among the
+    /// members that are not computed. Computed fields are not looked up here, since their functions
+    /// have to be called where hooks can observe them.
     #[inline(never)]
     pub unsafe fn cache_userdata(
         st: *mut State,
@@ -507,7 +508,7 @@ impl Table {
     }
 
     /// Stores `v` in the field `name`, a constant, of `t`, unless a `__newindex` applies, and
-    /// records in `cache` how. Called on a miss.
+    /// records in `cache` how it was stored. Called on a miss.
     #[inline(never)]
     pub unsafe fn cache_set(
         st: *mut State,

@@ -1,8 +1,8 @@
 //! Tables of constructors: they begin with slots for the fields that the constructor names.
 //!
-//! So all tables of one constructor have one shape, whichever of the values are nil, and a field
-//! that is nil at first is stored to later without a transition. What a slot that is nil stands for
-//! is an absent field, as everywhere.
+//! So all tables of one constructor have one shape, whichever of the values are nil, and a later
+//! store to a field that is nil at first needs no transition. A slot that is nil represents an
+//! absent field, as everywhere.
 
 use super::{LocalShape, Table};
 use crate::instance::Instance;
@@ -56,7 +56,7 @@ impl Table {
     }
 
     /// Returns the shape of a table with the fields that the constructor at `pc` names, in their
-    /// order, up to where there is no such shape.
+    /// order, or with as many of them as there is a shape for.
     unsafe fn shape_of_constructor(
         st: *mut State,
         inst: *mut Instance,
@@ -67,7 +67,7 @@ impl Table {
         if count == 0 {
             return (*st).empty_shape;
         }
-        // there is room for all of them
+        // There is room for all of them.
         let mut shape = LocalShape::inline(st);
         for store in stores(&code[pc + 1..], table).take(count) {
             if !matches!(store.op(), Op::SetField | Op::SetFieldK) {
@@ -87,9 +87,9 @@ impl Table {
     }
 }
 
-/// Returns the stores to register `table` in `code`, or to that in which `setmetatable` returns the
-/// table. The first ones after a NEWTABLE are those of its constructor and those for which there is
-/// room as well; which ones they are matters for speed only.
+/// Returns the stores in `code` to register `table`, or to the register in which `setmetatable`
+/// returns the table. The first ones after a NEWTABLE are those of its constructor and those for
+/// which it also has room. Which ones are returned matters for speed only.
 fn stores(code: &[Instr], mut table: usize) -> impl Iterator<Item = Instr> + '_ {
     code.iter().copied().filter(move |&i| {
         if is_passed(i, table) {

@@ -26,8 +26,8 @@ impl Table {
         if !(*t).shape.is_null() && !Table::make_dictionary(st, t, 0) {
             return false;
         }
-        // Cells are small, and the reserve of memory would serve them; many of them are too much
-        // for it.
+        // Cells are small, so the memory reserve would serve them, but it is too small for many of
+        // them.
         let size = Table::node_count(t) * size_of::<Cell>().next_multiple_of(16);
         if size >= LARGE && !(*st).check_room(size) {
             return false;
@@ -41,7 +41,7 @@ impl Table {
             }
         }
         (*t).header.flags |= GcHeader::ENVIRONMENT;
-        // From here on, stores to its fields are not noted.
+        // From here on, stores to its fields do not change the epoch.
         Table::note_new_key(st, t);
         (*st).barrier(t.cast());
         true
@@ -50,9 +50,9 @@ impl Table {
     /// Returns the cell of the string key `name` in the environment `t`. If there is none, returns
     /// null, or with `create` a new cell that is nil.
     ///
-    /// Code that keeps the cell may read it while its value is not nil, and overwrite a value that
-    /// is not nil: a cell that is nil may be orphaned. Names that start with `__` must not be
-    /// cached for writing, as the environment may be a metatable.
+    /// Code that keeps the cell may read it while its value is not nil, and may overwrite a value
+    /// that is not nil: a cell that is nil may be orphaned. Cells of names that start with `__`
+    /// must not be cached for writing, as the environment may be a metatable.
     pub unsafe fn cell_of(
         st: *mut State,
         t: *mut Table,

@@ -18,7 +18,7 @@ use crate::string::LuaString;
 use crate::value::{SlotExt, Tag, Value};
 
 /// The tag that the collector gives to a collectable key whose value is nil, so that the key may
-/// die. Its payload remains, so that `next` can find the position.
+/// die. The key's payload remains, so that `next` can find the position.
 pub const DEAD_KEY: Tag = Tag(0x3F);
 
 /// Returns the top `log` bits of a multiplicative hash.
@@ -152,7 +152,7 @@ impl Table {
         Table::walk(t, start, |n| (*n).key_bits == key.bits() && (*n).key_tag == key.tag())
     }
 
-    /// Returns the value, or the cell that holds it, under `key`, an object.
+    /// Returns the value under `key`, an object, or the cell that holds the value.
     pub(crate) unsafe fn raw_value_of_object(t: *mut Table, key: Value) -> Option<Value> {
         let n = Table::node_of(t, key);
         (!n.is_null()).then(|| Value::from_parts((*n).value_bits, (*n).value_tag))
@@ -190,8 +190,8 @@ impl Table {
         entered
     }
 
-    /// Does the same as [`Table::node_of`], but also finds a key that died after its value became
-    /// nil (for `next`).
+    /// Like [`Table::node_of`], but also finds a key that died after its value became nil (for
+    /// `next`).
     pub(super) unsafe fn node_of_maybe_dead(t: *mut Table, key: Value) -> *mut Node {
         let n = Table::node_of(t, key);
         if !n.is_null() || (*t).nodes.is_null() || !key.is_collectable() {
@@ -227,8 +227,8 @@ impl Table {
     }
 
     /// Gives a value to the key of `n`, which has none; `v` may be a cell. If the collector could
-    /// have killed the key before, it gets a new node after the others, so that the order does not
-    /// depend on when the collector ran.
+    /// have killed the key before, the key gets a new node after the others, so that the order does
+    /// not depend on when the collector ran.
     pub(super) unsafe fn revive(st: *mut State, t: *mut Table, n: *mut Node, key: Value, v: Value) {
         Table::note_new_key(st, t);
         if !key.is_collectable() {
@@ -243,14 +243,15 @@ impl Table {
                 return Table::rehash(st, t, key, v);
             }
         }
-        // The key may be an equal long string that the collector has to reach again.
+        // `key` may be an equal long string that is another object, which the collector has to
+        // reach.
         (*st).barrier_of_store(t, key);
         (*st).barrier_of_store(t, v);
     }
 
-    /// Takes the last nodes out of use while they have no value, before a new key is inserted, so
-    /// that keys that are set and cleared in turn use no new nodes. The position of a dead key in
-    /// its chain is not known any more.
+    /// Takes the last nodes out of use as long as they have no value, before a new key is inserted,
+    /// so that keys that are set and cleared in turn use no new nodes. A dead key is kept, since
+    /// its position in its chain is no longer known.
     #[inline]
     unsafe fn drop_last(t: *mut Table) {
         while let Some(last) = (*t).nodes_used.checked_sub(1) {

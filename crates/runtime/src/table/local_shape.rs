@@ -7,9 +7,9 @@ use crate::engine::{MAX_FIELDS, Shape};
 use crate::header::GcHeader;
 use crate::string::LuaString;
 
-/// One state's object for an engine-wide [`Shape`]. It holds the shape, names the fields by this
-/// state's strings, and caches transitions, so that neither lookups nor transitions access anything
-/// that other threads write.
+/// One state's object for an engine-wide [`Shape`]. It holds the shape, has this state's strings as
+/// the names of the fields, and caches transitions, so that neither lookups nor transitions access
+/// memory that other threads write.
 ///
 /// It is boxed outside the blocks, and marked by the tables, inline caches and transitions that
 /// point to it. When it is unreachable it is dropped, which releases the engine's shape.
@@ -31,8 +31,8 @@ pub struct LocalShape {
     /// keep its successor alive, and is removed when the successor is dropped.
     pub next: Vec<(*mut LuaString, *mut LocalShape)>,
     /// The successor for the addition of a metatable, which machine code reads too; null if it is
-    /// not known. Traced, unlike `next`: objects mostly die before a collection, and the shape that
-    /// all of them have would die with them.
+    /// not known. It is traced, unlike `next`: objects mostly die before a collection, and their
+    /// common shape would die with them.
     pub with_meta: *mut LocalShape,
     /// The engine's shape.
     pub shape: Arc<Shape>,
@@ -88,7 +88,7 @@ impl LocalShape {
         Some(index)
     }
 
-    /// Returns a successor that this state has used before.
+    /// Returns a known successor, which this state has used before.
     #[inline]
     pub(super) unsafe fn known_successor(
         this: *mut LocalShape,

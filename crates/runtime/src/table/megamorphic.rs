@@ -1,14 +1,14 @@
 //! The cache of own fields for accesses that meet more shapes than an inline cache has entries.
 //!
 //! It belongs to a state and is shared by all its accesses. An entry states a fact about a shape,
-//! "its field `name` is in this slot", which never changes: ids of shapes are not reused. But the
-//! memory of a name may be reused for another string after the shape has died in this state, so the
-//! cache is emptied before strings are swept.
+//! "its field `name` is in this slot", which never changes, since ids of shapes are not reused. But
+//! the memory of a name may be reused for another string after the shape has died in this state, so
+//! the cache is emptied before strings are swept.
 
 use super::{LocalShape, Table};
 use crate::string::LuaString;
 
-/// An entry.
+/// An entry of the cache.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Entry {
@@ -31,9 +31,10 @@ pub struct MegamorphicCache {
 impl MegamorphicCache {
     /// Number of entries, a power of two: 16 KB, which stay in the first-level cache.
     pub const SIZE: usize = 1024;
-    /// By how much the address of a name is shifted: strings are aligned to 8 bytes.
+    /// The number of bits by which the address of a name is shifted: strings are aligned to 8
+    /// bytes.
     pub const SHIFT: u32 = 3;
-    /// What the id of a shape is multiplied by: names of one shape should not collide.
+    /// The factor for the id of a shape, chosen so that the names of one shape do not collide.
     pub const FACTOR: usize = 0x9E37;
 
     #[inline(always)]
@@ -49,7 +50,7 @@ impl MegamorphicCache {
         (e.shape == shape && e.name == name).then_some(e.slot)
     }
 
-    /// Adds a fact about the shape of `t`.
+    /// Records the slot of a field for the shape of `t`.
     ///
     /// # Safety
     /// `t` is a live table with a shape, which has the field `name` in `slot`.

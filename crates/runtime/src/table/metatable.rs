@@ -103,7 +103,7 @@ impl Table {
         }
     }
 
-    /// Notes that `m` becomes the metatable of something other than a table.
+    /// Marks `m` as the metatable of something other than a table.
     pub unsafe fn note_metatable(st: *mut State, m: *mut Table) {
         (*m).header.flags |= GcHeader::IS_META;
         let index = Table::get_str(m, (&(*st).event_names)[Event::Index as usize]);

@@ -35,7 +35,7 @@ impl Table {
         Table::next_unordered(t, i)
     }
 
-    /// Does the same as [`Table::next_index`] after the last array element.
+    /// Like [`Table::next_index`], for positions after the last array element.
     #[inline(never)]
     unsafe fn next_unordered(t: *mut Table, index: u32) -> Option<(u32, Value, Value)> {
         if index >= FRONT {
@@ -79,7 +79,7 @@ impl Table {
         (*t).header.flags & GcHeader::WEAK != 0 && is_hidden(t, Node::key(n))
     }
 
-    /// Does the same as [`Table::next_index`] before the first array element.
+    /// Like [`Table::next_index`], for positions before the first array element.
     #[cold]
     unsafe fn next_in_front(t: *mut Table, index: u32) -> Option<(u32, Value, Value)> {
         if !(*t).nodes.is_null() {
@@ -96,7 +96,7 @@ impl Table {
     /// Returns the position after `key`, which is not nil.
     ///
     /// # Errors
-    /// If the table has no such key, and had none when the traversal reached it.
+    /// Returns an error if the table has no such key, and had none when the traversal reached it.
     pub unsafe fn index_of_key(t: *mut Table, key: Value) -> Result<u32, InvalidKey> {
         let key = match key.tag() {
             Tag::FLOAT => float_to_int(key.as_float()).map_or(key, Value::int),
@@ -122,7 +122,7 @@ impl Table {
             }
             return Ok((*t).array_cap + (*t).fields_cap as u32 + number + 1);
         }
-        // The traversal has cleared this element, which now is after the last one.
+        // The traversal has cleared this element, which is now after the last one.
         if in_array { Ok(key.as_int() as u32) } else { Err(InvalidKey) }
     }
 

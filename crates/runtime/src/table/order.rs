@@ -12,7 +12,7 @@ use crate::value::Tag;
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Order {
-    /// How many nodes, from the first on, have integer keys in ascending order.
+    /// Number of nodes at the start that have integer keys in ascending order.
     pub(super) integers: u32,
     /// Number of nodes in use when they were last settled, and the bit [`UNSETTLED`].
     settled: u32,
@@ -21,7 +21,7 @@ pub(super) struct Order {
 /// Set when an integer key is not in its place in the order.
 const UNSETTLED: u32 = 1 << 31;
 
-/// Up to this many nodes are settled by each traversal that finds them unsettled.
+/// Tables with at most this many nodes are settled by each traversal that finds them unsettled.
 const FEW: u32 = 64;
 
 /// The first position of nodes with integer keys below 1, which come before the array part.
@@ -64,7 +64,7 @@ impl Table {
         if integers > 0 && (*(*t).nodes).key_bits as i64 <= 0 { FRONT } else { 0 }
     }
 
-    /// Notes that the node with index `at`, the last one, was added for the integer key `key`.
+    /// Records that the node with index `at`, the last one, was added for the integer key `key`.
     #[inline]
     pub(super) unsafe fn note_integer(t: *mut Table, at: u32, key: i64) {
         let order = Table::order(t);

@@ -51,7 +51,7 @@ impl Census {
     }
 
     /// Returns the largest power of two such that more than half of an array of that size is in
-    /// use, and how many keys it takes.
+    /// use, and the number of keys that this array takes.
     fn best(&self) -> (usize, usize) {
         let (mut seen, mut size, mut inside) = (0, 0, 0);
         for (i, &n) in self.ranges.iter().enumerate() {
@@ -76,14 +76,14 @@ impl SmallKeys {
     /// The greatest key.
     pub(super) const MAX: usize = 64;
 
-    /// Adds `key` if it is small enough.
+    /// Adds `key` if it is between 1 and `MAX`.
     pub(super) fn add(&mut self, key: i64) {
         if (1..=Self::MAX as i64).contains(&key) {
             self.0 |= 1 << (key - 1);
         }
     }
 
-    /// Returns whether `key` is in use, which lies between 1 and `MAX`.
+    /// Returns whether `key`, which is between 1 and `MAX`, is in use.
     fn has(self, key: usize) -> bool {
         self.0 >> (key - 1) & 1 != 0
     }
@@ -217,9 +217,10 @@ impl Table {
         (*st).barrier(t.cast());
     }
 
-    /// Returns where the array ends and how many keys it takes if that is not at the last key up to
-    /// `size`: programs show the length of small arrays with holes, so their length is PUC Lua's,
-    /// and the keys after it are in the hash part. Larger arrays keep their elements for speed.
+    /// Returns where the array ends and how many keys it takes, if it does not end at the last key
+    /// up to `size`. Programs show the length of small arrays with holes, so their length is that
+    /// of PUC Lua, and the keys after it are in the hash part. Larger arrays keep their elements
+    /// for speed.
     unsafe fn small_border(t: *mut Table, key: Value, size: usize) -> Option<(usize, usize)> {
         if size > SmallKeys::MAX {
             return None;
@@ -252,9 +253,9 @@ impl Table {
         keys
     }
 
-    /// Ends the array, whose last element is that of a constructor with `size` positional items
-    /// that is not nil, at the border that PUC Lua finds. The elements after it move to the hash
-    /// part, if there is memory; the table has no nodes yet.
+    /// Ends the array of a constructor with `size` positional items, whose last element is the last
+    /// item that is not nil, at the border that PUC Lua finds. The elements after it move to the
+    /// hash part, if there is memory; the table has no nodes yet.
     pub(super) unsafe fn settle_items(st: *mut State, t: *mut Table, size: usize) {
         if size > SmallKeys::MAX || size == (*t).array_len as usize {
             return;
@@ -268,8 +269,8 @@ impl Table {
     }
 
     /// Returns the number of nodes to allocate for `keys` when there were `old`. A hash part that
-    /// does not grow, because some of its keys had no value any more, gets room for a considerable
-    /// part of its keys. Otherwise one in which keys are added and removed would be rebuilt for
+    /// does not grow, because some of its keys no longer have a value, gets room for about as many
+    /// keys again. Otherwise a hash part in which keys are added and removed would be rebuilt for
     /// each of them.
     fn wanted_nodes(keys: usize, old: usize) -> usize {
         match keys.next_power_of_two() {
@@ -279,7 +280,8 @@ impl Table {
         }
     }
 
-    /// Inserts a key that is in no part where it belongs. There must be room for it.
+    /// Inserts a key, which is not in the table, into the part where it belongs. There must be room
+    /// for it.
     #[inline]
     unsafe fn re_enter(st: *mut State, t: *mut Table, key: Value, node_value: Value) {
         if key.is_int() && (key.as_int() as u64).wrapping_sub(1) < (*t).array_len as u64 {
@@ -306,9 +308,9 @@ impl Table {
         Table::resize_array(st, t, size as u32);
     }
 
-    /// Makes room for `extra` more keys in the hash part, drops its dead keys, and inserts the
-    /// `fields` between integer keys and others, where a traversal found them before. Returns
-    /// false, without an effect, if there is no memory.
+    /// Makes room for `extra` more keys in the hash part, and drops its dead keys. Inserts the
+    /// `fields` after the integer keys and before the others, in the order in which a traversal
+    /// visited them before. Returns false, without an effect, if there is no memory.
     pub(super) unsafe fn reserve_nodes(
         st: *mut State,
         t: *mut Table,
@@ -350,7 +352,7 @@ impl Table {
         debug_assert!(entered);
     }
 
-    /// Notes that a key was added to the hash part or a field to the shape, which may invalidate
+    /// Records that a key was added to the hash part or a field to the shape, which may invalidate
     /// caches of chains.
     #[inline(always)]
     pub(super) unsafe fn note_new_key(st: *mut State, t: *mut Table) {
@@ -366,7 +368,8 @@ impl Table {
         (*st).meta_epoch = (*st).meta_epoch.next();
     }
 
-    /// Notes that the value of the string key `name` of `t` is about to change from `old` to `new`.
+    /// Records that the value of the string key `name` of `t` is about to change from `old` to
+    /// `new`.
     #[inline(always)]
     pub(super) unsafe fn note_write(
         st: *mut State,
@@ -385,8 +388,8 @@ impl Table {
     unsafe fn note_write_cold(st: *mut State, t: *mut Table, name: Value, old: Value, new: Value) {
         use crate::string::LuaString;
         let meta = (*t).header.flags & GcHeader::IS_META != 0;
-        // Other removed values do not invalidate caches: they read the holder's value, and a table
-        // before it in the chain only loses a field. Of Lua functions they have copies.
+        // Other stores of nil do not invalidate caches: caches read the holder's value, and a table
+        // before it in the chain only loses a field. But caches have copies of Lua functions.
         if old.is_nil() && !new.is_nil()
             || old.tag() == Tag::FUNCTION
             || meta && name.is_string() && LuaString::bytes(name.as_string()).starts_with(b"__")

@@ -2,8 +2,8 @@
 //!
 //! A full hash part doubles. A store whose caller can collect and raise an error first checks
 //! whether there is room for that. Other stores (by the host, and by functions that store few
-//! values) grow the table, and the next safepoint finds the limit exceeded. An array part near the
-//! limit grows in small steps.
+//! values) grow the table, and the next safepoint finds that the limit is exceeded. An array part
+//! near the limit grows in small steps.
 
 use super::{ArrayKind, Asking, KeyError, Table};
 use crate::state::State;
@@ -13,7 +13,7 @@ use crate::value::Value;
 /// Number of bytes by which a table may grow without a check.
 const LITTLE: usize = 1 << 14;
 
-/// Why a store was not done.
+/// The reason why a store was refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refused {
     /// The value is not a valid key.
@@ -23,11 +23,11 @@ pub enum Refused {
 }
 
 impl Table {
-    /// Does the same as [`Table::set`], within the memory limit.
+    /// Like [`Table::set`], but respects the memory limit.
     ///
     /// # Errors
-    /// If `key` is nil or NaN, or the table would have to grow by more than there is room for.
-    /// Nothing is stored then.
+    /// Returns an error, and stores nothing, if `key` is nil or NaN, or if the table would have to
+    /// grow by more than there is room for.
     ///
     /// # Safety
     /// As for [`Table::set`].
@@ -48,7 +48,7 @@ impl Table {
         }
     }
 
-    /// Does the same as [`Table::set_int`], within the memory limit. Returns whether the value was
+    /// Like [`Table::set_int`], but respects the memory limit. Returns whether the value was
     /// stored.
     ///
     /// # Safety
@@ -60,8 +60,8 @@ impl Table {
             || Table::set_within(st, t, Value::int(i), v).is_ok()
     }
 
-    /// Does the same as [`Table::set_str`] for a short string, within the memory limit. Returns
-    /// whether the value was stored.
+    /// Like [`Table::set_str`] for a short string, but respects the memory limit. Returns whether
+    /// the value was stored.
     ///
     /// # Safety
     /// As for [`Table::set_str`].
@@ -76,8 +76,8 @@ impl Table {
             || Table::set_within(st, t, Value::string(name), v).is_ok()
     }
 
-    /// Stores `v` under the integer key `i`, within the memory limit, if no metamethod is needed
-    /// for it. Otherwise returns false, without an effect.
+    /// Stores `v` under the integer key `i`, respecting the memory limit, if that needs no
+    /// metamethod. Otherwise returns false, without an effect.
     ///
     /// # Safety
     /// As for [`Table::set_int`].
@@ -89,7 +89,7 @@ impl Table {
         }
     }
 
-    /// Does the same as [`Table::set_int_plainly`] for a short string.
+    /// Like [`Table::set_int_plainly`], for a short string.
     ///
     /// # Safety
     /// As for [`Table::set_str`].
@@ -106,8 +106,8 @@ impl Table {
         }
     }
 
-    /// Returns whether a table may allocate `new` bytes, some of which replace `old` ones that it
-    /// still has. Refuses the store if not.
+    /// Returns whether a table may allocate `new` bytes, which replace its present `old` bytes. If
+    /// not, refuses the store.
     pub(super) unsafe fn may_grow(st: *mut State, old: usize, new: usize) -> bool {
         let within = !(*st).heap.asking.on || new <= old || new < LITTLE || (*st).check_room(new);
         if within && (*st).heap.memory.may_have(new) {
@@ -129,7 +129,7 @@ impl Table {
     }
 
     /// Returns the new capacity for a full array of capacity `cap`: twice as many elements, or a
-    /// few more when memory is short. Returns `None` when there is not even memory for these.
+    /// few more when memory is short. Returns `None` when there is no memory even for these.
     pub(super) unsafe fn grown(
         st: *mut State,
         kind: ArrayKind,
@@ -146,7 +146,7 @@ impl Table {
         has(few).then_some(few)
     }
 
-    /// Does the same as [`Table::grown`] with regard to the memory limit only.
+    /// Like [`Table::grown`], but considers the memory limit only.
     unsafe fn within_limit(st: *mut State, kind: ArrayKind, cap: u32, least: u32) -> u32 {
         let wanted = cap.saturating_mul(2).max(least);
         let more = kind.bytes(wanted) - kind.bytes(cap);
@@ -154,7 +154,7 @@ impl Table {
         if more < LITTLE || more <= left {
             return wanted;
         }
-        // Take half of the remaining memory, as long as that is much.
+        // Take half of the remaining memory, as long as that is a considerable part of the array.
         let fits = left / 2 / ArrayKind::Any.bytes(1);
         if fits > cap as usize / 64 {
             return cap + (fits as u32).min(wanted - cap);

@@ -19,7 +19,7 @@ impl Table {
     /// Stores `v` under `key` (`rawset`). A string key counts as computed; see [`Table::set_str`].
     ///
     /// # Errors
-    /// If `key` is nil or NaN.
+    /// Returns an error if `key` is nil or NaN.
     #[inline]
     pub unsafe fn set(st: *mut State, t: *mut Table, key: Value, v: Value) -> Result<(), KeyError> {
         match key.tag() {
@@ -180,7 +180,7 @@ impl Table {
         }
     }
 
-    /// Does the same as [`Table::set_existing`] for an integer key.
+    /// Like [`Table::set_existing`], for an integer key.
     #[inline]
     pub unsafe fn set_existing_int(st: *mut State, t: *mut Table, i: i64, v: Value) -> bool {
         if (i as u64).wrapping_sub(1) < (*t).array_len as u64 {
@@ -193,7 +193,7 @@ impl Table {
         Table::set_existing_node(st, t, Value::int(i), v)
     }
 
-    /// Does the same as [`Table::set_existing`] for a string key.
+    /// Like [`Table::set_existing`], for a string key.
     #[inline]
     pub unsafe fn set_existing_str(
         st: *mut State,

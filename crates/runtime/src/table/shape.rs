@@ -15,8 +15,8 @@ impl Table {
     #[inline(always)]
     pub(super) unsafe fn write_field(st: *mut State, t: *mut Table, slot: u32, v: Value) {
         let place = (*t).fields.add(slot as usize);
-        // One test serves both: the flag UNLOGGED matters only for collectable values, whose tags
-        // have bit 6.
+        // One test is enough for both flags: UNLOGGED matters only for collectable values, whose
+        // tags have bit 6.
         if (*t).header.flags & (WATCHED | v.tag().0 >> 6) != 0 {
             Table::before_field_write(st, t, slot, v);
         }
@@ -31,8 +31,8 @@ impl Table {
         (*st).barrier_of_store(t, v);
     }
 
-    /// Adds the field that the shape `next` has in addition to the table's, with the value `v`.
-    /// There is room for it, or else the slots of tables of that shape need not be inline.
+    /// Adds the field that the shape `next` has in addition to those of the table, with the value
+    /// `v`. The table has room for it, or `next` does not require inline slots.
     #[inline(always)]
     pub(super) unsafe fn add_field(st: *mut State, t: *mut Table, next: *mut LocalShape, v: Value) {
         let slot = (*next).count - 1;
@@ -61,11 +61,12 @@ impl Table {
         (*st).barrier(t.cast());
     }
 
-    /// Doubles the number of field slots, which are not inline any more.
+    /// Doubles the number of field slots and moves them out of the table, so that they are no
+    /// longer inline.
     ///
     /// # Safety
-    /// `t` is a live table of `st` with fewer slots than tables can have. It has, or is given
-    /// before anything else uses it, a shape of tables whose slots need not be inline.
+    /// `t` is a live table of `st` with fewer slots than the maximum. Its shape does not require
+    /// inline slots, or is replaced by such a shape before anything else uses the table.
     #[cold]
     #[inline(never)]
     pub unsafe fn grow_fields(st: *mut State, t: *mut Table) {
@@ -85,7 +86,7 @@ impl Table {
     /// Checks that the field slots are inline if the shape says so, for the walk over the heap.
     ///
     /// # Panics
-    /// If they are not, or there are fewer than the shape has fields.
+    /// Panics if they are not, or if there are fewer of them than the shape has fields.
     pub(crate) unsafe fn check_fields(t: *mut Table) {
         let shape = (*t).shape;
         if shape.is_null() {

@@ -63,8 +63,8 @@ impl LocalShape {
         LocalShape::adopt(st, shape, Box::default())
     }
 
-    /// Returns the shape of a table of this shape whose slots are moved elsewhere as it has no more
-    /// room inline, or null when it should become a dictionary.
+    /// Returns the shape for a table of this shape that has no more inline room, so that its slots
+    /// are moved elsewhere, or null when it should become a dictionary.
     pub(super) unsafe fn outgrown(st: *mut State, this: *mut LocalShape) -> *mut LocalShape {
         if !(*this).is_inline {
             return this;
@@ -144,8 +144,8 @@ impl LocalShape {
         shape
     }
 
-    /// Creates a successor, or finds it among the shapes of the state. `name`: that of the added
-    /// field, or null for the addition of a metatable.
+    /// Creates a successor, or finds it among the shapes of the state. `name` is the name of the
+    /// added field, or null for the addition of a metatable.
     #[cold]
     #[inline(never)]
     unsafe fn new_successor(

@@ -1,14 +1,14 @@
-//! The frame at the bottom of a coroutine's stack in which the host keeps values, as the main
-//! coroutine has one.
+//! The frame at the bottom of a coroutine's stack, in which the host keeps values. The main
+//! coroutine has such a frame as well.
 
 use super::{Status, Thread};
 use crate::frame::{Frame, FrameWord, Link, flags};
 use crate::value::{SlotExt, Value};
 
 impl Thread {
-    /// Gives the coroutine a frame at the bottom of its stack, if it has no frame at all: in that
-    /// the host may push a function, which the next resume calls, and finds results. A function
-    /// that the coroutine was made with becomes its first value.
+    /// Gives the coroutine a frame at the bottom of its stack, if it has no frame at all. In this
+    /// frame the host may push a function, which the next resume calls, and finds the results. If
+    /// the coroutine was created with a function, that becomes its first value.
     ///
     /// # Safety
     /// `th` is alive and does not run. Its stack may have been scanned, so the caller runs the
@@ -33,7 +33,7 @@ impl Thread {
         }
     }
 
-    /// Returns whether the coroutine runs nothing, and has a frame for values of the host.
+    /// Returns whether the coroutine runs nothing and has a frame for values of the host.
     ///
     /// # Safety
     /// `th` is alive and does not run.

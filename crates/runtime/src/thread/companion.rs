@@ -1,16 +1,16 @@
-//! What a host keeps for each coroutine.
+//! Data that a host keeps for each coroutine.
 
 use std::ptr::null_mut;
 
-/// A block of memory that belongs to a coroutine, and that only its owner, such as the C API, looks
-/// into. It keeps its address, and ends with the coroutine.
+/// A block of memory that belongs to a coroutine and that only its owner, such as the C API,
+/// accesses. Its address does not change, and it is freed with the coroutine.
 pub struct Companion {
     block: *mut (),
     free: Option<unsafe fn(*mut ())>,
 }
 
 impl Companion {
-    /// None.
+    /// No companion.
     pub const NONE: Companion = Companion { block: null_mut(), free: None };
 
     /// Makes a companion of a block, which `free` frees.
@@ -31,7 +31,7 @@ impl Companion {
 impl Drop for Companion {
     fn drop(&mut self) {
         if let Some(free) = self.free {
-            // SAFETY: the caller of `new` has promised it, and this is the only call.
+            // SAFETY: the caller of `new` promised this, and this is the only call.
             unsafe { free(self.block) }
         }
     }

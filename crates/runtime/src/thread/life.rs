@@ -1,4 +1,4 @@
-//! The creation of coroutines, and which of them runs.
+//! Creating coroutines, and switching between them.
 
 use std::ptr::null_mut;
 
@@ -44,7 +44,7 @@ impl Thread {
         st.make_boxed(thread, size_of::<Thread>() + capacity * size_of::<Value>())
     }
 
-    /// Prepares a coroutine that is closed or was never started to begin with `f`.
+    /// Prepares a coroutine that is closed or was never started to call `f`.
     ///
     /// # Safety
     /// All arguments are live, and no frame of the coroutine is needed any more.
@@ -94,8 +94,8 @@ impl State {
     pub unsafe fn new_thread(st: *mut State, f: Value) -> *mut Thread {
         let th = Thread::create(&mut *st, (*st).small_stack);
         (*th).stack.put(f);
-        // The callee and header slots of the function to call first. Its arguments are passed with
-        // the first resume.
+        // The slots of the callee and of the header, for the function to call first. Its arguments
+        // are passed with the first resume.
         (*th).stack.add(1).put(Value::NIL);
         (*th).top = (*th).stack.add(2);
         (*th).hook = (*st).hook_of_new.clone();

@@ -43,7 +43,7 @@ pub enum Status {
 pub struct CallResults {
     /// The register of the first one.
     pub first: u8,
-    /// The number of those that are wanted and one more, or 0 for all.
+    /// The number of results that are wanted plus 1, or 0 for all.
     pub wanted: u8,
 }
 
@@ -65,7 +65,7 @@ pub struct Thread {
     pub top: *mut Value,
     /// The head of the list of open upvalues, from the top of the stack down.
     pub open: *mut Upvalue,
-    /// To-be-closed variables: ascending offsets in the stack.
+    /// The to-be-closed variables, as ascending offsets in the stack.
     pub to_close: Vec<u32>,
     /// Returns that wait for variables to be closed: the offset of the frame's base, and the number
     /// of results.
@@ -78,7 +78,7 @@ pub struct Thread {
     pub death: Value,
     /// The kind of that error.
     pub death_kind: ErrorKind,
-    /// The native depth at which it was last resumed.
+    /// The native depth at its last resumption.
     pub depth: u32,
     /// The coroutine that resumed it.
     pub resumer: *mut Thread,
@@ -88,23 +88,24 @@ pub struct Thread {
     pub high_water: *mut Value,
     /// The hook of this coroutine.
     pub hook: Option<Box<Hook>>,
-    /// Whether the running hook requests the coroutine to yield before the instruction.
+    /// Whether the running hook requests that the coroutine yield before the instruction.
     pub hook_yields: bool,
-    /// Set while the coroutine is suspended after such a yield: a frame of Lua code is on top, and
-    /// the values that the code uses end at this offset of the stack.
+    /// Set while the coroutine is suspended after such a yield, with a Lua frame on top: the offset
+    /// in the stack where the values in use end.
     pub hook_yielded: Option<u32>,
     /// Whether the stack begins with a frame in which the host keeps values while the coroutine
     /// runs nothing ([`Thread::make_bottom`]).
     pub has_bottom: bool,
-    /// If it is suspended in a call of `coroutine.yield` by a CALL instruction, where this leaves
-    /// what the resume passes, which is all that is to be done then.
+    /// Set while the coroutine is suspended in a call of `coroutine.yield` by a CALL instruction:
+    /// where the instruction leaves the values passed by the resume, which is all that the resume
+    /// has to do.
     pub yielded_in_call: Option<CallResults>,
-    /// What the host keeps for the coroutine.
+    /// Data that the host keeps for the coroutine.
     pub companion: Companion,
 }
 
 impl Value {
-    /// Makes a coroutine.
+    /// Makes the value that refers to a coroutine.
     #[inline(always)]
     pub fn thread(p: *mut Thread) -> Value {
         Value::object(p, Tag::THREAD)
@@ -125,7 +126,7 @@ pub(crate) unsafe fn alloc_stack(memory: &mut Memory, capacity: usize) -> *mut V
     fill(memory.alloc(capacity * size_of::<Value>()).cast(), capacity)
 }
 
-/// Does the same as [`alloc_stack`], but returns null when there is no memory for a large stack.
+/// Like [`alloc_stack`], but returns null when there is no memory for a large stack.
 ///
 /// # Safety
 /// As for [`alloc_stack`].

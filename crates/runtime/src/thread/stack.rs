@@ -10,11 +10,11 @@ use crate::tier::INLINED_SLOTS;
 use crate::upvalue::Upvalue;
 use crate::value::Value;
 
-/// More than the slots of a frame and of functions inlined in it.
+/// An upper bound of the slots of a frame and of the functions inlined in it.
 const MAX_FRAME: usize = 256 + INLINED_SLOTS;
 
-/// In the mode of small stacks, stacks up to this size grow only by what is needed. Beyond, deep
-/// recursion would take too long.
+/// In the mode of small stacks, stacks up to this size grow only by as much as needed. Beyond it,
+/// deep recursion would take too long.
 const SMALL_STEPS: usize = 4_000;
 
 impl State {
@@ -28,7 +28,7 @@ impl State {
     /// Makes room for `n` values above `top`.
     ///
     /// # Errors
-    /// "stack overflow".
+    /// Returns "stack overflow".
     ///
     /// # Safety
     /// `st` is live, and its registers (`base`, `top`, `limit`) describe its running coroutine.
@@ -42,7 +42,7 @@ impl Thread {
     /// Makes room for `n` slots above the state's `top`, by moving the stack if necessary.
     ///
     /// # Errors
-    /// "stack overflow".
+    /// Returns "stack overflow".
     ///
     /// # Safety
     /// As for [`State::reserve`].
@@ -57,7 +57,7 @@ impl Thread {
             if !handling {
                 let large = MAX_STACK + MIN_FREE + ERROR_ROOM;
                 if n <= ERROR_ROOM / 2 {
-                    // Leave room for the handler of this error.
+                    // Leaves room for the handler of this error.
                     if !Thread::set_capacity(st, large) {
                         return Err((*st).raise_memory());
                     }
@@ -111,9 +111,9 @@ impl Thread {
     pub unsafe fn shrink_after_error(st: *mut State) {
         if (*(*st).thread).capacity > MAX_STACK + MIN_FREE {
             let used = (*st).top.offset_from((*(*st).thread).stack) as usize;
-            // what frames have above `top`, and those of functions inlined in them
+            // Frames may use slots above `top`, and so may functions that are inlined in them.
             if used + MAX_FRAME < MAX_STACK {
-                // The larger stack does if there is no memory for the smaller one.
+                // If there is no memory for the smaller stack, the larger one can stay.
                 Thread::set_capacity(st, MAX_STACK + MIN_FREE);
             }
         }

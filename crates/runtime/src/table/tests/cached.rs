@@ -196,7 +196,7 @@ fn stable_classes_hit() {
                     });
                     assert_eq!(v.as_int(), expected);
                 }
-                // A field that is nil, and that no class has.
+                // A field that is nil and that no class has.
                 Table::set_str_const(st, o, x, Value::NIL);
                 if FieldCache::hit_get(st, &get_x, o).is_none() {
                     misses += 1;

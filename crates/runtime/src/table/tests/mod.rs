@@ -343,7 +343,7 @@ fn constructors_store_lists() {
         assert_eq!(Table::length(t), 24);
         assert!(Table::get_int(t, 22).is_nil());
         check(t);
-        // Keys that were set before the list.
+        // Keys that were set before the list was.
         let t = Table::new(st, 0, 0);
         Table::set_int(st, t, 2, Value::TRUE);
         Table::set_int(st, t, 4, Value::TRUE);
@@ -412,7 +412,7 @@ fn strings_are_interned() {
         for (i, &s) in all.iter().enumerate() {
             assert_eq!((*st).intern(format!("string {i}").as_bytes()), s);
         }
-        // The strings up to the tenth stay alive, and so do all from before.
+        // The first ten strings stay alive, and so do all that existed before.
         for &s in &all[10..] {
             (*s).header.mark = 77;
         }
@@ -456,7 +456,7 @@ fn shapes_are_forgotten() {
     });
 }
 
-/// Creates a table with two fields that are inline, and room for so many.
+/// Creates a table with two inline fields and with room for `room` of them.
 unsafe fn inline_table(st: *mut State, room: u8) -> *mut Table {
     let t = Table::new(st, room, 0);
     let mut shape = LocalShape::inline(st);
@@ -517,7 +517,7 @@ fn caches_notice_missing_room() {
         let t = full();
         assert!(!FieldCache::hit_set(st, &cache, t, Value::FALSE), "there is no room");
         Table::cache_set(st, &mut cache, t, name, Value::FALSE);
-        // now the cache gives both the shape of tables whose slots are anywhere
+        // Now the cache maps both to the shape that does not require inline slots.
         for t in [full(), roomy(), full()] {
             assert!(FieldCache::hit_set(st, &cache, t, Value::FALSE));
             assert!(!(*(*t).shape).is_inline);

@@ -1,4 +1,4 @@
-//! The same random operations on a table and on a `HashMap`.
+//! Performs the same random operations on a table and on a `HashMap`, and compares them.
 
 use std::collections::HashMap;
 
@@ -72,8 +72,8 @@ unsafe fn compare(st: *mut State, t: *mut Table, model: &HashMap<Key, Value>) {
     assert_eq!(seen, model.len());
 }
 
-/// Does a part of a collection, in any mode, so that the table is used while it is partly marked,
-/// old, and so on.
+/// Performs a part of a collection, in any mode, so that the table is used while it is partly
+/// marked, old, and so on.
 unsafe fn collect(st: *mut State, r: &mut Rng) {
     match r.usize(..8) {
         0 => _ = (*st).gc_set_generational(20, 100),
