@@ -68,7 +68,8 @@ fn wrap(cx: &mut Cx) -> NativeResult {
 }
 
 /// Implements the functions made by `wrap`; the coroutine is their bound value. The interpreter may
-/// resume it without this function, and calls it at the next step after an error, which is on top.
+/// resume the coroutine without calling this function. After an error, which is then on top, it
+/// calls this function at the next step.
 fn resume_wrapped(cx: &mut Cx) -> NativeResult {
     let (step, nargs) = (cx.step(), cx.top());
     cx.insert(0, cx.bound(0));

@@ -12,8 +12,7 @@ const DEFAULT_PATH: &str = "/usr/local/share/lua/5.4/?.lua;/usr/local/share/lua/
 /usr/local/lib/lua/5.4/?.lua;/usr/local/lib/lua/5.4/?/init.lua;\
 /usr/share/lua/5.4/?.lua;/usr/share/lua/5.4/?/init.lua;./?.lua;./?/init.lua";
 
-/// The directories of PUC, and those of distributions, of which some have one for each
-/// architecture.
+/// The directories of PUC and those of distributions, some of which have one for each architecture.
 #[cfg(target_arch = "x86_64")]
 const DEFAULT_CPATH: &str = "/usr/local/lib/lua/5.4/?.so;\
 /usr/lib/x86_64-linux-gnu/lua/5.4/?.so;/usr/lib/lua/5.4/?.so;/usr/lib64/lua/5.4/?.so;\
@@ -22,8 +21,8 @@ const DEFAULT_CPATH: &str = "/usr/local/lib/lua/5.4/?.so;\
 const DEFAULT_CPATH: &str = "/usr/local/lib/lua/5.4/?.so;/usr/lib/lua/5.4/?.so;\
 /usr/local/lib/lua/5.4/loadall.so;./?.so";
 
-/// The field of the registry with the function that loads C libraries, where these are allowed. It
-/// takes what `package.loadlib` takes, and returns the same.
+/// The registry's field with the function that loads C libraries, if these are allowed. The
+/// function takes the arguments of `package.loadlib`, and returns the same results.
 pub const LOADER: &str = "_CLOADER";
 
 /// The message for attempts to load a C library.
@@ -102,13 +101,13 @@ fn loadlib(cx: &mut Cx) -> NativeResult {
     cx.ret(n)
 }
 
-/// The outcome of looking for the function that opens a module.
+/// The outcome of a search for the function that opens a module.
 enum Opener {
-    /// It is on the stack.
+    /// The function is on the stack.
     Found,
-    /// The library does not have it.
+    /// The library does not have the function.
     NoFunction,
-    /// The library cannot be loaded; or it lacks the function, which is an error here.
+    /// The library cannot be loaded. The value is the message.
     Failed(Vec<u8>),
 }
 
@@ -133,8 +132,10 @@ fn library_function(cx: &mut Cx, file: &[u8], name: &[u8]) -> Result<(Opener, Ve
     Ok(if lacks { (Opener::NoFunction, message) } else { (Opener::Failed(message), Vec::new()) })
 }
 
-/// Pushes the function of the library `file` that opens the module `name`: `luaopen_` and the name
-/// with `_` for each dot, without what precedes a hyphen, or else without what follows it.
+/// Pushes the function of the library `file` that opens the module `name`. The function's name is
+/// `luaopen_` followed by the module's name, with `_` for each dot. If the module's name has a
+/// hyphen, only the part before it is used or, if the library lacks that function, only the part
+/// after it.
 fn module_opener(cx: &mut Cx, file: &[u8], name: &[u8]) -> Result<(Opener, Vec<u8>), Raised> {
     let name = replace(name, b".", b"_");
     let mut rest = &name[..];
@@ -259,7 +260,7 @@ fn c_searcher(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// Looks for a module inside the library of the package that it belongs to.
+/// Searches for a module in the library of its root package.
 fn c_root_searcher(cx: &mut Cx) -> NativeResult {
     let name = module_name(cx)?;
     let Some(dot) = memchr::memchr(b'.', &name) else { return cx.ret(0) };

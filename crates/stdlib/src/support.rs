@@ -20,8 +20,8 @@ pub(crate) const fn names<const N: usize>(
     names
 }
 
-/// Makes a table with these functions and room for the other fields in `names`, which begin with
-/// theirs.
+/// Makes a table with these functions and with room for the other fields in `names`, which begins
+/// with the functions' names.
 pub(crate) fn library<'a>(
     cx: &'a Cx,
     names: &'static [&'static str],
@@ -40,7 +40,7 @@ pub(crate) fn register(cx: &Cx, t: Tab<'_>, functions: &[(&str, NativeFn)]) {
     }
 }
 
-/// Tells the interpreter and the compiler which known functions of a library these are.
+/// Tells the interpreter and the compiler which functions of a library are known ones.
 pub(crate) fn make_known(cx: &Cx, library: Tab<'_>, functions: &[(&str, Builtin)]) {
     for (name, builtin) in functions {
         let f = library.get_name(cx, name).as_func().expect("the library has it");
@@ -48,7 +48,7 @@ pub(crate) fn make_known(cx: &Cx, library: Tab<'_>, functions: &[(&str, Builtin)
     }
 }
 
-/// Returns a table of the registry, and creates it if necessary.
+/// Returns a table in the registry, after creating it if necessary.
 pub(crate) fn registry_table<'a>(cx: &'a Cx, name: &str) -> Tab<'a> {
     if let Some(t) = cx.registry().get_name(cx, name).as_table() {
         return t;
@@ -164,7 +164,7 @@ thread_local! {
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Takes the thread's reusable buffer, empty. A nested user gets a new one.
+/// Takes the thread's reusable buffer, emptied. A nested use gets a new one.
 pub(crate) fn take_buffer() -> Vec<u8> {
     let mut b = BUFFER.take();
     b.clear();
@@ -184,7 +184,7 @@ pub(crate) fn extend(cx: &Cx, buffer: &mut Vec<u8>, bytes: &[u8]) -> Result<(), 
     Ok(())
 }
 
-/// Returns the contents of the buffer as the result of a function, and returns the buffer for
+/// Returns the contents of the buffer as the result of a function, and gives the buffer back for
 /// reuse.
 pub(crate) fn finish(cx: &mut Cx, buffer: Vec<u8>) -> NativeResult {
     room_for(cx, &buffer)?;
@@ -199,8 +199,8 @@ pub(crate) fn room_for(cx: &mut Cx, buffer: &[u8]) -> Result<(), Raised> {
     cx.make_room(2 * buffer.len())
 }
 
-/// Runs a function without side effects. If there is no room for its results, collects and runs it
-/// once more.
+/// Runs a function without side effects. If there is no room for its results, performs a collection
+/// and runs it again.
 pub(crate) fn twice(cx: &mut Cx, f: impl Fn(&Cx) -> NativeResult) -> NativeResult {
     let top = cx.top();
     match f(cx) {
@@ -213,7 +213,7 @@ pub(crate) fn twice(cx: &mut Cx, f: impl Fn(&Cx) -> NativeResult) -> NativeResul
     }
 }
 
-/// Returns a buffer for reuse.
+/// Gives a buffer back for reuse.
 pub(crate) fn give_buffer(b: Vec<u8>) {
     if b.capacity() <= KEEP {
         BUFFER.set(b);

@@ -11,7 +11,7 @@ const FUNCTIONS: &[(&str, NativeFn)] =
 const MAX_UNICODE: u32 = 0x10_FFFF;
 /// The largest value that six bytes can encode.
 const MAX_UTF: u64 = 0x7FFF_FFFF;
-/// Characters between two checks whether the script must stop.
+/// Number of characters between two checks whether the script must stop, minus 1.
 const POLL_MASK: i64 = 0xFFFF;
 const INVALID: &str = "invalid UTF-8 code";
 
@@ -36,7 +36,8 @@ fn is_continuation(b: Option<&u8>) -> bool {
     b.is_some_and(|b| b & 0xC0 == 0x80)
 }
 
-/// Converts a position, relative to the end if it is negative; 0 if it is before the start.
+/// Converts a position, which is relative to the end if it is negative; returns 0 if it is before
+/// the start.
 fn position(pos: i64, len: usize) -> i64 {
     if pos >= 0 {
         pos
@@ -79,7 +80,7 @@ fn decode(s: &[u8], strict: bool) -> Option<(u32, usize)> {
     Some((n, count + 1))
 }
 
-/// Appends the shortest encoding of a value up to `MAX_UTF`.
+/// Appends the shortest encoding of `n`, which is at most `MAX_UTF`.
 pub(crate) fn encode(out: &mut Vec<u8>, mut n: u32) {
     if n < 0x80 {
         return out.push(n as u8);

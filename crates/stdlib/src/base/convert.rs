@@ -3,7 +3,8 @@
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::{Cx, NativeResult, Val};
 
-/// Returns whether `tostring` of this value needs no call: it is the value's bytes or number.
+/// Returns whether `tostring` of this value needs no call, because it is the string itself or the
+/// plain number.
 pub(crate) fn is_plain(cx: &Cx, v: Val<'_>) -> bool {
     (v.is_number() || v.as_str().is_some()) && cx.metamethod(v, Event::ToString).is_nil()
 }
@@ -71,7 +72,7 @@ pub(crate) fn is_space(b: u8) -> bool {
     matches!(b, b' ' | b'\t'..=b'\r')
 }
 
-/// Digits between two checks whether the script must stop.
+/// Number of digits between two checks whether the script must stop.
 const DIGITS_BETWEEN_POLLS: usize = 1 << 20;
 
 /// Parses an integer numeral in a base, with wrap-around and optional surrounding spaces. Also

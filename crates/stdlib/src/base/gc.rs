@@ -30,7 +30,8 @@ pub(super) fn collectgarbage(cx: &mut Cx) -> NativeResult {
     };
     for (i, arg) in args.iter_mut().enumerate().take(wanted) {
         let given = cx.opt_int(i + 1, 0)? as i32;
-        // PUC stores a quarter of pause and multiplier in a byte, and returns what that represents.
+        // PUC stores a quarter of pause and multiplier in a byte, and returns the value that this
+        // byte represents.
         let quartered = match OPTIONS[option] {
             "setpause" | "setstepmul" => true,
             "incremental" => i < 2,

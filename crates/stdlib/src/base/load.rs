@@ -6,7 +6,7 @@ use perilune_runtime::native::{Cx, NativeResult, StepResult, Val};
 use crate::io::{self, error_text};
 use crate::support::{c_str, concat};
 
-/// The results of a function that loads: the function, or nil and the message.
+/// Returns the results of a function that loads: the function, or nil and the message.
 fn loaded(cx: &Cx, r: Result<Val<'_>, Vec<u8>>) -> NativeResult {
     match r {
         Ok(f) => cx.ret1(f),
@@ -18,14 +18,15 @@ fn loaded(cx: &Cx, r: Result<Val<'_>, Vec<u8>>) -> NativeResult {
     }
 }
 
-/// The results of `load` for an error. Message handlers see errors that count as run-time errors.
+/// Returns the results of `load` for an error. Message handlers are called for errors that count as
+/// run-time errors.
 fn refused(cx: &mut Cx, error: LoadError) -> NativeResult {
     if error.reason == Reason::Rejected {
         return loaded(cx, Err(error.message));
     }
     let raised = cx.error_plain(&error.message);
     if error.reason == Reason::Interrupted {
-        // the chunk did not fail, so the error is not reported as a result
+        // The chunk did not fail, so the error is not reported as a result.
         return Err(raised);
     }
     cx.push(Val::NIL);
@@ -33,7 +34,7 @@ fn refused(cx: &mut Cx, error: LoadError) -> NativeResult {
     cx.ret(2)
 }
 
-/// Returns the environment given as argument `i`. An explicit nil counts.
+/// Returns the environment given as argument `i`. An explicit nil counts as given.
 fn environment(cx: &Cx, i: usize) -> Option<Val<'_>> {
     (!cx.is_none(i)).then(|| cx.get(i))
 }
@@ -74,12 +75,12 @@ pub(super) fn load(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// Collects the pieces that the reader function at value 0 returns, to its end or until it is clear
-/// that they cannot be loaded. On failure the error value is on top.
+/// Collects the pieces that the reader function at value 0 returns, to the end or until it is
+/// certain that they cannot be loaded. On failure the error value is on top.
 fn read_pieces(cx: &mut Cx, mode: &[u8], text: &mut Vec<u8>) -> Result<(), ()> {
     let mut looked_at = 0;
     loop {
-        // a reader may be too short to contain a safepoint
+        // A reader may be too short to contain a safepoint.
         if let Err(interrupted) = cx.interrupted() {
             cx.catch(interrupted);
             return Err(());
@@ -111,8 +112,8 @@ fn read_pieces(cx: &mut Cx, mode: &[u8], text: &mut Vec<u8>) -> Result<(), ()> {
         if text.len() == before {
             return Ok(());
         }
-        // A reader need not end. The text doubles between checks, so they take no longer than the
-        // loading.
+        // A reader may never end, so the text is checked. It doubles between checks, so the checks
+        // take no longer than loading it.
         if text.len() >= 2 * looked_at {
             if cx.is_hopeless(text, mode) {
                 return Ok(());
@@ -159,7 +160,7 @@ pub fn load_file<'a>(
 }
 
 /// Skips a byte-order mark and a first line that starts with `#`. Keeps its line feed, so that the
-/// numbers of the following lines stay right.
+/// numbers of the following lines are correct.
 fn skip_comment(bytes: &[u8]) -> &[u8] {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     if bytes.first() != Some(&b'#') {

@@ -66,7 +66,7 @@ pub(super) fn xpcall(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// Returns the results of a protected call; `true` lies below them.
+/// Returns the results of a protected call; `true` is below them on the stack.
 fn finish(cx: &mut Cx) -> NativeResult {
     match cx.step_result() {
         StepResult::Returned(n) => cx.ret(n + 1),

@@ -82,14 +82,15 @@ pub(super) fn rawset(cx: &mut Cx) -> NativeResult {
     cx.ret1(cx.get(0))
 }
 
-/// 2^63: floats without a fraction have an equal integer from minus this to below it.
+/// 2^63. Floats from the negative of this to below it that have no fraction equal an integer.
 const INTEGERS: f64 = 9_223_372_036_854_775_808.0;
 
 /// Implements `next(t [, k])`.
 pub(super) fn next(cx: &mut Cx) -> NativeResult {
     let t = cx.check_table(0)?;
     let key = cx.get(1);
-    // A table never contains a float that an integer equals, though a lookup finds an element.
+    // A table never contains a float key that equals an integer, although a lookup of such a float
+    // finds the integer's element.
     let is_integer = |x: f64| x.fract() == 0.0 && (-INTEGERS..INTEGERS).contains(&x);
     let found = if key.as_float().is_some_and(is_integer) { None } else { t.next(cx, key) };
     match found {

@@ -1,4 +1,4 @@
-//! Bounds of reading: files and pipes need not end.
+//! Bounds for reading, since files and pipes may never end.
 
 use std::io;
 
@@ -15,7 +15,8 @@ impl Bounds<'_> {
     /// No bounds.
     pub(crate) const NONE: Bounds<'static> = Bounds { sign: None, room: usize::MAX };
 
-    /// The limits of the script. The bytes read are first in a buffer and then in a string.
+    /// Returns the limits of the script. The bytes read are first in a buffer and then in a string,
+    /// so half of the remaining memory is available for them.
     pub(crate) fn of(cx: &Cx) -> Bounds<'_> {
         Bounds { sign: Some(cx.stop_sign()), room: cx.room() / 2 }
     }
@@ -37,7 +38,7 @@ pub(crate) fn is_refusal(e: &io::Error) -> bool {
     e.kind() == io::ErrorKind::OutOfMemory && e.raw_os_error().is_none()
 }
 
-/// Returns the error to raise for one of [`Bounds::check`]; `None` for errors of the file.
+/// Returns the error to raise for an error of [`Bounds::check`]; `None` for errors of the file.
 pub(crate) fn refusal(cx: &Cx, e: &io::Error) -> Option<Raised> {
     is_refusal(e).then(|| cx.interrupted().err().unwrap_or_else(|| cx.memory_error()))
 }

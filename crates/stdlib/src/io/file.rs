@@ -17,11 +17,11 @@ pub(super) const NAME: &str = "FILE*";
 
 /// The host's side of a file handle.
 pub(super) struct Handle {
-    /// `None` once closed.
+    /// The stream; `None` once the file is closed.
     pub(super) stream: Option<Shared>,
     /// Whether this is a standard file, which cannot be closed.
     pub(super) standard: bool,
-    /// What another language has of it.
+    /// The other language's view of the file.
     pub(super) foreign: Option<Box<dyn Foreign>>,
 }
 
@@ -64,8 +64,8 @@ pub(super) fn new_file(cx: &Cx, s: Stream) -> Udata<'_> {
     new_handle(cx, share(s), false)
 }
 
-/// Returns the stream of a handle; `None` if the value is not a handle, an inner `None` if it is
-/// closed.
+/// Returns the stream of a handle. The outer `None` means that the value is not a handle, the inner
+/// `None` that it is closed.
 pub(super) fn stream_of(cx: &Cx, v: Val<'_>) -> Option<Option<Shared>> {
     let u = v.as_udata()?;
     match u.with(|h: &mut Handle| h.stream.clone()) {
@@ -74,14 +74,14 @@ pub(super) fn stream_of(cx: &Cx, v: Val<'_>) -> Option<Option<Shared>> {
     }
 }
 
-/// Returns the stream of a file of another language, for one operation.
+/// Returns the stream of a file of another language, for a single operation.
 #[cold]
 fn foreign_stream(cx: &Cx, u: Udata<'_>) -> Option<Option<Stream>> {
     Some(foreign::open(cx, u)?.map(Stream::of_foreign))
 }
 
-/// Passes the stream of a handle to `f`, which runs no Lua code; `None` if the value is not a
-/// handle, an inner `None` if it is closed.
+/// Passes the stream of a handle to `f`, which runs no Lua code. The outer `None` means that the
+/// value is not a handle, the inner `None` that it is closed.
 pub(super) fn with_stream<R>(
     cx: &Cx,
     v: Val<'_>,
@@ -110,9 +110,10 @@ pub(super) fn with_file(
     }
 }
 
-/// Returns the address of a file's other side, which `make` makes at the first time; `None` if the
-/// value is no file. The file's position is what the other language finds: output is written, and
-/// what was read ahead is forgotten.
+/// Returns the address of another language's structure for a file, which `make` creates on the
+/// first call; `None` if the value is not a file. Before that, buffered output is written and input
+/// that was read ahead is dropped, so that the other language finds the file's position as the
+/// program left it.
 pub fn foreign_address(
     v: Val<'_>,
     make: impl FnOnce(FileInfo<'_>) -> Option<Box<dyn Foreign>>,
@@ -121,7 +122,7 @@ pub fn foreign_address(
         let Handle { stream, foreign, .. } = h;
         let mut guard = stream.as_deref().map(lock);
         if let Some(s) = &mut guard {
-            // What cannot be written or forgotten is not for the caller to report.
+            // This function does not report errors of the file.
             let _ = s.synchronize();
         }
         if foreign.is_none() {
@@ -168,7 +169,7 @@ pub(super) fn close_handle(cx: &mut Cx, i: usize) -> NativeResult {
     };
     let r = match Arc::try_unwrap(stream) {
         Ok(s) => s.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).close(),
-        // Another thread is flushing all streams: the last owner closes the stream.
+        // Another thread is flushing all streams: the last owner closes this one.
         Err(s) => lock(&s).flush().map(|()| None),
     };
     match r {
@@ -178,7 +179,8 @@ pub(super) fn close_handle(cx: &mut Cx, i: usize) -> NativeResult {
     }
 }
 
-/// Closes the open file of another language at value `i`, by the function that this has for it.
+/// Closes the open file of another language at value `i`, by calling the function that this
+/// language provides.
 #[cold]
 fn close_foreign(cx: &mut Cx, i: usize) -> NativeResult {
     let f = cx.get(i).as_udata().and_then(|u| foreign::take_close(cx, u));
@@ -224,7 +226,7 @@ fn read_method(cx: &mut Cx) -> NativeResult {
     with_file(cx, 0, |s| read(cx, s, 1))
 }
 
-/// Writes the arguments from `first` on. The result is then the value at `file`.
+/// Writes the arguments from `first` on. On success, the result is the value `file`.
 pub(super) fn write(cx: &Cx, s: &Mutex<Stream>, first: usize, file: Val<'_>) -> NativeResult {
     let mut result = Ok(());
     let mut out = lock(s);

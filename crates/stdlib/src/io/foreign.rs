@@ -1,4 +1,4 @@
-//! Files as code of another language uses them, by a structure of its own for each.
+//! Files that code of another language uses as well, through a structure of its own for each.
 
 use std::io::{self, SeekFrom};
 use std::os::fd::BorrowedFd;
@@ -8,15 +8,15 @@ use perilune_runtime::native::{Cx, Udata, Val};
 
 pub use super::stream::Buffering;
 
-/// The other side of a file.
+/// The structure that another language has for a file.
 pub trait Foreign: Send {
-    /// Returns the address of what the other language has of the file. It stays the same.
+    /// Returns the address of that structure. It never changes.
     fn address(&self) -> usize;
-    /// Notes that the file is closed.
+    /// Records that the file is closed.
     fn close(&mut self);
 }
 
-/// A file that gets its other side.
+/// Describes a file for which another language creates a structure.
 pub struct FileInfo<'a> {
     /// Its descriptor; `None` if it is closed.
     pub descriptor: Option<BorrowedFd<'a>>,
@@ -28,16 +28,16 @@ pub struct FileInfo<'a> {
     pub standard: Option<usize>,
 }
 
-/// A file of another language, which has the buffer. Errors have the number of the system.
+/// A file of another language, which also buffers it. Errors have the system's error numbers.
 pub trait ForeignStream: Send {
     /// Writes bytes to the buffer or the file.
     ///
     /// # Errors
-    /// Returns that of the file; so for all below.
+    /// Returns the error of the file. The same holds for all methods below.
     fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
     /// Writes the buffer to the file.
     fn flush(&mut self) -> io::Result<()>;
-    /// Sets when the buffer is written, and its size.
+    /// Sets when the buffer is written, and the size of the buffer.
     fn set_buffering(&mut self, when: Buffering, size: usize) -> io::Result<()>;
     /// Appends up to `n` bytes to `out`, and returns their number; 0 only at the end of the file.
     fn read(&mut self, out: &mut Vec<u8>, n: usize) -> io::Result<usize>;
@@ -51,23 +51,23 @@ pub trait ForeignStream: Send {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64>;
 }
 
-/// What opening a foreign file finds: the stream, an inner `None` if the file is closed, and `None`
-/// for other userdata.
+/// The result of opening a foreign file: the stream. The inner `None` means that the file is
+/// closed, the outer `None` that the userdata is not a file.
 pub type Opened = Option<Option<Box<dyn ForeignStream>>>;
 
-/// How the library uses files that another language has made: userdata with the metatable of
-/// files that are none of the library's.
+/// The functions with which the library uses files that another language has made: userdata with
+/// the metatable of files that the library has not made itself.
 pub struct ForeignFiles {
     /// Opens the stream of such a userdata.
     pub open: fn(&Cx, Udata<'_>) -> Opened,
-    /// Marks an open file as closed, and returns the function that closes it, which takes the
-    /// userdata.
+    /// Marks an open file as closed, and returns the function that closes it. This function takes
+    /// the userdata.
     pub take_close: for<'a> fn(&'a Cx, Udata<'a>) -> Option<Val<'a>>,
 }
 
 static FILES: OnceLock<ForeignFiles> = OnceLock::new();
 
-/// Makes the library accept files of another language. Only the first one counts.
+/// Makes the library accept files of another language. Only the first call has an effect.
 pub fn accept_foreign_files(files: ForeignFiles) {
     let _ = FILES.set(files);
 }
@@ -78,7 +78,7 @@ pub(super) fn open(cx: &Cx, u: Udata<'_>) -> Opened {
     (FILES.get()?.open)(cx, u)
 }
 
-/// Returns what closes a foreign file; `None` for other userdata.
+/// Returns the function that closes a foreign file; `None` for other userdata.
 #[cold]
 pub(super) fn take_close<'a>(cx: &'a Cx, u: Udata<'a>) -> Option<Val<'a>> {
     (FILES.get()?.take_close)(cx, u)

@@ -16,8 +16,8 @@ use super::{error_text, file_result, path};
 use crate::os::temporary_file;
 use crate::support::{c_str, concat, names, publish};
 
-/// The functions. Those from [`PLAIN`] on use the default files: a list of them, input first, is
-/// their bound value.
+/// The functions of the library. Those from [`PLAIN`] on use the default files; their bound value
+/// is a list of these, with the input first.
 const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("open", open_file),
     ("popen", popen),
@@ -96,7 +96,8 @@ fn open_path(name: &[u8], mode: &[u8]) -> std::io::Result<Stream> {
     };
     let mut file = o.open(path(c_str(name)))?;
     if mode[0] == b'a' && !update {
-        // glibc is at the end before the first write; a file without positions may refuse.
+        // In glibc, the position is at the end before the first write. Files that cannot seek
+        // return an error, which is ignored.
         let _ = std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0));
     }
     Ok(Stream::new(file, mode[0] == b'r' || update, mode[0] != b'r' || update))

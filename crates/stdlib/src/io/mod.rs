@@ -36,7 +36,7 @@ pub(crate) fn path(bytes: &[u8]) -> &Path {
 }
 
 /// Returns the contents of a file, or the operation that failed and its error. An error of
-/// [`Bounds`] has no number.
+/// [`Bounds`] has no error number.
 pub(crate) fn read_file(cx: &Cx, name: &[u8]) -> Result<Vec<u8>, (&'static str, io::Error)> {
     let file = File::open(path(name)).map_err(|e| ("open", e))?;
     let mut bytes = Vec::new();

@@ -21,7 +21,7 @@ const MAX_FORMATS: usize = 250;
 /// A number of bytes that no allocation can satisfy.
 const TOO_MANY: usize = 1 << 40;
 
-/// Reads by the formats in the arguments from `first` on. The results are those of the calling
+/// Reads by the formats in the arguments from `first` on. Returns the results of the calling
 /// function.
 pub(super) fn read(cx: &Cx, s: &Mutex<Stream>, first: usize) -> NativeResult {
     match read_values(cx, s, first)? {
@@ -51,7 +51,7 @@ fn read_values(cx: &Cx, s: &Mutex<Stream>, first: usize) -> Result<io::Result<us
         let r = if v.is_number() {
             match cx.check_int(i)? as usize {
                 0 => cx.blocking(|| s.peek()).map(|b| b.map(|_| cx.str(b"").val())),
-                // PUC allocates all of it first.
+                // PUC allocates the whole buffer first.
                 TOO_MANY.. => return Err(cx.memory_error()),
                 n => read_chars(cx, s, n),
             }
@@ -118,7 +118,7 @@ fn read_all<'a>(cx: &'a Cx, s: &mut Stream) -> io::Result<Option<Val<'a>>> {
             if n == rest as usize && !s.fill()? {
                 return Ok(Some(whole.val()));
             }
-            // The file changed its size in the meantime.
+            // The size of the file has changed in the meantime.
             all.extend_from_slice(&whole.bytes()[..n]);
         }
     }
@@ -158,7 +158,8 @@ impl Source for &mut Stream {
     }
 }
 
-/// Bytes that were read ahead. Their end is not known to be the end of the file, so it is an error.
+/// Bytes that were read ahead. They may end before the file does, so reaching their end is an
+/// error.
 struct Ahead<'a> {
     bytes: &'a [u8],
     taken: usize,
@@ -178,7 +179,7 @@ impl Source for Ahead<'_> {
     }
 }
 
-/// A numeral being read, byte by byte.
+/// A numeral that is being read byte by byte.
 struct Numeral<'a, S> {
     source: S,
     bounds: &'a Bounds<'a>,
@@ -192,7 +193,7 @@ impl<'a, S: Source> Numeral<'a, S> {
         Numeral { source, bounds, text: [0; MAX_NUMERAL], length: 0, too_long: false }
     }
 
-    /// Consumes the next byte if it is one of these.
+    /// Consumes the next byte if `wanted` accepts it.
     #[inline(always)]
     fn take(&mut self, wanted: impl Fn(u8) -> bool) -> io::Result<bool> {
         match self.source.peek()? {
@@ -225,7 +226,7 @@ impl<'a, S: Source> Numeral<'a, S> {
             self.source.skip();
             count = count.wrapping_add(1);
             if count.is_multiple_of(4096) {
-                // white space need not end
+                // White space may never end.
                 self.bounds.check(0)?;
             }
         }
@@ -284,7 +285,7 @@ pub(super) fn line_iterator(cx: &Cx, to_close: bool) -> Result<Val<'_>, Raised> 
 /// Implements the iterator. Its bound values are the file, the number of formats, whether to close
 /// the file at the end, and the formats.
 fn next_line(cx: &mut Cx) -> NativeResult {
-    // positions of bad formats are those of a method call on the file
+    // The positions of bad formats in messages are those of a method call on the file.
     cx.set_top(1);
     let formats = cx.bound(1).as_int().unwrap_or(0) as usize;
     reserve(cx, formats, "too many arguments")?;

@@ -19,7 +19,7 @@ pub(crate) type Shared = Arc<Mutex<Stream>>;
 /// All streams that may hold unwritten data.
 static OPEN: Mutex<Vec<Weak<Mutex<Stream>>>> = Mutex::new(Vec::new());
 
-/// Locks a stream. A panic of another thread leaves it usable.
+/// Locks a stream. A stream stays usable after a panic of another thread.
 pub(crate) fn lock(s: &Mutex<Stream>) -> MutexGuard<'_, Stream> {
     s.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -52,8 +52,8 @@ pub fn flush_all() {
 fn duplicate(fd: impl AsFd) -> File {
     match fd.as_fd().try_clone_to_owned() {
         Ok(fd) => File::from(fd),
-        // A stream that is closed from the start: every operation fails as on a closed file, or
-        // reads nothing.
+        // This stream was closed when the process started: every operation fails as on a closed
+        // file, or reads nothing.
         Err(_) => super::null_device(),
     }
 }
@@ -87,8 +87,8 @@ pub fn flush_output() {
     let _ = lock(&STDOUT).flush();
 }
 
-/// Passes all standard output of the library to that of another language from now on, which has
-/// the only buffer then: all output appears in the order in which it was written.
+/// Passes all standard output of the library to `output` from now on. The other language then has
+/// the only buffer, so all output appears in the order in which it was written.
 pub fn redirect_output(output: Box<dyn ForeignStream>) {
     lock(&STDOUT).redirect(output);
 }
@@ -99,7 +99,7 @@ fn flush_terminal() {
     }
 }
 
-/// Writes a text to the standard error, after what was printed so far.
+/// Writes a text to the standard error, after flushing what was printed so far.
 pub fn write_error(text: &[u8]) {
     let _ = lock(&STDERR).write(text);
 }
@@ -120,8 +120,8 @@ pub(crate) fn print_value(_: &Cx, v: Val<'_>, separator: &[u8]) {
     }
 }
 
-/// Returns whether a reader may be waiting for printed text: the standard output is not a regular
-/// file.
+/// Whether a reader may be waiting for printed text, which is the case unless the standard output
+/// is a regular file.
 static IS_WATCHED: LazyLock<bool> =
     LazyLock::new(|| !duplicate(io::stdout()).metadata().is_ok_and(|m| m.is_file()));
 
@@ -129,7 +129,7 @@ static IS_WATCHED: LazyLock<bool> =
 pub(crate) fn end_line() {
     let mut out = lock(&STDOUT);
     let _ = out.write(b"\n");
-    // C code may write to the file by other means, behind what was printed
+    // C code may write to the file in other ways, and its output must follow what was printed.
     if *IS_WATCHED || out.is_foreign() {
         let _ = out.flush();
     }

@@ -10,7 +10,7 @@ use super::foreign::ForeignStream;
 
 /// Size of a buffer in bytes.
 const BUFFER: usize = 1 << 14;
-/// Bytes read between two checks of the bounds.
+/// Number of bytes read between two checks of the bounds.
 const READ_AT_ONCE: u64 = 1 << 20;
 
 /// When buffered output is written.
@@ -26,7 +26,7 @@ pub enum Buffering {
 
 /// A file with buffers for reading and writing, of which only one is used at a time.
 pub(crate) struct Stream {
-    /// The file; `None` for one that only another language has.
+    /// The file; `None` if only another language has it.
     file: Option<File>,
     child: Option<Child>,
     readable: bool,
@@ -37,10 +37,10 @@ pub(crate) struct Stream {
     /// Number of bytes of `input` already consumed.
     taken: usize,
     output: Vec<u8>,
-    /// A stream to flush before this one blocks or writes: the standard output, if it is a
-    /// terminal, for the other standard files.
+    /// Flushes the standard output before another standard file blocks or writes: the standard
+    /// input flushes it if it is a terminal, the standard error always.
     pub(crate) before: Option<fn()>,
-    /// What is read and written instead of the buffers here and the file.
+    /// The stream that is used in place of the file and the buffers here.
     foreign: Option<Box<dyn ForeignStream>>,
 }
 
@@ -110,12 +110,12 @@ impl Stream {
         Ok(())
     }
 
-    /// Passes what is written from now on to `foreign`.
+    /// Passes all output to `foreign` from now on.
     pub(crate) fn redirect(&mut self, foreign: Box<dyn ForeignStream>) {
-        // What cannot be written is not for the caller to report.
+        // This function does not report errors of the file.
         let _ = self.flush();
         self.foreign = Some(foreign);
-        // no output is buffered here, so that each write finds the other stream
+        // No output is buffered here, so that each write reaches the other stream.
         self.buffering = Buffering::None;
     }
 
@@ -127,7 +127,7 @@ impl Stream {
         if self.output.is_empty() {
             return Ok(());
         }
-        // Output that cannot be written is dropped, as C does when it closes the file.
+        // Output that cannot be written is dropped, as C does on closing the file.
         let r = match &mut self.file {
             Some(file) => file.write_all(&self.output),
             None => Err(bad_file()),
@@ -186,7 +186,8 @@ impl Stream {
         Ok(())
     }
 
-    /// Discards bytes read ahead, and moves the file's position back to the program's position.
+    /// Discards bytes that were read ahead, and moves the file's position back to the program's
+    /// position.
     fn drop_input(&mut self) -> io::Result<()> {
         let ahead = self.input.len() - self.taken;
         self.input.clear();
@@ -197,7 +198,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Writes the buffered output, and moves the file's position to the program's.
+    /// Writes the buffered output, and moves the file's position to the program's position.
     pub(crate) fn synchronize(&mut self) -> io::Result<()> {
         if self.foreign.is_none() {
             self.flush()?;
@@ -215,7 +216,7 @@ impl Stream {
         (self.readable, self.writable)
     }
 
-    /// Returns the bytes read ahead.
+    /// Returns the bytes that were read ahead and not yet consumed.
     #[inline]
     pub(crate) fn buffered(&self) -> &[u8] {
         &self.input[self.taken..]
@@ -438,7 +439,7 @@ mod tests {
         assert_eq!(s.peek().unwrap(), None);
     }
 
-    /// A file of another language: what was written, and what is to be read.
+    /// A file of another language for tests: the bytes written to it, and the bytes to be read.
     struct Other(std::sync::Arc<std::sync::Mutex<Vec<u8>>>, &'static [u8]);
 
     impl ForeignStream for Other {

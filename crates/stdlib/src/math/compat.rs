@@ -1,4 +1,4 @@
-//! Functions of older versions, which PUC Lua has when it is built as it is by default, with
+//! Functions of older versions, which PUC Lua includes in its default build, with
 //! LUA_COMPAT_MATHLIB.
 
 use perilune_runtime::native::{Cx, NativeResult, Val};
@@ -31,7 +31,7 @@ pub(super) fn pow(cx: &mut Cx) -> NativeResult {
 /// Implements `math.frexp(x)`.
 pub(super) fn frexp(cx: &mut Cx) -> NativeResult {
     let x = cx.check_float(0)?;
-    // what the exponent of infinity and of NaN is, is up to the C library: 0 in glibc
+    // The exponent of infinity and of NaN depends on the C library: it is 0 in glibc.
     let (mantissa, exponent) = if x.is_finite() { libm::frexp(x) } else { (x, 0) };
     cx.push(Val::float(mantissa));
     cx.push(Val::int(exponent.into()));
@@ -41,7 +41,7 @@ pub(super) fn frexp(cx: &mut Cx) -> NativeResult {
 /// Implements `math.ldexp(m, e)`.
 pub(super) fn ldexp(cx: &mut Cx) -> NativeResult {
     let x = cx.check_float(0)?;
-    // PUC converts to `int`, which keeps the low bits
+    // PUC converts the exponent to `int`, which keeps the low bits.
     let exponent = cx.check_int(1)? as i32;
     cx.ret1(Val::float(libm::ldexp(x, exponent)))
 }

@@ -172,7 +172,8 @@ fn fmod(cx: &mut Cx) -> NativeResult {
         }
         return cx.ret1(Val::int(a.wrapping_rem(b)));
     }
-    // PUC leaves the order to the C compiler, which evaluates the last argument first.
+    // PUC leaves the order of evaluation to the C compiler, which evaluates the last argument
+    // first.
     let b = cx.check_float(1)?;
     let a = cx.check_float(0)?;
     cx.ret1(Val::float(a % b))

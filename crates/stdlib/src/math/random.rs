@@ -1,4 +1,4 @@
-//! `math.random` and `math.randomseed`: xoshiro256**, seeded and projected as PUC does it.
+//! `math.random` and `math.randomseed`: xoshiro256**, seeded and projected to intervals as in PUC.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -24,7 +24,8 @@ impl Xoshiro {
         s1.wrapping_mul(5).rotate_left(7).wrapping_mul(9)
     }
 
-    /// Returns a number in `0 ..= n`: the first of `random` and further ones that is in the range.
+    /// Returns a number in `0 ..= n`: the first of `random` and of further random numbers that,
+    /// reduced to the bits of `n`, lies in this range.
     fn project(&mut self, mut random: u64, n: u64) -> u64 {
         if n & n.wrapping_add(1) == 0 {
             return random & n;
@@ -103,7 +104,8 @@ mod tests {
 
     #[test]
     fn sequence_of_seed_42() {
-        // As printed by PUC 5.4: math.randomseed(42); math.random(0) twice, then math.random().
+        // The numbers that PUC 5.4 prints for `math.randomseed(42)`, two calls of `math.random(0)`
+        // and one of `math.random()`.
         let mut x = Xoshiro::seeded(42, 0);
         let first = [x.next() as i64, x.next() as i64];
         assert_eq!(first, SEED_42);

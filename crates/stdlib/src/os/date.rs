@@ -48,7 +48,7 @@ fn set_all(cx: &Cx, t: Tab<'_>, f: Fields) {
     }
 }
 
-/// Conversions between two checks whether the script must stop.
+/// Number of conversions between two checks whether the script must stop.
 const CONVERSIONS_BETWEEN_POLLS: usize = 256;
 
 /// Implements `os.date([format [, time]])`.

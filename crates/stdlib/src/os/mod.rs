@@ -72,7 +72,7 @@ fn exit(cx: &mut Cx) -> NativeResult {
 fn getenv(cx: &mut Cx) -> NativeResult {
     use std::os::unix::ffi::OsStrExt;
     let name = c_str(cx.check_str(0)?.bytes());
-    // Rust rejects such names; C finds nothing.
+    // No variable has such a name.
     if name.is_empty() || name.contains(&b'=') {
         return cx.ret1(Val::NIL);
     }
@@ -86,7 +86,7 @@ fn getenv(cx: &mut Cx) -> NativeResult {
 fn remove(cx: &mut Cx) -> NativeResult {
     let name = c_str(cx.check_str(0)?.bytes());
     let p = path(name);
-    // Like C's `remove`: a directory is removed as by `rmdir`.
+    // Like C's `remove`, this removes a directory as `rmdir` does.
     let r = match std::fs::remove_file(p) {
         Err(e) if e.raw_os_error() == Some(libc::EISDIR) => std::fs::remove_dir(p),
         r => r,

@@ -39,7 +39,7 @@ fn run(cx: &mut Cx, event: Event) -> NativeResult {
             Err(_) => Err(cx.error_plain("attempt to perform arithmetic on a string value")),
         };
     }
-    // The second operand may have the metamethod.
+    // The second operand may provide the metamethod.
     cx.set_top(2);
     let (a, b) = (cx.get(0), cx.get(1));
     let handler = if b.as_str().is_some() { Val::NIL } else { cx.metamethod(b, event) };

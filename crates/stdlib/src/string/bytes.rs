@@ -106,7 +106,8 @@ pub(super) fn rep(cx: &mut Cx) -> NativeResult {
 
 /// Fills `out` with alternating `s` and `sep`, from byte `phase` of that sequence on.
 fn repeat(out: &mut [u8], s: &[u8], sep: &[u8], phase: usize) {
-    // Writes one period, which may begin in its middle, and doubles it while it fits.
+    // Writes one period, which may begin in the middle of the sequence, and doubles it as long as
+    // it fits.
     let unit = s.len() + sep.len();
     let skipped = [phase.min(s.len()), phase.saturating_sub(s.len()), 0, 0];
     let mut done = 0;

@@ -29,13 +29,13 @@ impl ByteSet {
         set
     }
 
-    /// Returns the byte of a set of one.
+    /// Returns the byte of a set that has only one.
     pub(crate) fn only_byte(&self) -> Option<u8> {
         let b = (0..=u8::MAX).find(|b| self.has(*b))?;
         (*self == ByteSet::of(b)).then_some(b)
     }
 
-    /// Returns whether a byte is in both sets.
+    /// Returns whether the two sets have a byte in common.
     pub(crate) fn meets(&self, other: &ByteSet) -> bool {
         self.0.iter().zip(other.0).any(|(a, b)| a & b != 0)
     }

@@ -1,4 +1,4 @@
-//! Compilation of patterns (manual 6.4.1), and the cache of compiled ones.
+//! Compilation of patterns (manual 6.4.1), and the cache of compiled patterns.
 //!
 //! A malformed pattern is an error only when a match reaches the fault, as in PUC: the fault
 //! becomes an item of the program.
@@ -186,7 +186,7 @@ impl Compiler<'_> {
 }
 
 impl Pattern {
-    /// Compiles a pattern. An initial `^` is an anchor if `anchors` is set, else a byte.
+    /// Compiles a pattern. An initial `^` is an anchor if `anchors` is set, or else a literal byte.
     pub(crate) fn new(source: &[u8], anchors: bool) -> Pattern {
         let rest = source.strip_prefix(b"^").filter(|_| anchors);
         let out = Pattern {
@@ -207,12 +207,12 @@ impl Pattern {
     }
 }
 
-/// Entries of the cache of compiled patterns.
+/// Number of slots of the cache of compiled patterns.
 const SLOTS: usize = 256;
 /// Maximum length of a cached pattern.
 const MAX_KEPT: usize = 256;
 
-/// Two entries for patterns of equal hash; the one used last comes first.
+/// Two entries for patterns with equal hash bits; the one that was used last comes first.
 type Slot = [Option<Rc<Pattern>>; 2];
 
 thread_local! {
@@ -221,7 +221,7 @@ thread_local! {
 }
 
 /// Returns the compiled form of a pattern, from the thread's cache if it is there. An initial `^`
-/// is an anchor if `anchors` is set, else a byte.
+/// is an anchor if `anchors` is set, or else a literal byte.
 #[inline]
 pub(crate) fn compiled(pattern: Str<'_>, anchors: bool) -> Rc<Pattern> {
     let source = pattern.bytes();
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(follows(".*x.*"), [Byte(b'x'), AfterAll]);
         assert_eq!(follows("%a+%w"), [Set(1, false)]);
         assert_eq!(follows("(a*)%1"), [Anywhere]);
-        // PUC may find the errors of these at any number of repetitions.
+        // PUC may find the errors of these patterns after any number of repetitions.
         assert_eq!(follows("a*b)"), [Anywhere]);
         assert_eq!(follows("a*%1"), [Anywhere]);
         assert_eq!(follows("a*b%"), [Anywhere]);

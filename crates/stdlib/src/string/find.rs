@@ -54,13 +54,14 @@ pub(super) fn push_captures(
     Ok(n)
 }
 
-/// Number of false matches of the first byte after which preparing a search in linear time pays.
+/// Number of false matches of the first byte after which it pays to prepare a search in linear
+/// time.
 const FALSE_HITS: usize = 16;
 
 /// Returns the position of the first occurrence of a plain string.
 pub(super) fn find_plain(s: &[u8], what: &[u8]) -> Option<usize> {
     let Some((first, rest)) = what.split_first() else { return Some(0) };
-    // One past the last position where it fits.
+    // One past the last position at which `what` fits.
     let end = (s.len() + 1).checked_sub(what.len())?;
     let mut from = 0;
     for _ in 0..FALSE_HITS {
@@ -73,10 +74,11 @@ pub(super) fn find_plain(s: &[u8], what: &[u8]) -> Option<usize> {
     memchr::memmem::find(&s[from..], what).map(|i| from + i)
 }
 
-/// Bytes of a subject that are searched between two checks whether the script must stop.
+/// Number of bytes of a subject that are searched between two checks whether the script must stop.
 const PIECE: usize = 1 << 24;
 
-/// Like [`find_plain`], for a subject that may be so long that the script must stop in between.
+/// Like [`find_plain`], for a subject that may be so long that the script has to stop during the
+/// search.
 fn find_plain_polling(cx: &Cx, s: &[u8], what: &[u8]) -> Result<Option<usize>, Raised> {
     if s.len() <= PIECE {
         return Ok(find_plain(s, what));
@@ -183,13 +185,13 @@ pub(super) fn gmatch_step(cx: &mut Cx) -> NativeResult {
     let s = s.bytes();
     let mut from = cx.bound(2).as_int().unwrap_or(0) as usize;
     let last = cx.bound(3).as_int().unwrap_or(-1);
-    // The pattern is searched everywhere, so `^` is no anchor.
+    // The pattern is searched everywhere, so `^` is not an anchor.
     let pattern = compiled(p, false);
     let interrupted = || cx.interrupt_pending();
     let mut m = Matcher::new(s, &pattern, &interrupted);
     while from <= s.len() {
         match m.find(from) {
-            // An empty match at the end of the last one is skipped.
+            // An empty match at the end of the previous match is skipped.
             Ok(Some((start, end))) if end as i64 == last => from = start + 1,
             Ok(Some((start, end))) => {
                 cx.set_bound(2, Val::int(end as i64));

@@ -1,5 +1,5 @@
-//! What can follow the repetitions of a pattern, so that the matcher backtracks only to positions
-//! where the rest of the pattern can match.
+//! Determines what can follow the repetitions of a pattern, so that the matcher backtracks only to
+//! positions where the rest of the pattern can match.
 
 use super::class::ByteSet;
 use super::pattern::{Class, Follow, Item, MAX_CAPTURES, MAX_DEPTH, Pattern, Repeat, Start};
@@ -7,9 +7,9 @@ use super::pattern::{Class, Follow, Item, MAX_CAPTURES, MAX_DEPTH, Pattern, Repe
 /// A necessary condition for a match at a position.
 #[derive(Clone, Copy)]
 struct First {
-    /// The next byte is in this set, …
+    /// The next byte is in this set,
     bytes: ByteSet,
-    /// … or this is set and the position is the end of the subject.
+    /// or this is set and the position is the end of the subject.
     end: bool,
 }
 
@@ -17,11 +17,11 @@ impl First {
     const ANYWHERE: First = First { bytes: ByteSet::ALL, end: true };
 }
 
-/// Finds where a match may start, and what may follow each repetition.
+/// Determines where a match may start, and what may follow each repetition.
 pub(super) fn analyse(p: &mut Pattern) {
     if !cannot_raise(p) {
-        // A position that is left out may be one where PUC raises an error. A match that begins
-        // with a byte fails or succeeds by it before anything else is looked at.
+        // PUC may raise an error at a position that would be skipped. But if a pattern begins with
+        // a byte or a set, a match fails at any other byte before it examines anything else.
         p.start = match p.items[0] {
             Item::Literal(from, _) => Start::Byte(p.literals[from as usize]),
             Item::One(Class::Set(s)) => Start::Set(s),
@@ -29,7 +29,7 @@ pub(super) fn analyse(p: &mut Pattern) {
         };
         return;
     }
-    // From the end, so that the sets of later items are not computed again in each step.
+    // Goes backwards, so that the sets of later items are not computed again in each step.
     for i in (0..p.items.len()).rev() {
         if let Item::Many(class, repeat, _) = p.items[i] {
             let follow = follow(p, class, repeat, i + 1);
@@ -112,7 +112,7 @@ fn first(p: &Pattern, from: usize) -> First {
             }
             Item::Frontier(s) => {
                 bytes.add_all(&p.sets[s as usize]);
-                // The end counts as a zero.
+                // The end counts as a zero byte.
                 p.sets[s as usize].has(0)
             }
             Item::End => true,
@@ -143,7 +143,7 @@ fn follow(p: &mut Pattern, class: Class, repeat: Repeat, rest: usize) -> Follow 
     }
     let first = first(p, rest);
     if !first.bytes.meets(&class_set(p, class)) {
-        // The rest can match only where the class does not.
+        // The rest can match only where the class does not match.
         return Follow::AfterAll;
     }
     if first.bytes == ByteSet::ALL {

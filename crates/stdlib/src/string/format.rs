@@ -41,7 +41,7 @@ fn run(cx: &mut Cx, out: &mut Vec<u8>) -> Result<(), Raised> {
             polled = out.len();
             room_for(cx, out)?;
         }
-        // A `__tostring` may collect, so the format is looked up again for each item.
+        // A `__tostring` may collect, so the format is fetched again for each item.
         let f = format_string(cx);
         let Some(i) = find_percent(&f[at..]) else {
             return extend(cx, out, &f[at..]);
@@ -158,7 +158,8 @@ fn float(v: Val<'_>) -> f64 {
     v.as_float().unwrap_or_else(|| v.as_int().unwrap_or(0) as f64)
 }
 
-/// Formats argument `arg` by a conversion with flags; `text` is the specification after the `%`.
+/// Formats argument `arg` according to a conversion with flags; `text` is the specification after
+/// the `%`.
 fn item(
     cx: &mut Cx,
     out: &mut Vec<u8>,
@@ -248,7 +249,7 @@ fn literal(cx: &mut Cx, out: &mut Vec<u8>, arg: usize) -> Result<(), Raised> {
     Ok(())
 }
 
-/// Formats `%q` of a string, in pieces, since a long one takes time and memory.
+/// Formats `%q` of a string, in pieces, since a long string takes time and memory.
 fn string_literal(cx: &mut Cx, out: &mut Vec<u8>, arg: usize) -> Result<(), Raised> {
     const PIECE: usize = 1 << 16;
     out.push(b'"');

@@ -10,7 +10,7 @@ use super::matcher::{Capture, Matcher};
 use super::pattern::Pattern;
 use crate::support::{extend, give_buffer, room_for, take_buffer};
 
-/// Number of values below those of a replacement: the arguments.
+/// Number of values on the stack below those of a replacement, which are the arguments.
 const ARGUMENTS: usize = 4;
 
 /// The replacement of matches.
@@ -86,7 +86,8 @@ pub(super) fn gsub(cx: &mut Cx) -> NativeResult {
     cx.ret(2)
 }
 
-/// Finds the next match to replace, with PUC's rule for empty matches, and moves `at.from` past it.
+/// Finds the next match to replace, following PUC's rule for empty matches, and moves `at.from`
+/// past it.
 fn next_match(
     m: &mut Matcher<'_>,
     at: &mut Progress,
@@ -143,7 +144,7 @@ fn with_string(
     Ok(())
 }
 
-/// Appends a replacement string with its `%n` replaced by captures.
+/// Appends a replacement string in which each `%n` is replaced by a capture.
 fn expand(
     cx: &Cx,
     m: &Matcher<'_>,
@@ -180,7 +181,7 @@ fn with_calls(
 ) -> Result<(), Raised> {
     let mut polled = out.len();
     while at.count < limit {
-        // A call may collect, so the subject is looked up again for each match.
+        // A call may collect, so the subject is fetched again for each match.
         let Some((start, end)) = push_replacement_call(cx, pattern, at, out, kind)? else {
             break;
         };
@@ -253,7 +254,8 @@ fn push_replacement_call(
     Ok(Some((start, end)))
 }
 
-/// Replaces the key on top by its value in a table without metatable; false if the table has one.
+/// Replaces the key on top by its value in a table without a metatable. Returns false if the table
+/// has one.
 fn indexed_raw(cx: &Cx) -> bool {
     match cx.get(2).as_table() {
         Some(t) if !t.has_meta() => {

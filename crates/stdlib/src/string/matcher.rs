@@ -5,19 +5,19 @@
 
 use super::pattern::{Class, Fault, Follow, Item, MAX_CAPTURES, MAX_DEPTH, Pattern, Repeat, Start};
 
-/// Matching steps between two checks whether the script must stop.
+/// Number of matching steps between two checks whether the script must stop.
 const STEPS_BETWEEN_POLLS: u32 = 1 << 16;
 
-/// Bytes that are searched between two such checks.
+/// Number of bytes that are searched between two such checks.
 const PIECE: usize = 1 << 20;
 
-/// Length of a position capture.
+/// The length that marks a position capture.
 const POSITION: u32 = u32::MAX;
 
-/// The end of a match that failed. Subjects are shorter.
+/// The result of a match that failed. It exceeds the length of every subject.
 const NO_MATCH: usize = usize::MAX;
-/// The end of a match that raises [`Matcher::error`]. The matcher returns these numbers in place of
-/// enums since they fit into a register.
+/// The result of a match that raises [`Matcher::error`]. The matcher returns these numbers instead
+/// of enums since they fit into a register.
 const RAISED: usize = usize::MAX - 1;
 
 /// The reason why a match fails with an error.
@@ -76,13 +76,13 @@ pub(crate) struct Matcher<'a> {
     error: MatchError,
 }
 
-/// Which captures exist. Backtracking restores it; the captures themselves need not be restored,
-/// since each is written again before it is read.
+/// Records which captures exist. Backtracking restores this record. It need not restore the
+/// captures themselves, since each is written again before it is read.
 #[derive(Clone, Copy)]
 struct Captures {
-    /// Their number.
+    /// The number of captures.
     level: usize,
-    /// One bit for each that has not been closed.
+    /// One bit for each capture that has not been closed.
     open: u32,
 }
 
@@ -91,7 +91,7 @@ impl Captures {
 }
 
 impl<'a> Matcher<'a> {
-    /// Makes a matcher. It calls `interrupted` from time to time to ask whether to give up.
+    /// Makes a matcher. It calls `interrupted` from time to time to find out whether to give up.
     #[inline]
     pub(crate) fn new(
         subject: &'a [u8],
@@ -137,7 +137,7 @@ impl<'a> Matcher<'a> {
     }
 
     /// Returns the first position from `from` on where a match may start, which may be the end, or
-    /// [`NO_MATCH`], or [`RAISED`].
+    /// else [`NO_MATCH`] or [`RAISED`].
     #[inline]
     fn candidate(&mut self, from: usize) -> usize {
         let pattern = self.pattern;
@@ -151,8 +151,8 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Returns the position that `find` finds from `from` on, `missing` if there is none, or
-    /// [`RAISED`]. A long text is passed in pieces.
+    /// Returns the position that `find` finds from `from` on, `missing` if it finds none, or
+    /// [`RAISED`]. A long text is passed to `find` in pieces.
     #[inline(always)]
     fn scan(
         &mut self,
@@ -215,7 +215,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Returns the end of the bytes of `class` from `at` on, or [`RAISED`].
+    /// Returns the end of the consecutive bytes of `class` that begin at `at`, or [`RAISED`].
     #[inline]
     fn span(&mut self, class: Class, at: usize) -> usize {
         let len = self.subject.len();
@@ -228,7 +228,7 @@ impl<'a> Matcher<'a> {
             }
         };
         if end != RAISED {
-            // Long spans count as steps, too, since a search may try one at each position.
+            // Long spans count as steps too, since a search may try one at each position.
             self.count((end - at) >> 4);
         }
         end
@@ -240,7 +240,7 @@ impl<'a> Matcher<'a> {
         self.steps = self.steps.saturating_add(steps as u32);
     }
 
-    /// Returns whether the script must stop, with the error set.
+    /// Returns whether the script must stop; if so, sets the error.
     #[cold]
     fn poll(&mut self) -> bool {
         self.steps = 0;
@@ -258,10 +258,10 @@ impl<'a> Matcher<'a> {
         RAISED
     }
 
-    /// Matches the items from `item` on at `at`, where `depth` more calls may nest. Returns the end
+    /// Matches the items from `item` on at `at`, with at most `depth` nested calls. Returns the end
     /// of the match, [`NO_MATCH`], or [`RAISED`].
     ///
-    /// PUC's matcher calls itself for each capture as well, so `depth` counts these, too.
+    /// PUC's matcher also calls itself for each capture, so `depth` counts captures too.
     fn run(&mut self, mut at: usize, mut item: usize, mut depth: u32) -> usize {
         if depth == 0 {
             return self.raise(MatchError::TooComplex);
@@ -312,7 +312,7 @@ impl<'a> Matcher<'a> {
                 }
                 Item::Many(class, Repeat::Lazy, follow) => {
                     if follow != Follow::AfterAll {
-                        // PUC does not recurse for no repetition at all, if there cannot be one.
+                        // PUC does not recurse for zero repetitions if there cannot be any more.
                         if self.is(class, at) {
                             return self.lazy(class, follow, at, item + 1, depth);
                         }
@@ -395,7 +395,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Matches the items from `rest` on at `most`, then before it, down to `least`.
+    /// Matches the items from `rest` on at `most`, then at each earlier position, down to `least`.
     fn greedy(
         &mut self,
         follow: Follow,
@@ -411,7 +411,7 @@ impl<'a> Matcher<'a> {
                 Follow::Anywhere | Follow::AfterAll => {}
                 Follow::Byte(b) => {
                     let end = (at + 1).min(self.subject.len());
-                    // The first call finds nothing if there are no positions left.
+                    // The first call of this function finds nothing if there are no positions left.
                     let Some(range) = self.subject.get(least..end) else { return NO_MATCH };
                     let found = memchr::memrchr(b, range);
                     self.count((range.len() - found.unwrap_or(0)) >> 4);
@@ -443,7 +443,8 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Matches the items from `rest` on at `at`, then after each further byte of `class`.
+    /// Matches the items from `rest` on at `at`, then at each later position as long as the bytes
+    /// before it are in `class`.
     fn lazy(
         &mut self,
         class: Class,
@@ -461,7 +462,7 @@ impl<'a> Matcher<'a> {
                     if next == RAISED {
                         return RAISED;
                     }
-                    // Bytes that are searched count as steps, found or not.
+                    // Searched bytes count as steps, whether or not one is found.
                     self.count((next.min(self.subject.len()) - at) >> 4);
                     if next == NO_MATCH {
                         return NO_MATCH;
@@ -603,7 +604,7 @@ mod tests {
         assert_eq!(find(&"a".repeat(300), &"a?".repeat(300)), Err(MatchError::TooComplex));
     }
 
-    /// What a search finds, with its captures.
+    /// The result of a search, with its captures.
     type Found = Result<Option<(usize, usize, Vec<Capture>)>, MatchError>;
 
     fn found_by(p: &Pattern, s: &[u8]) -> Found {

@@ -21,8 +21,8 @@ pub(super) fn pack(cx: &mut Cx) -> NativeResult {
 fn packed(cx: &Cx) -> Result<Vec<u8>, Raised> {
     let format = cx.check_str(0)?;
     let mut reader = Reader::new(format.bytes());
-    // As in PUC, where a nil separates the arguments from a buffer, the first missing argument is
-    // nil.
+    // The first missing argument is nil, as in PUC, where a nil separates the arguments from a
+    // buffer.
     cx.push(Val::NIL);
     let mut out = take_buffer();
     let mut arg = 0;

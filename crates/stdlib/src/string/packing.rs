@@ -2,7 +2,7 @@
 
 /// Maximum size of an integer in bytes.
 const MAX_INT_SIZE: i32 = 16;
-/// Alignment of `!` without a number.
+/// The alignment that `!` without a number sets.
 const NATIVE_ALIGN: i32 = 8;
 
 /// The kind of data that an option packs.
@@ -26,16 +26,16 @@ pub(super) enum Kind {
     Padding,
     /// Padding for the alignment of the next option.
     PadAlign,
-    /// Nothing: a setting or a space.
+    /// No data: a setting or a space.
     None,
 }
 
 /// An error in a format.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum FormatError {
-    /// An error of the function.
+    /// An error without an argument number.
     Plain(Vec<u8>),
-    /// An error of argument 1.
+    /// An error in argument 1.
     Argument(&'static str),
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Item {
     pub(super) kind: Kind,
     /// Its size in bytes.
     pub(super) size: usize,
-    /// Bytes of padding before it.
+    /// Number of bytes of padding before it.
     pub(super) padding: usize,
 }
 
@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Appends an integer of `size` bytes; beyond 8 bytes the sign is extended if `negative`.
+/// Appends an integer of `size` bytes. Bytes beyond the eighth are 0xFF if `negative`, or else 0.
 pub(super) fn write_int(out: &mut Vec<u8>, n: u64, little: bool, size: usize, negative: bool) {
     let start = out.len();
     let bytes = n.to_le_bytes();

@@ -56,12 +56,12 @@ impl Fault {
     }
 }
 
-/// Where the items after a repetition can match. The other positions are not tried.
+/// Where the items after a repetition can match. Other positions are not tried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Follow {
     /// Anywhere, as far as is known.
     Anywhere,
-    /// Nowhere but after all repetitions, or there for certain: no other number of them is tried.
+    /// Only after all repetitions, or certainly there: no other number of repetitions is tried.
     AfterAll,
     /// Before this byte.
     Byte(u8),
@@ -129,7 +129,7 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Returns the number of a set in [`Pattern::sets`], where it is put if necessary.
+    /// Returns the number of a set in [`Pattern::sets`], after adding the set if necessary.
     pub(super) fn set(&mut self, set: ByteSet) -> u32 {
         let i = self.sets.iter().position(|s| *s == set).unwrap_or_else(|| {
             self.sets.push(set);

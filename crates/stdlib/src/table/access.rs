@@ -1,13 +1,13 @@
-//! Access to arguments that are tables or have the metamethods of one.
+//! Access to arguments that are tables or have the required metamethods.
 
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::{Cx, Raised, Tab, Val};
 
-/// The operations that a function performs on its argument.
+/// The operation of a function on its argument: it reads elements.
 pub(super) const READ: u8 = 1;
-/// See [`READ`].
+/// It writes elements.
 pub(super) const WRITE: u8 = 2;
-/// See [`READ`].
+/// It takes the length.
 pub(super) const LENGTH: u8 = 4;
 
 /// Checks that argument `i` is a table, or has the required metamethods.

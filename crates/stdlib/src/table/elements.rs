@@ -5,7 +5,7 @@ use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 use super::access::{LENGTH, READ, WRITE, check, get, plain, set};
 use crate::support::equals;
 
-/// Elements moved between two checks whether the script must stop.
+/// Number of elements moved between two checks whether the script must stop, minus 1.
 const POLL_MASK: i64 = 0xFFF;
 
 fn length(cx: &mut Cx) -> Result<i64, Raised> {
@@ -104,7 +104,7 @@ pub(super) fn move_(cx: &mut Cx) -> NativeResult {
     cx.ret1(cx.get(to))
 }
 
-/// Moves with primitive access; false if there are metamethods.
+/// Moves elements with primitive access. Returns false if there are metamethods.
 fn move_plain(
     cx: &mut Cx,
     (f, t, n): (i64, i64, i64),
@@ -113,7 +113,7 @@ fn move_plain(
 ) -> Result<bool, Raised> {
     let mut done = 0;
     loop {
-        // a collection may run finalizers, which may give the tables metamethods
+        // A collection may run finalizers, which may give the tables metamethods.
         let (Some(a), Some(b)) = (plain(cx, 0), plain(cx, to)) else {
             if done == 0 {
                 return Ok(false);

@@ -1,16 +1,16 @@
-//! Interruptible sorting: runs of bounded length are sorted, then merged.
+//! Interruptible sorting: runs of bounded length are sorted and then merged.
 
-/// The amount of work between two checks for a stop.
+/// The amounts of work between two checks whether to stop.
 #[derive(Clone, Copy)]
 pub(super) struct Pace {
-    /// Length of a run; at least one.
+    /// The length of a run; at least one.
     pub(super) run: usize,
-    /// Number of elements merged; at least one.
+    /// The number of elements merged; at least one.
     pub(super) merge: usize,
 }
 
 /// Sorts `items`, which have a unique order, with `sort_run` for runs and `less` for merging.
-/// Returns false if `stop` ended it; the items are then in some order.
+/// Returns false if `stop` ended the sort; the items are then in an unspecified order.
 pub(super) fn sort<T: Copy>(
     items: &mut [T],
     pace: Pace,

@@ -1,5 +1,5 @@
-//! `table.sort`: PUC's quicksort, so that equal elements get the same order and comparators see the
-//! same calls.
+//! `table.sort`: the quicksort of PUC, so that equal elements get the same order and comparators
+//! are called in the same way.
 //!
 //! Lists of strings, or of numbers of one kind, have a unique order without a comparator, and are
 //! sorted directly.
@@ -39,8 +39,8 @@ pub(super) fn sort(cx: &mut Cx) -> NativeResult {
     cx.ret(0)
 }
 
-/// Sorts a list that has a unique order; false for other lists. An interrupt leaves it in some
-/// order.
+/// Sorts a list that has a unique order, and returns false for other lists. An interrupt leaves the
+/// list in an unspecified order.
 fn sort_directly(cx: &mut Cx, n: i64) -> bool {
     sort_numbers(cx, n) || sort_strings(cx, n)
 }
@@ -53,8 +53,8 @@ fn sort_numbers(cx: &mut Cx, n: i64) -> bool {
             true
         }
         NumberArray::Float(a) if a.len() as i64 == n => {
-            // -0.0 and 0.0 are equal but different, and NaN has no order: lists with them are
-            // sorted by comparisons.
+            // -0.0 and 0.0 are equal but different, and NaN has no order: lists that contain them
+            // are sorted by comparisons.
             if a.iter().any(|x| x.is_nan() || *x == 0.0 && x.is_sign_negative()) {
                 return false;
             }
@@ -101,14 +101,15 @@ fn sort_strings(cx: &Cx, n: i64) -> bool {
 
 struct Sorter {
     with_function: bool,
-    /// Whether the list has no relevant metamethods at the start; those that a comparator adds are
-    /// ignored.
+    /// Whether the list had no relevant metamethods at the start. Metamethods that a comparator
+    /// adds are ignored.
     plain: bool,
     /// The number of comparisons so far, wrapping.
     compared: u32,
 }
 
-/// Comparisons between two checks whether the script must stop; a comparator in Lua has safepoints.
+/// Number of comparisons between two checks whether the script must stop, minus 1. A comparator in
+/// Lua has safepoints of its own.
 const POLL_MASK: u32 = 0x3FF;
 
 impl Sorter {
@@ -170,7 +171,8 @@ impl Sorter {
     ) -> Result<(), Raised> {
         while lo < up {
             cx.interrupted()?;
-            // The first, the last and, from three elements on, the middle element are sorted.
+            // Sorts the first, the last and, if there are at least three elements, a middle
+            // element.
             self.get(cx, lo)?;
             self.get(cx, up)?;
             if self.less(cx, 1, 2)? {
@@ -203,7 +205,7 @@ impl Sorter {
             if up - lo == 2 {
                 return Ok(());
             }
-            // The pivot stays on the stack, and moves next to the end.
+            // The pivot stays on the stack, and moves to the place before the last element.
             self.get(cx, p)?;
             cx.push(cx.get(cx.top() - 1));
             self.get(cx, up - 1)?;
