@@ -1,18 +1,18 @@
-//! The memory of syntax trees: an arena, kept from one chunk to the next, as many programs load
-//! many short ones.
+//! The memory of syntax trees: an arena, which is kept from one chunk to the next, since many
+//! programs load many short chunks.
 
 use std::cell::Cell;
 
-/// Memory for a chunk's tree and what is worked out from it; all of it is given back at once.
+/// Memory for a chunk's tree and for data derived from it, all of which is freed at once.
 pub type Arena = bumpalo::Bump;
 
-/// Bytes of a new arena: enough for the tree of a short chunk.
+/// Number of bytes of a new arena: enough for the tree of a short chunk.
 const FIRST: usize = 8 << 10;
-/// A larger arena is not kept for the next chunk.
+/// The size in bytes above which an arena is not kept for the next chunk.
 const KEEP: usize = 128 << 10;
 
 thread_local! {
-    /// An empty arena: that of the last chunk of this thread.
+    /// An empty arena, left from this thread's last chunk.
     static SPARE: Cell<Option<Arena>> = const { Cell::new(None) };
 }
 

@@ -1,8 +1,8 @@
 //! The syntax tree of one chunk, with every name already resolved.
 //!
 //! A tree lives in an [`Arena`](crate::Arena) and is never dropped piece by piece. Expressions
-//! refer to each other by number ([`Chunk::exprs`]): a left-associative chain (`1+1+1+…`, `a.b.c…`,
-//! `f()()…`) may be arbitrarily deep. Code that walks expressions must follow the left spine of
+//! refer to each other by number ([`Chunk::exprs`]). A left-associative chain (`1+1+1+…`, `a.b.c…`,
+//! `f()()…`) may be arbitrarily deep, so code that walks expressions must follow the left spine of
 //! such chains iteratively. Statements and everything else nest at most as deep as the parser's
 //! level limit.
 
@@ -42,11 +42,11 @@ pub struct Chunk<'a> {
     pub functions: &'a [Function<'a>],
     /// All expressions of all functions.
     pub exprs: Exprs<'a>,
-    /// Some statement assigns the upvalue `_ENV` of the main function.
+    /// Whether some statement assigns to the upvalue `_ENV` of the main function.
     pub assigns_env: bool,
     /// The chunk's names.
     pub names: crate::Names,
-    /// Where the tree is.
+    /// The memory of the tree.
     pub arena: &'a crate::Arena,
 }
 
@@ -57,16 +57,17 @@ const SEGMENT: usize = 1 << LOG_SEGMENT;
 
 /// The expressions of a chunk, in the order in which they were completed.
 ///
-/// They are in segments, as a single list that grows would leave its former copies in the arena:
-/// for a chunk with a large constructor these took twice the memory of the rest of the tree.
+/// They are kept in segments, since a single list that grows would leave its former copies in the
+/// arena. For a chunk with a large constructor these took twice the memory of the rest of the tree.
 pub struct Exprs<'a> {
     arena: &'a crate::Arena,
-    /// All but the last one are full, and have exactly [`SEGMENT`] expressions.
+    /// All segments but the last are full, and have exactly [`SEGMENT`] expressions.
     segments: Vec<'a, Vec<'a, Expr<'a>>>,
 }
 
 impl<'a> Exprs<'a> {
-    /// Creates an empty list with room for a few expressions, or about as many as `expected`.
+    /// Creates an empty list with room for a few expressions, or for about `expected` if that is
+    /// more.
     pub(crate) fn new(arena: &'a crate::Arena, expected: usize) -> Exprs<'a> {
         let mut segments = Vec::with_capacity_in(4, arena);
         segments.push(Vec::with_capacity_in(expected.clamp(4, SEGMENT), arena));
@@ -130,7 +131,7 @@ pub struct Function<'a> {
     pub is_vararg: bool,
     /// Every local variable declared in the function, in order of declaration.
     pub locals: &'a [LocalVar],
-    /// Variables of enclosing functions that it uses, in order of first use.
+    /// The variables of enclosing functions that it uses, in order of first use.
     pub upvalues: &'a [Upvalue],
     /// Labels declared in the function.
     pub labels: &'a [Label],
@@ -145,7 +146,8 @@ pub struct Function<'a> {
     pub params_line: u32,
     /// Line of the closing `end`; 0 for the main function.
     pub last_line: u32,
-    /// Where the final return counts: the line of `end`, or of the main function's last token.
+    /// The line of the implicit return at the end: that of `end`, or of the main function's last
+    /// token.
     pub end_line: u32,
 }
 
@@ -156,16 +158,16 @@ pub struct LocalVar {
     pub name: Name,
     /// Its attribute.
     pub attrib: Attrib,
-    /// An inner function uses it.
+    /// Whether an inner function uses it.
     pub captured: bool,
-    /// It is assigned after its declaration, here or in an inner function.
+    /// Whether it is assigned after its declaration, here or in an inner function.
     pub reassigned: bool,
 }
 
 /// Attribute of a local variable (manual 3.3.7).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Attrib {
-    /// None.
+    /// No attribute.
     Regular,
     /// `<const>`
     Const,
@@ -178,17 +180,17 @@ pub enum Attrib {
 pub struct Upvalue {
     /// The variable's name.
     pub name: Name,
-    /// Where the enclosing function finds it.
+    /// Where the enclosing function finds the variable.
     pub source: UpvalueSource,
 }
 
-/// Where a closure finds the variable when it is made.
+/// Where a new closure finds the variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum UpvalueSource {
     /// A local variable of the enclosing function.
     ParentLocal(LocalId),
     /// An upvalue of the enclosing function, by index. The main function's `_ENV` is
-    /// `ParentUpvalue(0)` without a function around it.
+    /// `ParentUpvalue(0)`, although no function encloses it.
     ParentUpvalue(u8),
 }
 
@@ -199,7 +201,7 @@ pub struct Label {
     pub name: Name,
     /// Line of the declaration.
     pub line: u32,
-    /// Some `goto` or `break` reaches it.
+    /// Whether some `goto` or `break` jumps to it.
     pub used: bool,
 }
 
@@ -222,7 +224,7 @@ pub struct Block<'a> {
 /// A statement and the line on which it starts.
 #[derive(Clone, Copy)]
 pub struct Stmt<'a> {
-    /// What it does.
+    /// The kind of statement.
     pub kind: StmtKind<'a>,
     /// Line of its first token.
     pub line: u32,
@@ -260,7 +262,7 @@ pub enum StmtKind<'a> {
         /// Target of `break`, placed just after the loop.
         end: LabelId,
     },
-    /// `repeat … until …`; the condition sees the body's locals.
+    /// `repeat … until …`; the body's locals are visible in the condition.
     Repeat {
         /// Loop body.
         body: Block<'a>,
@@ -282,10 +284,10 @@ pub enum StmtKind<'a> {
     NumericFor(&'a NumericFor<'a>),
     /// `for a, b in … do … end`
     GenericFor(&'a GenericFor<'a>),
-    /// `function a.b:c() … end`: assignment of a function; the store counts on the statement's
-    /// line.
+    /// `function a.b:c() … end`: assignment of a function. The store is attributed to the
+    /// statement's line.
     Function {
-        /// What is assigned: `Local`, `Upvalue`, `Global` or `Index`.
+        /// The target: a `Local`, `Upvalue`, `Global` or `Index` expression.
         target: ExprId,
         /// A `Function` expression.
         value: ExprId,
@@ -306,17 +308,18 @@ pub enum StmtKind<'a> {
     Goto(GotoId),
     /// `::name::`
     Label {
-        /// Which.
+        /// The label.
         label: LabelId,
-        /// It is followed only by void statements up to the end of its block, so that its scope
-        /// counts as ended there (locals of the block do not live at it).
+        /// Whether only void statements follow it up to the end of its block. Its scope then counts
+        /// as ended there, so locals of the block are not live at it.
         at_block_end: bool,
     },
 }
 
 const _: () = assert!(size_of::<Stmt<'_>>() == 48);
 
-/// A numeric `for` loop. Apart from [`StmtKind`], as it would make all statements larger.
+/// A numeric `for` loop. It is separate from [`StmtKind`], since it would make all statements
+/// larger.
 #[derive(Clone, Copy)]
 pub struct NumericFor<'a> {
     /// The three hidden variables `(for state)`.
@@ -329,7 +332,7 @@ pub struct NumericFor<'a> {
     pub limit: ExprId,
     /// Step, 1 when absent.
     pub step: Option<ExprId>,
-    /// Line of `do`: errors in the three values count there.
+    /// Line of `do`, to which errors in the three values are attributed.
     pub do_line: u32,
     /// Loop body.
     pub body: Block<'a>,
@@ -337,16 +340,16 @@ pub struct NumericFor<'a> {
     pub end: LabelId,
 }
 
-/// A generic `for` loop. Apart from [`StmtKind`], as [`NumericFor`] is.
+/// A generic `for` loop. It is separate from [`StmtKind`], as [`NumericFor`] is.
 #[derive(Clone, Copy)]
 pub struct GenericFor<'a> {
     /// The four hidden variables `(for state)`: iterator, state, control, closing value.
     pub state: [LocalId; 4],
     /// The declared variables.
     pub vars: &'a [LocalId],
-    /// The explist.
+    /// The expressions after `in`.
     pub values: &'a [ExprId],
-    /// Line on which the explist starts: the calls of the iterator count there.
+    /// Line on which these expressions start, to which the calls of the iterator are attributed.
     pub call_line: u32,
     /// Line of `do`.
     pub do_line: u32,
@@ -361,22 +364,23 @@ pub struct GenericFor<'a> {
 pub struct Arm<'a> {
     /// The condition.
     pub cond: ExprId,
-    /// Line of `then`, on which the test counts.
+    /// Line of `then`, to which the test is attributed.
     pub then_line: u32,
-    /// What it guards.
+    /// The statements that it guards.
     pub body: Block<'a>,
 }
 
 /// One expression.
 #[derive(Clone, Copy)]
 pub struct Expr<'a> {
-    /// What it is.
+    /// The kind of expression.
     pub kind: ExprKind<'a>,
-    /// The line that its instruction counts on, as in PUC: the operator's for operations
-    /// (comparisons: where the right operand ended); that of the opening parenthesis or argument
-    /// for calls; the `end` of a function. Variables, index expressions and constants count where
-    /// the parser had come to when their value was needed (the next operator, comma or closing
-    /// parenthesis, mostly); as targets of an assignment, at its last token.
+    /// The line that its instruction is attributed to, as in PUC. For operations it is the
+    /// operator's line (for comparisons, the line where the right operand ends), for calls that of
+    /// the opening parenthesis or argument, and for functions that of the `end`. For variables,
+    /// index expressions and constants it is the line that the parser has reached when their value
+    /// is needed, mostly that of the next operator, comma or closing parenthesis; as targets of an
+    /// assignment, that of their last token.
     pub line: u32,
     /// Line of its last token.
     pub end_line: u32,
@@ -416,39 +420,39 @@ pub enum ExprKind<'a> {
     },
     /// `object[key]`; `object.name` has a `Str` key.
     Index {
-        /// What is indexed.
+        /// The indexed value.
         object: ExprId,
-        /// By what.
+        /// The key.
         key: ExprId,
     },
     /// `callee(args)`
     Call {
-        /// What is called.
+        /// The called value.
         callee: ExprId,
-        /// Arguments; the last may be multiple.
+        /// The arguments; the last may have multiple values.
         args: &'a [ExprId],
     },
     /// `object:name(args)`
     MethodCall {
         /// The receiver.
         object: ExprId,
-        /// What is called, and with what.
+        /// The method and its arguments.
         call: &'a MethodCall<'a>,
     },
-    /// `(e)`: cuts a multiple result to one. Only kept around calls and `...`; elsewhere the parser
-    /// drops it, except that a parenthesised name or index is kept too, as it is no longer
-    /// assignable.
+    /// `(e)`: truncates multiple values to one. It is only kept around calls and `...`, and around
+    /// a name or an index, which is no longer assignable in parentheses. The parser drops all other
+    /// parentheses.
     Paren(ExprId),
     /// Unary operator.
     Unary {
-        /// Which.
+        /// The operator.
         op: UnaryOp,
         /// Operand.
         operand: ExprId,
     },
     /// Binary operator, `and` and `or` included.
     Binary {
-        /// Which.
+        /// The operator.
         op: BinaryOp,
         /// Left operand.
         left: ExprId,
@@ -459,7 +463,8 @@ pub enum ExprKind<'a> {
     Table(&'a [TableItem]),
 }
 
-/// The call of a method. Apart from [`ExprKind`], as it would make all expressions larger.
+/// The call of a method. It is separate from [`ExprKind`], since it would make all expressions
+/// larger.
 #[derive(Clone, Copy)]
 pub struct MethodCall<'a> {
     /// The method.

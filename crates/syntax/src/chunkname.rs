@@ -7,8 +7,8 @@ const DOTS: &[u8] = b"...";
 /// Returns the display name of a chunk named `name` (manual 4.10, `source` and `short_src` of
 /// `lua_Debug`).
 ///
-/// `=text` shows `text`; `@file` shows the file name, its beginning cut if it is long; anything
-/// else is the source itself and shows as `[string "first line..."]`.
+/// `=text` shows `text`. `@file` shows the file name, the beginning of which is cut off if it is
+/// long. Anything else is the source itself, and shows as `[string "first line..."]`.
 pub fn chunkid(name: &[u8]) -> Vec<u8> {
     // Names are C strings in the reference implementation: they end at the first zero.
     let name = before(0, name);
@@ -29,16 +29,16 @@ pub fn chunkid(name: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Returns the text before the first of a byte, or all of it.
+/// Returns the text before the first occurrence of a byte, or all of it.
 fn before(byte: u8, text: &[u8]) -> &[u8] {
     memchr::memchr(byte, text).map_or(text, |end| &text[..end])
 }
 
-/// Returns what of a file is source text: drops a byte order mark and a first line that starts with
-/// `#`.
+/// Returns the part of a file that is source text: drops a byte order mark and a first line that
+/// starts with `#`.
 ///
-/// The newline of that line stays, so that the lines below keep their numbers, unless a binary
-/// chunk follows. Text that does not come from a file is not treated so.
+/// The newline of that line stays, so that the following lines keep their numbers, unless a binary
+/// chunk follows. Only text that comes from a file is treated in this way.
 pub fn skip_preamble(source: &[u8]) -> &[u8] {
     let source = source.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source);
     if source.first() != Some(&b'#') {

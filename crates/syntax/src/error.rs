@@ -4,16 +4,17 @@ use std::fmt;
 
 use crate::span::Span;
 
-/// Why a chunk does not parse.
+/// The reason why a chunk does not parse.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// The whole message, bytes as in the source: `chunk:line: text near 'token'`.
+    /// The whole message, with bytes as in the source: `chunk:line: text near 'token'`.
     pub message: Vec<u8>,
     /// Line of the error.
     pub line: u32,
     /// The offending token.
     pub span: Span,
-    /// The input ended too early: more text could make it valid (the message ends in `near <eof>`).
+    /// Whether the input ended too early, so that more text could make it valid (the message ends
+    /// in `near <eof>`).
     pub incomplete: bool,
     /// The kind of the error.
     pub kind: ErrorKind,
@@ -24,10 +25,10 @@ pub struct SyntaxError {
 pub enum ErrorKind {
     /// The chunk is wrong.
     Syntax,
-    /// PUC raises the error as a run-time error, so that the message handler of `xpcall` sees it,
-    /// and so it bears no position: "C stack overflow" and its like.
+    /// PUC raises the error as a run-time error, such as "C stack overflow". So the message handler
+    /// of `xpcall` is called for it, and it has no position.
     Runtime,
-    /// A [`Watch`](crate::Watch) made the work end. The message is [`GIVEN_UP`](crate::GIVEN_UP).
+    /// A [`Watch`](crate::Watch) ended the work. The message is [`GIVEN_UP`](crate::GIVEN_UP).
     GivenUp,
 }
 

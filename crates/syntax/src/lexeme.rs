@@ -1,14 +1,14 @@
-//! Source text cut into lexemes, comments included: for consoles and editors, which show and
+//! Source text divided into lexemes, including comments, for consoles and editors, which show and
 //! complete text that need not be valid.
 
 use crate::lexer::{self, Token};
 use crate::span::Span;
 
-/// What a piece of source text is.
+/// The kind of a piece of source text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum LexemeKind {
-    /// A comment of either form, also an unfinished one.
+    /// A comment of either form, even if it is unfinished.
     Comment,
     /// A reserved word, other than the constants.
     Keyword,
@@ -20,25 +20,25 @@ pub enum LexemeKind {
     Number,
     /// A literal string.
     String,
-    /// A literal string that does not end, or holds a wrong escape sequence.
+    /// A literal string that does not end, or has an invalid escape sequence.
     BadString,
     /// An operator or a delimiter.
     Symbol,
-    /// What starts no token, and a malformed number.
+    /// Text that starts no token, or a malformed number.
     Invalid,
 }
 
 /// A piece of source text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lexeme {
-    /// What it is.
+    /// The kind of text.
     pub kind: LexemeKind,
-    /// Where it is.
+    /// The position of the text.
     pub span: Span,
 }
 
-/// Cuts text into lexemes, in their order; white space lies between them. Errors are lexemes, too,
-/// and the text continues after them.
+/// Divides text into lexemes, in their order; the text between them is white space. Errors are
+/// lexemes too, and lexing continues after them.
 pub fn lexemes(source: &[u8]) -> Lexemes<'_> {
     Lexemes { source, lexer: lexer::lexer(source, &|_| false), done: 0, ahead: None }
 }
@@ -47,9 +47,9 @@ pub fn lexemes(source: &[u8]) -> Lexemes<'_> {
 pub struct Lexemes<'s> {
     source: &'s [u8],
     lexer: logos::Lexer<'s, Token>,
-    /// End of what was handed out.
+    /// End of the lexemes that were already returned.
     done: usize,
-    /// A token that a comment precedes.
+    /// A token that was read but whose preceding comment has to be returned first.
     ahead: Option<Lexeme>,
 }
 
@@ -75,7 +75,8 @@ impl Lexemes<'_> {
         Some(Lexeme { kind, span: span(start, self.lexer.span().end) })
     }
 
-    /// Returns the first comment from `self.done` to `end`; the lexer has skipped what lies there.
+    /// Returns the first comment from `self.done` to `end`, a part of the text that the lexer has
+    /// skipped.
     fn comment(&self, end: usize) -> Option<Lexeme> {
         let gap = self.source.get(self.done..end)?;
         let start = gap.windows(2).position(|w| w == b"--")?;
@@ -111,13 +112,14 @@ fn span(start: usize, end: usize) -> Span {
     Span { start: start as u32, end: end as u32 }
 }
 
-/// After `[`: the level of a long bracket, if it is one.
+/// Returns the level of a long bracket after its `[`, or `None` if it is not one.
 fn long_bracket(text: &[u8]) -> Option<usize> {
     let level = text.iter().take_while(|b| **b == b'=').count();
     (text.get(level) == Some(&b'[')).then_some(level)
 }
 
-/// Returns what is left of a string after an error in it: up to its quote or the end of the line.
+/// Returns the length of the rest of a string after an error in it: up to its closing quote or the
+/// end of the line.
 fn rest_of_string(text: &[u8], quote: u8) -> usize {
     let mut i = 0;
     while let Some(&b) = text.get(i) {

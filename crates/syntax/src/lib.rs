@@ -1,6 +1,6 @@
 //! Lexer, parser and syntax tree of Lua 5.4.
 //!
-//! **Invariant:** knows nothing of bytecode, values or the heap.
+//! **Invariant:** this crate knows nothing of bytecode, values or the heap.
 #![forbid(unsafe_code)]
 
 mod arena;

@@ -8,20 +8,20 @@ use lasso::{Capacity, Rodeo, Spur};
 
 use crate::ast::Name;
 
-/// Names for which a new interner has room; many programs load many short chunks.
+/// Number of names for which a new interner has room; many programs load many short chunks.
 const FEW_NAMES: usize = 32;
-/// Bytes of such names.
+/// Number of bytes of such names.
 const FEW_BYTES: NonZeroUsize = NonZeroUsize::new(512).unwrap();
-/// A larger interner is not kept for the next chunk.
+/// The size in bytes above which an interner is not kept for the next chunk.
 const KEEP: usize = 1 << 14;
 
 thread_local! {
-    /// The names of earlier chunks of this thread, if they are few: other chunks will mention the
-    /// same ones.
+    /// The names of earlier chunks of this thread, if they are few, since other chunks will
+    /// probably use the same names.
     static SPARE: Cell<Option<Interner>> = const { Cell::new(None) };
 }
 
-/// The names that the grammar itself mentions.
+/// The names that the grammar itself uses.
 #[derive(Clone, Copy)]
 pub(crate) struct KnownNames {
     pub(crate) env: Name,
@@ -37,7 +37,7 @@ pub(crate) struct Interner {
 }
 
 impl Interner {
-    /// Returns an interner that knows the grammar's names, and perhaps others.
+    /// Returns an interner that has the grammar's names, and possibly others.
     pub(crate) fn take() -> Interner {
         SPARE.try_with(Cell::take).ok().flatten().unwrap_or_else(|| {
             let capacity = Capacity::new(FEW_NAMES, FEW_BYTES);
@@ -61,7 +61,7 @@ impl Interner {
     }
 }
 
-/// Resolves [`Name`]s to text. Lives as long as its chunk.
+/// Resolves [`Name`]s to text. It lives as long as its chunk.
 pub struct Names(Option<Interner>);
 
 impl Names {

@@ -1,5 +1,5 @@
-//! Numerals (manual 3.1 and 3.4.3): the one conversion from text to number that source code,
-//! `tonumber` and string arithmetic share.
+//! Numerals (manual 3.1 and 3.4.3): the conversion from text to number that source code, `tonumber`
+//! and string arithmetic share.
 
 /// A number of either subtype.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -12,8 +12,8 @@ pub enum Number {
 
 /// Converts a whole numeral, with optional sign and surrounding whitespace, to a number.
 ///
-/// Hexadecimal integers wrap around; decimal integers that do not fit become floats. `inf` and
-/// `nan` are no numerals. `None` for anything else.
+/// Hexadecimal integers wrap around; decimal integers that do not fit become floats. Returns `None`
+/// for anything else, including `inf` and `nan`.
 pub fn str2number(text: &[u8]) -> Option<Number> {
     let text = trim(text);
     let (negative, digits) = match text {
@@ -62,9 +62,10 @@ fn trim(text: &[u8]) -> &[u8] {
     &text[..end]
 }
 
-/// Returns the number of bytes of a kind at the beginning.
+/// Returns the number of leading bytes for which `is` holds.
 ///
-/// Compares pieces without a branch for each byte, since a text can have megabytes of them.
+/// Tests pieces of the text without a branch for each byte, since a text can have megabytes of
+/// them.
 fn count_leading(text: &[u8], is: impl Fn(u8) -> bool) -> usize {
     let all = |piece: &&[u8]| piece.iter().fold(true, |all, &byte| all & is(byte));
     let pieces = text.chunks_exact(64).take_while(all).count() * 64;
@@ -75,7 +76,7 @@ fn hex_integer(digits: &[u8]) -> Option<i64> {
     if digits.is_empty() {
         return None;
     }
-    // It wraps around: only the last digits count.
+    // The value wraps around, so only the last digits count.
     let (ahead, last) = digits.split_at(digits.len().saturating_sub(16));
     let all_hex = |piece: &[u8]| piece.iter().fold(true, |all, b| all & b.is_ascii_hexdigit());
     if !ahead.chunks(64).all(all_hex) {
@@ -103,7 +104,8 @@ fn decimal_integer(digits: &[u8], negative: bool) -> Option<i64> {
     if negative { Some(value) } else { value.checked_neg() }
 }
 
-/// `digits [. digits] [e [sign] digits]` with at least one digit in the mantissa.
+/// Returns whether the text has the form `digits [. digits] [e [sign] digits]`, with at least one
+/// digit in the mantissa.
 fn is_decimal_float(text: &[u8]) -> bool {
     let (whole, rest) = split_digits(text);
     let (fraction, rest) = match rest {
@@ -127,8 +129,8 @@ fn split_digits(text: &[u8]) -> (usize, &[u8]) {
     (count, &text[count..])
 }
 
-/// Returns what follows `0x` in a hexadecimal float, rounded to nearest even as C99's `strtod`
-/// does.
+/// Returns the value of a hexadecimal float, given the text after `0x`, rounded to nearest even as
+/// by C99's `strtod`.
 fn hex_float(text: &[u8]) -> Option<f64> {
     let mut mantissa: u64 = 0;
     let mut sticky = false;
@@ -177,13 +179,15 @@ fn binary_exponent(digits: &[u8]) -> Option<i64> {
         if !byte.is_ascii_digit() {
             return None;
         }
-        // Saturates far beyond what any source text can compensate with mantissa digits.
+        // Saturates at a value far beyond what the mantissa digits of any source text can
+        // compensate.
         value = (value * 10 + i64::from(byte - b'0')).min(1 << 50);
     }
     Some(value)
 }
 
-/// `mantissa * 2^exponent`, where `sticky` says that non-zero bits below the mantissa were cut off.
+/// Returns `mantissa * 2^exponent`; `sticky` says that non-zero bits below the mantissa were cut
+/// off.
 fn scale(mantissa: u64, sticky: bool, exponent: i64) -> f64 {
     if mantissa == 0 {
         return 0.0;
@@ -204,7 +208,7 @@ fn scale(mantissa: u64, sticky: bool, exponent: i64) -> f64 {
     let rest = if dropped == 64 { normal } else { normal & ((1 << dropped) - 1) };
     let half = 1u64 << (dropped - 1);
     let round_up = rest > half || (rest == half && (sticky || kept & 1 == 1));
-    // With the hidden bit in `kept`, adding lets a carry flow into the exponent, up to infinity.
+    // `kept` includes the hidden bit, so addition carries into the exponent, up to infinity.
     let exponent_bits = if biased > 0 { (biased as u64 - 1) << 52 } else { 0 };
     f64::from_bits(exponent_bits + kept + u64::from(round_up))
 }

@@ -1,9 +1,10 @@
-//! UTF-8 as Lua extends it: sequences of up to six bytes for values below 2³¹ (manual 3.1 and 6.5).
+//! UTF-8 as extended by Lua: sequences of up to six bytes for values below 2³¹ (manual 3.1 and
+//! 6.5).
 
 /// Appends the encoding of `code` to `out`.
 ///
 /// # Panics
-/// In debug builds when `code` is 2³¹ or more.
+/// Panics in debug builds if `code` is 2³¹ or more.
 pub fn encode(code: u32, out: &mut Vec<u8>) {
     debug_assert!(code < 1 << 31);
     if code < 0x80 {

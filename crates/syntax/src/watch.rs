@@ -1,10 +1,10 @@
-//! Who may have a long piece of work given up.
+//! The check by which a caller can end a long parse.
 
-/// Asked every few thousand tokens or statements, and within long tokens, with the bytes that
-/// parsing has taken so far: whether to give up.
+/// Returns whether to give up. It is called every few thousand tokens or statements, and within
+/// long tokens, with the number of bytes that parsing has taken so far.
 pub type Watch<'w> = &'w dyn Fn(usize) -> bool;
 
-/// The message when a [`Watch`] said so.
+/// The message when a [`Watch`] has ended the work.
 pub const GIVEN_UP: &str = "not enough memory";
 
 #[cfg(test)]
@@ -14,8 +14,8 @@ mod tests {
     use super::GIVEN_UP;
     use crate::{parse_watched, with_arena};
 
-    /// Returns how often the watch was asked while `source` was parsed, with how many bytes at
-    /// most, and whether it is a chunk.
+    /// Returns how often the watch was called while `source` was parsed, the largest number of
+    /// bytes that it was given, and whether the source is a chunk.
     fn watched(source: &str, give_up: bool) -> (usize, usize, Result<(), String>) {
         let (looks, most) = (Cell::new(0), Cell::new(0));
         let watch = |bytes| {
@@ -52,7 +52,7 @@ mod tests {
             assert_eq!(result, Ok(()), "{what}");
             assert!((12..=20).contains(&looks), "{what}: {looks} looks");
         }
-        // What is passed over takes no memory.
+        // Text that is skipped takes no memory.
         assert!(passed.iter().all(|source| watched(source, false).1 < LENGTH / 4));
         assert!(kept.iter().all(|source| watched(source, false).1 > LENGTH / 2));
     }

@@ -4,7 +4,7 @@ use memchr::{memchr2, memchr3};
 
 use super::{Failed, LexError, Lexer, Near, Result, Token, line_break, newline, piece};
 
-/// After `[`: a long string, or the bracket alone.
+/// Reads a long string, or the bracket alone, after its `[`.
 pub(super) fn string_or_bracket(lexer: &mut Lexer<'_>) -> Result<Token> {
     let rest = lexer.remainder();
     let level = level(rest);
@@ -21,7 +21,7 @@ pub(super) fn string_or_bracket(lexer: &mut Lexer<'_>) -> Result<Token> {
     Err(lexer.extras.fail("invalid long string delimiter", Near::Slice))
 }
 
-/// After `--`: skips a comment of either form.
+/// Skips a comment of either form after its `--`.
 pub(super) fn comment(lexer: &mut Lexer<'_>) -> Result<()> {
     let rest = lexer.remainder();
     if let [b'[', after @ ..] = rest {
@@ -41,13 +41,13 @@ pub(super) fn comment(lexer: &mut Lexer<'_>) -> Result<()> {
     }
 }
 
-/// Number of `=` at the start of `text`.
+/// Returns the number of `=` at the start of `text`.
 fn level(text: &[u8]) -> usize {
     text.iter().take_while(|&&b| b == b'=').count()
 }
 
-/// Reads up to the closing bracket of `level`; with `keep`, the buffer then holds content and
-/// delimiters.
+/// Reads up to the closing bracket of `level`. If `keep` is set, the buffer then holds the content
+/// and the delimiters.
 fn content(lexer: &mut Lexer<'_>, level: usize, keep: bool) -> Result<()> {
     let start_line = lexer.extras.line;
     lexer.extras.buffer.clear();

@@ -1,6 +1,6 @@
-//! The lexer: logos finds where a token starts and most tokens whole; what is not regular or needs
-//! PUC's exact error texts (strings, long brackets, numerals) is read by the callbacks in this
-//! module's files.
+//! The lexer. Logos finds where a token starts, and matches most tokens completely. Callbacks in
+//! this module's files read the tokens that are not regular or need PUC's exact error texts
+//! (strings, long brackets, numerals).
 
 mod long_bracket;
 mod numeral;
@@ -14,24 +14,24 @@ use crate::watch::{GIVEN_UP, Watch};
 
 pub(crate) use token::Token;
 
-/// Bytes of strings, comments and white space between two looks of a [`Watch`].
+/// Number of bytes of strings, comments and white space between two calls of a [`Watch`].
 const BYTES_BETWEEN_LOOKS: usize = 1 << 16;
 
-/// The state of a lexer between tokens, and what its last token was.
+/// The state of a lexer between tokens, and the contents of its last token.
 pub(crate) struct Scanner<'s> {
     /// Line of the next byte, from 1.
     pub(crate) line: u32,
-    /// What was read of the last string token: its opening delimiter, then the decoded content.
-    /// Messages show a string token so.
+    /// The text of the last string token, as messages show it: its opening delimiter, then the
+    /// decoded content.
     pub(crate) buffer: Vec<u8>,
-    /// Length of its opening, and of its closing, delimiter.
+    /// Length of its opening delimiter, which is also that of its closing delimiter.
     delimiter: usize,
     /// The value of the last numeral.
     pub(crate) number: Number,
-    /// Why the last token was none.
+    /// The reason why the last text was not a token.
     pub(crate) error: LexError,
     watch: Watch<'s>,
-    /// Place in the source where it looked last.
+    /// The position in the source at which the watch was last called.
     looked: usize,
 }
 
@@ -41,13 +41,13 @@ impl Scanner<'_> {
         &self.buffer[self.delimiter..self.buffer.len() - self.delimiter]
     }
 
-    /// Notes why there is no token.
+    /// Records why there is no token.
     fn fail(&mut self, text: &'static str, near: Near) -> Failed {
         self.error = LexError { text, start_line: None, near };
         Failed
     }
 
-    /// Fails if the watch says so.
+    /// Fails if the watch returns true.
     fn look(&mut self) -> Result<()> {
         if (self.watch)(self.buffer.capacity()) {
             return Err(self.fail(GIVEN_UP, Near::GivenUp));
@@ -56,13 +56,13 @@ impl Scanner<'_> {
     }
 }
 
-/// There is no token at the lexer's place; the scanner knows why.
+/// Says that there is no token at the lexer's position; the scanner has the reason.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Failed;
 
 type Result<T> = std::result::Result<T, Failed>;
 
-/// Why the text at the lexer's place is no token.
+/// The reason why the text at the lexer's position is not a token.
 pub(crate) struct LexError {
     pub(crate) text: &'static str,
     /// For an unfinished long bracket, the line where it starts.
@@ -70,18 +70,18 @@ pub(crate) struct LexError {
     pub(crate) near: Near,
 }
 
-/// Which text a message shows after `near`.
+/// The text that a message shows after `near`.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Near {
-    /// None.
+    /// No text.
     Nothing,
-    /// None, as the watch said to give up.
+    /// No text, as the watch ended the work.
     GivenUp,
     /// The end of the input.
     Eof,
     /// [`Scanner::buffer`].
     Buffer,
-    /// The source under the lexer's span.
+    /// The source in the lexer's span.
     Slice,
 }
 
@@ -126,7 +126,7 @@ fn newline(lexer: &mut Lexer<'_>) -> Result<()> {
     piece(lexer).map(drop)
 }
 
-/// Returns the next bytes, of which there may be many; looks when it is time.
+/// Returns the next bytes, of which there may be many. Calls the watch when it is due.
 fn piece<'s>(lexer: &mut Lexer<'s>) -> Result<&'s [u8]> {
     let at = lexer.span().end;
     if at - lexer.extras.looked >= BYTES_BETWEEN_LOOKS {
@@ -137,8 +137,8 @@ fn piece<'s>(lexer: &mut Lexer<'s>) -> Result<&'s [u8]> {
     Ok(&rest[..rest.len().min(BYTES_BETWEEN_LOOKS)])
 }
 
-/// Length of the line break at the start of `text`: any of `\n`, `\r`, `\r\n`, `\n\r`; 0 if there
-/// is none.
+/// Returns the length of the line break at the start of `text`: any of `\n`, `\r`, `\r\n`, `\n\r`.
+/// Returns 0 if there is none.
 fn line_break(text: &[u8]) -> usize {
     match text {
         [b'\r', b'\n', ..] | [b'\n', b'\r', ..] => 2,

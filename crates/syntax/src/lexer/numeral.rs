@@ -3,10 +3,10 @@
 use super::{BYTES_BETWEEN_LOOKS, Lexer, Near, Result};
 use crate::number::{hex_value, str2number};
 
-/// Reads the rest of a numeral whose first digit (perhaps after a dot) logos has matched.
+/// Reads the rest of a numeral whose first digit (possibly after a dot) logos has matched.
 ///
-/// The scanner gets its value. Takes liberally what looks like part of it, so that `3x` or `1..2`
-/// is one malformed number.
+/// Stores its value in the scanner. Includes everything that looks like a part of the numeral, so
+/// that `3x` or `1..2` is one malformed number.
 pub(super) fn numeral(lexer: &mut Lexer<'_>) -> Result<()> {
     let rest = lexer.remainder();
     let mut length = 0;

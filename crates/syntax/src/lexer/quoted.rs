@@ -1,13 +1,13 @@
 //! Short literal strings and their escape sequences.
 //!
-//! The buffer grows as PUC's does: when an escape is wrong, the message shows the string as decoded
-//! so far, then the escape as written up to and including the offending byte.
+//! The buffer grows as in PUC: when an escape is invalid, the message shows the string as decoded
+//! so far, then the escape as written, up to and including the offending byte.
 
 use super::{Failed, Lexer, Near, Result, line_break, newline, piece};
 use crate::number::{hex_value, is_space};
 use crate::utf8;
 
-/// After an opening quote: reads the string into the buffer.
+/// Reads the string into the buffer after its opening quote.
 pub(super) fn quoted(lexer: &mut Lexer<'_>) -> Result<()> {
     let quote = lexer.slice()[0];
     lexer.extras.buffer.clear();
@@ -37,11 +37,11 @@ pub(super) fn quoted(lexer: &mut Lexer<'_>) -> Result<()> {
     }
 }
 
-/// Reads one escape sequence, from its backslash, and adds what it stands for to the buffer.
+/// Reads one escape sequence, starting at its backslash, and adds its value to the buffer.
 fn escape(lexer: &mut Lexer<'_>) -> Result<()> {
     let rest = lexer.remainder();
     let (length, value) = match rest.get(1) {
-        // The end of the input is reported by the caller, as the string's.
+        // The caller reports the end of the input as that of the string.
         None => return take(lexer, 1),
         Some(b'a') => (2, 0x07),
         Some(b'b') => (2, 0x08),
@@ -75,8 +75,8 @@ fn take(lexer: &mut Lexer<'_>, length: usize) -> Result<()> {
     Ok(())
 }
 
-/// Returns the error of an escape whose byte number `at` (the backslash is number 0) is wrong or
-/// missing.
+/// Returns the error of an escape sequence in which byte number `at` (the backslash is number 0) is
+/// wrong or missing.
 fn wrong(lexer: &mut Lexer<'_>, at: usize, text: &'static str) -> Failed {
     let rest = lexer.remainder();
     let shown = rest.len().min(at + 1);
@@ -92,12 +92,12 @@ fn hex_digit(lexer: &mut Lexer<'_>, at: usize) -> Result<u8> {
     }
 }
 
-/// `\xXX`
+/// Reads `\xXX`.
 fn hexadecimal(lexer: &mut Lexer<'_>) -> Result<u8> {
     Ok(hex_digit(lexer, 2)? << 4 | hex_digit(lexer, 3)?)
 }
 
-/// `\u{XXX}`, up to 2³¹ - 1
+/// Reads `\u{XXX}`, up to 2³¹ - 1.
 fn unicode(lexer: &mut Lexer<'_>) -> Result<()> {
     let rest = lexer.remainder();
     if rest.get(2) != Some(&b'{') {
@@ -119,7 +119,7 @@ fn unicode(lexer: &mut Lexer<'_>) -> Result<()> {
     take(lexer, at + 1)
 }
 
-/// `\ddd`, one to three digits
+/// Reads `\ddd`, one to three digits.
 fn decimal(lexer: &mut Lexer<'_>) -> Result<(usize, u8)> {
     let rest = lexer.remainder();
     let digits = rest[1..].iter().take(3).take_while(|b| b.is_ascii_digit());
@@ -131,7 +131,7 @@ fn decimal(lexer: &mut Lexer<'_>) -> Result<(usize, u8)> {
     }
 }
 
-/// The white space after `\z`, line breaks included
+/// Skips the white space after `\z`, including line breaks.
 fn skip_space(lexer: &mut Lexer<'_>) -> Result<()> {
     loop {
         let rest = piece(lexer)?;

@@ -1,11 +1,11 @@
-//! The tokens of Lua (manual 3.1), as logos finds them in bytes.
+//! The tokens of Lua (manual 3.1), as logos matches them.
 
 use logos::Logos;
 
 use super::{Failed, Scanner, long_bracket, numeral, quoted};
 
-/// One token. It is one byte: the text of names is the source under their span, and the scanner has
-/// the values of strings and numerals.
+/// One token, in one byte: the text of a name is the source in its span, and the scanner has the
+/// values of strings and numerals.
 #[derive(Logos, Clone, Copy, PartialEq, Debug)]
 #[logos(utf8 = false)]
 #[logos(extras = Scanner<'s>)]
@@ -139,7 +139,7 @@ pub(crate) enum Token {
 }
 
 impl Token {
-    /// Returns how messages name this kind of token where it is expected.
+    /// Returns the text by which messages name this kind of token where it is expected.
     pub(crate) fn description(&self) -> &'static str {
         match self {
             Token::And => "'and'",

@@ -5,7 +5,7 @@ use crate::ast::{ExprId, ExprKind, StmtKind};
 use crate::lexer::Token;
 
 impl<'a> Parser<'_, 'a> {
-    /// `first, … = …`, where `first` has been read.
+    /// Parses `first, … = …`, where `first` has already been parsed.
     pub(super) fn assignment(&mut self, first: ExprId) -> Result<StmtKind<'a>> {
         let mut targets = self.list(1);
         let mut target = first;
@@ -19,7 +19,7 @@ impl<'a> Parser<'_, 'a> {
                 break;
             }
             target = self.suffixed_expr()?;
-            // PUC reads the rest recursively: each further target takes a level until the end.
+            // PUC parses the rest recursively: each further target takes a level until the end.
             self.enter_level()?;
         }
         self.expect(&Token::Assign)?;

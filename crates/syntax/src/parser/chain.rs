@@ -5,7 +5,7 @@ use crate::ast::{ExprId, ExprKind, MethodCall};
 use crate::lexer::Token;
 
 impl<'a> Parser<'_, 'a> {
-    /// Parses a primary expression and what is applied to it.
+    /// Parses a primary expression and the suffixes applied to it.
     pub(super) fn suffixed_expr(&mut self) -> Result<ExprId> {
         let start = self.span.start;
         let mut value = self.primary_expr()?;
@@ -37,7 +37,7 @@ impl<'a> Parser<'_, 'a> {
         }
     }
 
-    /// `'.' name`, or `':' name` in the name of a function
+    /// Parses `'.' name`, or `':' name` in the name of a function.
     pub(super) fn field_access(&mut self, object: ExprId) -> Result<ExprId> {
         self.settle(object);
         let start = self.exprs[object].span.start;
@@ -46,19 +46,19 @@ impl<'a> Parser<'_, 'a> {
         Ok(self.add(ExprKind::Index { object, key }, self.last_line, start))
     }
 
-    /// Returns a name as a string.
+    /// Parses a name as a string.
     pub(super) fn name_key(&mut self) -> Result<ExprId> {
         let start = self.span.start;
         let text = self.name_text()?;
         Ok(self.add(ExprKind::Str(self.arena.alloc_slice_copy(text)), self.last_line, start))
     }
 
-    /// Returns the current token, which is a string.
+    /// Returns the current token, which is a string, as an expression.
     pub(super) fn literal_string(&self) -> ExprKind<'a> {
         ExprKind::Str(self.arena.alloc_slice_copy(self.lexer.extras.string()))
     }
 
-    /// `'[' expr ']'`
+    /// Parses `'[' expr ']'`.
     pub(super) fn bracketed_key(&mut self) -> Result<ExprId> {
         self.advance()?;
         let key = self.expr()?;
@@ -82,7 +82,7 @@ impl<'a> Parser<'_, 'a> {
         let inner = self.expr()?;
         self.expect_match(&Token::RightParen, &Token::LeftParen, line)?;
         self.settle(inner);
-        // Elsewhere parentheses say nothing that the tree does not.
+        // Around other expressions, parentheses add no information to the tree.
         let is_kept = matches!(
             self.kind(inner),
             ExprKind::Call { .. }

@@ -1,4 +1,4 @@
-//! The making of error messages.
+//! Error messages.
 
 use super::{Parser, Result};
 use crate::chunkname::chunkid;
@@ -8,23 +8,24 @@ use crate::span::Span;
 use crate::watch::GIVEN_UP;
 
 impl<'a> Parser<'_, 'a> {
-    /// `text` with position and the current token.
+    /// Returns the error `text` with the position and the current token.
     pub(super) fn error(&self, text: &str) -> Box<SyntaxError> {
         let near = self.token_text();
         self.positioned(text, near.as_deref(), self.span, self.token == Token::Eof)
     }
 
-    /// `text` with position only: the error is not about the current token.
+    /// Returns the error `text` with the position only, for errors that do not concern the current
+    /// token.
     pub(super) fn semantic_error(&self, text: &str) -> Box<SyntaxError> {
         self.positioned(text, None, self.span, false)
     }
 
-    /// `text` alone: PUC raises it from C code, where there is no current line.
+    /// Returns the error `text` alone: PUC raises it from C code, where there is no current line.
     pub(super) fn bare_error(&self, text: String) -> Box<SyntaxError> {
         self.without_position(text, ErrorKind::Runtime)
     }
 
-    /// The watch said to give up.
+    /// Returns the error for a watch that has ended the work.
     pub(super) fn given_up(&self) -> Box<SyntaxError> {
         self.without_position(GIVEN_UP.to_owned(), ErrorKind::GivenUp)
     }
@@ -50,8 +51,7 @@ impl<'a> Parser<'_, 'a> {
         ))
     }
 
-    /// Fails if a count of `value` things exceeds `limit` in the function that starts at
-    /// `line_defined`.
+    /// Fails if `value` exceeds `limit` in the function that starts at `line_defined`.
     pub(super) fn check_limit(
         &self,
         value: usize,
@@ -69,7 +69,7 @@ impl<'a> Parser<'_, 'a> {
         Err(self.error(&format!("too many {what} (limit is {limit}) in {place}")))
     }
 
-    /// Returns the error that the scanner has noted.
+    /// Returns the error that the scanner has recorded.
     pub(super) fn lexical_error(&self, span: Span) -> Box<SyntaxError> {
         let error = &self.lexer.extras.error;
         let near = match error.near {
@@ -103,7 +103,7 @@ impl<'a> Parser<'_, 'a> {
         Box::new(SyntaxError { message, line, span, incomplete, kind: ErrorKind::Syntax })
     }
 
-    /// Returns the current token as messages show it; `None` for a zero byte, which PUC takes for
+    /// Returns the current token as messages show it; `None` for a zero byte, which PUC treats as
     /// no token.
     pub(super) fn token_text(&self) -> Option<Vec<u8>> {
         match &self.token {
@@ -121,7 +121,7 @@ impl<'a> Parser<'_, 'a> {
     }
 }
 
-/// `'text'`, cut at a zero byte, where the C string ends.
+/// Returns `'text'`, cut off at a zero byte, where the C string ends.
 fn quote(text: &[u8]) -> Vec<u8> {
     let text = text.split(|&b| b == 0).next().unwrap_or_default();
     [b"'", text, b"'"].concat()

@@ -12,7 +12,7 @@ impl<'a> Parser<'_, 'a> {
         self.operation(0)
     }
 
-    /// `expr {',' expr}`; every value is settled.
+    /// Parses `expr {',' expr}`; every value is settled.
     pub(super) fn expr_list(&mut self) -> Result<&'a [ExprId]> {
         let mut list = self.list(FEW);
         loop {
@@ -22,7 +22,7 @@ impl<'a> Parser<'_, 'a> {
             if !self.accept(&Token::Comma)? {
                 return Ok(list.into_bump_slice());
             }
-            // All but the last value are needed after the comma.
+            // The values of all but the last expression are needed after the comma.
             self.settle(id);
         }
     }
@@ -49,7 +49,7 @@ impl<'a> Parser<'_, 'a> {
             self.settle(left);
             let right = self.operation(right_priority)?;
             self.settle(right);
-            // PUC moves the instruction to the operator's line, except that of a comparison.
+            // PUC attributes the instruction to the operator's line, except that of a comparison.
             let line = if is_comparison(op) { self.last_line } else { line };
             left = self.add(ExprKind::Binary { op, left, right }, line, start);
         }
@@ -110,8 +110,8 @@ pub(super) fn is_binary_operator(token: &Token) -> bool {
     binary_op(token).is_some()
 }
 
-/// Returns the operator with its left and right priority; right-associative ones have the lower on
-/// the right.
+/// Returns the operator with its left and its right priority. For right-associative operators the
+/// right one is lower.
 fn binary_op(token: &Token) -> Option<(BinaryOp, u8, u8)> {
     Some(match token {
         Token::Or => (BinaryOp::Or, 1, 1),

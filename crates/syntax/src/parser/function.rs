@@ -9,7 +9,7 @@ use crate::lexer::Token;
 
 use super::scope::BlockScope;
 
-/// A function whose `end` has not come yet.
+/// A function whose `end` has not been reached.
 pub(super) struct FunctionState<'a> {
     pub(super) id: FuncId,
     pub(super) function: Draft<'a>,
@@ -20,11 +20,11 @@ pub(super) struct FunctionState<'a> {
     pub(super) blocks: List<'a, BlockScope>,
     /// Where its labels start in [`Parser::labels`].
     pub(super) first_label: usize,
-    /// What else is known of each of its upvalues.
+    /// Additional information on each of its upvalues.
     pub(super) upvalue_origins: List<'a, UpvalueOrigin>,
 }
 
-/// What is known of a [`Function`] before its end.
+/// The parts of a [`Function`] that are known before its end.
 pub(super) struct Draft<'a> {
     parent: Option<FuncId>,
     params: List<'a, LocalId>,
@@ -37,14 +37,14 @@ pub(super) struct Draft<'a> {
     params_line: u32,
 }
 
-/// Lists that one function after the other uses.
+/// Lists that successive functions reuse.
 pub(super) struct Lists<'a> {
     declared: List<'a, LocalId>,
     blocks: List<'a, BlockScope>,
     upvalue_origins: List<'a, UpvalueOrigin>,
 }
 
-/// Returns the variable that an upvalue refers to.
+/// The variable that an upvalue refers to.
 #[derive(Clone, Copy)]
 pub(super) struct UpvalueOrigin {
     pub(super) attrib: Attrib,
@@ -151,7 +151,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(state.id)
     }
 
-    /// `'(' parlist ')' block end`
+    /// Parses `'(' parlist ')' block end`.
     pub(super) fn function_body(&mut self, is_method: bool, line: u32) -> Result<FuncId> {
         self.open_function(line);
         self.expect(&Token::LeftParen)?;
@@ -198,19 +198,20 @@ impl<'a> Parser<'_, 'a> {
         Ok(())
     }
 
-    /// Returns the expression of a function whose body was just read, from byte `start` on.
+    /// Adds the expression of a function whose body was just parsed, and which starts at byte
+    /// `start`.
     pub(super) fn function_expr(&mut self, function: FuncId, start: u32) -> ExprId {
         self.add(ExprKind::Function(function), self.last_line, start)
     }
 }
 
-/// Returns the list, with an empty one left in its place.
+/// Takes the list, leaving an empty one in its place.
 fn taken<'a, T>(list: &mut List<'a, T>) -> List<'a, T> {
     let arena = list.bump();
     std::mem::replace(list, List::new_in(arena))
 }
 
-/// Returns the items of a list that is complete.
+/// Returns the items of a complete list.
 fn finished<'a, T>(list: &mut List<'a, T>) -> &'a [T] {
     taken(list).into_bump_slice()
 }

@@ -1,34 +1,34 @@
 //! Labels, `goto`, `break`, and the end of blocks, where they are matched (manual 3.3.4).
 //!
 //! A goto to a label that has been seen is resolved at once. Any other waits in [`Parser::gotos`]
-//! until a label of its name comes up in a block around it; leaving a block lowers its level to
-//! that block's.
+//! until a label of its name appears in an enclosing block; leaving a block lowers the goto's level
+//! to that block's.
 
 use super::{Parser, Result};
 use crate::ast::{Goto, GotoId, Label, LabelId, Name};
 use crate::lexer::Token;
 
-/// Visible labels, and waiting gotos, of all open functions together.
+/// The largest number of visible labels, and of waiting gotos, of all open functions together.
 const MAX_ENTRIES: usize = i16::MAX as usize;
 
-/// A label that a `goto` can see.
+/// A label that is visible to a `goto`.
 pub(super) struct VisibleLabel {
     name: Name,
     line: u32,
     id: LabelId,
 }
 
-/// A goto or break whose label has not come yet.
+/// A goto or break whose label has not been reached.
 pub(super) struct PendingGoto {
     name: Name,
     line: u32,
     id: GotoId,
-    /// Local variables visible at it, less those of blocks left since.
+    /// Number of local variables that are visible at it, except those of blocks left since.
     active_count: usize,
 }
 
 impl<'a> Parser<'_, 'a> {
-    /// Parses a `goto name`, its keyword skipped.
+    /// Parses a `goto name` after its keyword.
     pub(super) fn goto_target(&mut self) -> Result<GotoId> {
         let line = self.line();
         let name = self.name()?;
@@ -43,7 +43,7 @@ impl<'a> Parser<'_, 'a> {
         }
     }
 
-    /// Parses a `break` on line `line`, its keyword skipped.
+    /// Parses a `break` on line `line` after its keyword.
     pub(super) fn break_target(&mut self, line: u32) -> Result<GotoId> {
         self.pending_goto(self.known.end_of_loop, line)
     }
@@ -52,14 +52,14 @@ impl<'a> Parser<'_, 'a> {
         self.check_entries(self.gotos.len())?;
         let state = self.current();
         let id = GotoId(state.function.gotos.len() as u32);
-        // Overwritten when the label comes; if none does, parsing fails.
+        // The label is overwritten when it is reached; if it never is, parsing fails.
         state.function.gotos.push(Goto { label: LabelId(u32::MAX), line });
         let active_count = state.active_count;
         self.gotos.push(PendingGoto { name, line, id, active_count });
         Ok(id)
     }
 
-    /// Parses a label `name`, of a statement on line `line`; `at_block_end` if only void
+    /// Parses a label `name` of a statement on line `line`; `at_block_end` says that only void
     /// statements follow it.
     pub(super) fn new_label(
         &mut self,
@@ -108,7 +108,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(id)
     }
 
-    /// Ends the current block. For a loop, returns the label of its end.
+    /// Ends the current block. For a loop, returns the label at its end.
     pub(super) fn leave_block(&mut self) -> Result<Option<LabelId>> {
         let state = self.current();
         let block = state.blocks.pop().expect("leaves what was entered");
@@ -140,8 +140,8 @@ impl<'a> Parser<'_, 'a> {
         self.labels[first..].iter().find(|label| label.name == name)
     }
 
-    /// Returns whether the current token ends a block; `until` does not end the scope of the
-    /// block's variables.
+    /// Returns whether the current token ends a block. `until` counts only if `with_until` is set,
+    /// since it does not end the scope of the block's variables.
     pub(super) fn follows_block(&self, with_until: bool) -> bool {
         match self.token {
             Token::Else | Token::ElseIf | Token::End | Token::Eof => true,

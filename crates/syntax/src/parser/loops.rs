@@ -77,7 +77,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(StmtKind::GenericFor(self.arena.alloc(generic)))
     }
 
-    /// `do block end`, with `var_count` declared variables in scope
+    /// Parses `do block end`, with `var_count` declared variables in scope.
     fn for_body(&mut self, var_count: usize, line: u32) -> Result<(Block<'a>, u32, LabelId)> {
         self.expect(&Token::Do)?;
         let do_line = self.last_line;

@@ -1,8 +1,9 @@
-//! The parser: recursive descent over the grammar of manual 9, names resolved as they are read.
+//! The parser: recursive descent over the grammar of manual 9, with names resolved as they are
+//! parsed.
 //!
-//! It makes each check when PUC's one-pass compiler makes it, with the same token at hand, so that
-//! of several errors the same one is reported, with the same text. Every recursion goes through
-//! [`Parser::enter_level`], which bounds it.
+//! It makes each check at the point where PUC's one-pass compiler makes it, with the same current
+//! token, so that of several errors the same one is reported, with the same text. Every recursion
+//! goes through [`Parser::enter_level`], which bounds it.
 
 mod assign;
 mod chain;
@@ -26,27 +27,28 @@ use crate::watch::Watch;
 use function::{FunctionState, Lists};
 use labels::{PendingGoto, VisibleLabel};
 
-/// Nesting at which parsing fails; C calls of the caller are part of it (`LUAI_MAXCCALLS`).
+/// Nesting at which parsing fails; C calls of the caller are counted too (`LUAI_MAXCCALLS`).
 const MAX_DEPTH: u32 = 200;
 
 /// Depth at which `load` starts to parse when the main chunk of a script calls it.
 const LOAD_DEPTH: u32 = 2;
 
-/// A list in the arena. Room is given generously: it costs nothing, while growing copies.
+/// A list in the arena. It gets generous room, which costs nothing, while growing means copying.
 type List<'a, T> = bumpalo::collections::Vec<'a, T>;
 
-/// Room for the items of a list of which most have few.
+/// Initial room of a list that usually has few items.
 const FEW: usize = 4;
 
-/// Errors are rare and large: boxed, they keep the recursive functions' frames small.
+/// The result of parsing. Errors are rare and large, so they are boxed to keep the recursive
+/// functions' frames small.
 type Result<T> = std::result::Result<T, Box<SyntaxError>>;
 
 /// Parses `source` (without shebang handling; see [`skip_preamble`](crate::skip_preamble)) to a
-/// tree in `arena`. `name` is the chunk's name as given to `load`: messages show its
+/// tree in `arena`. `name` is the chunk's name as given to `load`; messages show its
 /// [`chunkid`](crate::chunkid).
 ///
 /// # Errors
-/// The first error in the text, worded and placed as PUC does.
+/// Returns the first error in the text, with PUC's wording and position.
 pub fn parse<'a>(
     arena: &'a Arena,
     source: &[u8],
@@ -59,7 +61,7 @@ pub fn parse<'a>(
 /// calls and the parser share in PUC.
 ///
 /// # Errors
-/// As [`parse`].
+/// As for [`parse`].
 pub fn parse_at_depth<'a>(
     arena: &'a Arena,
     source: &[u8],
@@ -69,7 +71,7 @@ pub fn parse_at_depth<'a>(
     parse_watched(arena, source, name, depth, &|_| false)
 }
 
-/// As [`parse_at_depth`], as long as `watch` lets it.
+/// Like [`parse_at_depth`], but gives up when `watch` returns true.
 pub fn parse_watched<'a>(
     arena: &'a Arena,
     source: &[u8],
@@ -80,15 +82,15 @@ pub fn parse_watched<'a>(
     Parser::new(arena, source, name, depth, watch).chunk().map_err(|error| *error)
 }
 
-/// Tokens between two looks of a [`Watch`].
+/// Number of tokens between two calls of a [`Watch`].
 const TOKENS_BETWEEN_LOOKS: u32 = 4096;
 
-/// Bytes of a name that are looked after like that many tokens.
+/// The length in bytes of a name after which the watch is called, as after that many tokens.
 const LONG_NAME: usize = 1 << 16;
 
-/// Returns the token at or after offset `at` of a text without lexical errors, or, with
-/// `past_separator`, the one after it if it is a comma or an operator: the line the lexer is at
-/// then, and the token as messages show it.
+/// Finds the token at or after offset `at` of a text without lexical errors; if `past_separator` is
+/// set and that token is a comma or an operator, the one after it. Returns the line that the lexer
+/// has then reached, and the token as messages show it.
 pub fn near(source: &[u8], at: u32, past_separator: bool) -> Option<(u32, Vec<u8>)> {
     with_arena(|arena| {
         let mut parser = Parser::new(arena, source, b"", 0, &|_| false);
@@ -105,9 +107,9 @@ pub fn near(source: &[u8], at: u32, past_separator: bool) -> Option<(u32, Vec<u8
     })
 }
 
-/// Returns whether `text` is the start of no chunk, whatever follows: it has an error in front of
-/// tokens that are whole. `false` is no promise. `depth` and `watch` are as for [`parse_watched`];
-/// what `watch` gives up is hopeless.
+/// Returns whether no chunk can start with `text`, whatever follows it: the text has an error
+/// before tokens that are complete. False means that this is not known. `depth` and `watch` are as
+/// for [`parse_watched`]; the result is true if `watch` ends the work.
 pub fn is_hopeless(text: &[u8], depth: u32, watch: Watch<'_>) -> bool {
     let error = with_arena(|arena| parse_watched(arena, text, b"", depth, watch).err());
     let Some(error) = error else { return false };
@@ -128,35 +130,36 @@ struct Parser<'s, 'a> {
     /// The current token.
     token: Token,
     span: Span,
-    /// The token after it, once looked at.
+    /// The token after the current one, if it was peeked at.
     ahead: Option<(Token, Span)>,
-    /// Where the last consumed token ended.
+    /// The end of the last consumed token.
     previous_end: u32,
-    /// The line that the lexer had reached when the last token was consumed: instructions emitted
-    /// now count on it.
+    /// The line that the lexer had reached when the last token was consumed, to which instructions
+    /// emitted now are attributed.
     last_line: u32,
     depth: u32,
     watch: Watch<'s>,
-    /// Tokens until it looks again.
+    /// Number of tokens until the watch is called again.
     unwatched: u32,
     names: Interner,
     known: KnownNames,
     exprs: Exprs<'a>,
-    /// Statements of open blocks. Not in the arena, where a list that grows leaves its copies.
+    /// Statements of open blocks. They are not in the arena, where a list that grows leaves its
+    /// former copies.
     stmts: Vec<Stmt<'a>>,
     /// Items of open table constructors.
     items: Vec<TableItem>,
-    /// Functions by number; those still open are in `open`.
+    /// Functions by number; those that are still open are in `open`.
     functions: List<'a, Option<Function<'a>>>,
-    /// The functions around the current place, outermost first.
+    /// The functions around the current position, outermost first.
     open: List<'a, &'a mut FunctionState<'a>>,
     /// Lists that no open function uses.
     spare: List<'a, Lists<'a>>,
-    /// Some statement assigns the upvalue `_ENV` of the main function.
+    /// Whether some statement assigns to the upvalue `_ENV` of the main function.
     assigns_env: bool,
-    /// Labels that a `goto` can see, of all open functions.
+    /// Labels that are visible to a `goto`, of all open functions.
     labels: Vec<VisibleLabel>,
-    /// Gotos whose label has not come yet, of all open functions.
+    /// Gotos whose label has not been reached, of all open functions.
     gotos: Vec<PendingGoto>,
 }
 
@@ -217,7 +220,7 @@ impl<'s, 'a> Parser<'s, 'a> {
         })
     }
 
-    /// Returns an empty list, with room for so many items.
+    /// Returns an empty list with room for `capacity` items.
     fn list<T>(&self, capacity: usize) -> List<'a, T> {
         List::with_capacity_in(capacity, self.arena)
     }
@@ -240,7 +243,7 @@ impl<'s, 'a> Parser<'s, 'a> {
         }
     }
 
-    /// Goes to the next token.
+    /// Advances to the next token.
     fn advance(&mut self) -> Result<()> {
         self.previous_end = self.span.end;
         self.last_line = self.line();
@@ -256,7 +259,7 @@ impl<'s, 'a> Parser<'s, 'a> {
         Ok(())
     }
 
-    /// Fails if the watch says so.
+    /// Fails if the watch returns true.
     #[cold]
     fn look(&self) -> Result<()> {
         let waiting = size_of_val(&*self.stmts) + size_of_val(&*self.items);
@@ -292,7 +295,7 @@ impl<'s, 'a> Parser<'s, 'a> {
         self.advance()
     }
 
-    /// Skips `close`, which must match the `opening` token of line `line`.
+    /// Skips `close`, which must match the token `opening` on line `line`.
     fn expect_match(&mut self, close: &Token, opening: &Token, line: u32) -> Result<()> {
         if self.accept(close)? { Ok(()) } else { Err(self.unmatched(close, opening, line)) }
     }
@@ -342,8 +345,8 @@ impl<'s, 'a> Parser<'s, 'a> {
         self.exprs[id].line = line;
     }
 
-    /// Says that the value of `id` is needed here: an expression whose instruction PUC delays until
-    /// now counts on the line of now.
+    /// Records that the value of `id` is needed here: an expression whose instruction PUC delays
+    /// until this point is attributed to the current line.
     fn settle(&mut self, id: ExprId) {
         let line = self.last_line;
         if matches!(

@@ -4,18 +4,19 @@ use super::function::UpvalueOrigin;
 use super::{Parser, Result};
 use crate::ast::{Attrib, ExprId, ExprKind, LocalId, LocalVar, Name, Upvalue, UpvalueSource};
 
-/// Local variables in scope in one function.
+/// The largest number of local variables in scope in one function.
 const MAX_LOCALS: usize = 200;
-/// Upvalues of one function.
+/// The largest number of upvalues of one function.
 const MAX_UPVALUES: usize = 255;
 
 /// An open block.
 pub(super) struct BlockScope {
-    /// `break` may leave it.
+    /// Whether `break` may leave it.
     pub(super) is_loop: bool,
-    /// Visible local variables outside it.
+    /// Number of visible local variables outside it.
     pub(super) active_count: usize,
-    /// Its labels and pending gotos start here in [`Parser::labels`] and [`Parser::gotos`].
+    /// The index of its first label in [`Parser::labels`], and of its first pending goto in
+    /// [`Parser::gotos`].
     pub(super) first_label: usize,
     pub(super) first_goto: usize,
 }
@@ -34,7 +35,7 @@ impl<'a> Parser<'_, 'a> {
         state.blocks.push(BlockScope { is_loop, active_count, first_label, first_goto });
     }
 
-    /// Declares a local variable of the current function; it is not visible before
+    /// Declares a local variable of the current function, which is not visible before
     /// [`Self::activate`].
     pub(super) fn declare(&mut self, name: Name) -> Result<LocalId> {
         let state = self.current();
@@ -81,8 +82,8 @@ impl<'a> Parser<'_, 'a> {
         self.add(kind, self.last_line, start)
     }
 
-    /// Finds `name` as open function number `level` sees it, and makes it an upvalue of every
-    /// function between that one and the variable's own.
+    /// Finds the variable that `name` refers to in open function number `level`, and makes it an
+    /// upvalue of every function from there out to the variable's own.
     fn resolve(&mut self, level: usize, name: Name, from_inside: bool) -> Result<Option<Variable>> {
         let state = &mut self.open[level];
         if let Some(local) = state.find_local(name) {
@@ -118,10 +119,10 @@ impl<'a> Parser<'_, 'a> {
         Ok(Some(Variable::Upvalue(count as u8)))
     }
 
-    /// Notes that `target` is assigned.
+    /// Records that `target` is assigned.
     ///
     /// # Errors
-    /// It is a variable that must not be.
+    /// Returns an error if it is a variable that must not be assigned.
     pub(super) fn check_writable(&mut self, target: ExprId) -> Result<()> {
         let level = self.open.len() - 1;
         let origin = match *self.kind(target) {

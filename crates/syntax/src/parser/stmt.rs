@@ -10,7 +10,7 @@ impl<'a> Parser<'_, 'a> {
         self.statements_after(self.stmts.len())
     }
 
-    /// Parses the rest of a list of statements that begins with number `first` of those that wait.
+    /// Parses the rest of a list of statements that begins with number `first` of the waiting ones.
     fn statements_after(&mut self, first: usize) -> Result<&'a [Stmt<'a>]> {
         while !self.follows_block(true) {
             let is_return = self.token == Token::Return;
@@ -37,8 +37,8 @@ impl<'a> Parser<'_, 'a> {
         Ok(Block { stmts })
     }
 
-    /// One statement; void ones leave nothing among those that wait, labels before other labels may
-    /// leave several.
+    /// Parses one statement and adds it to the waiting ones. A void statement adds nothing; a label
+    /// followed by other labels may add several.
     fn statement(&mut self) -> Result<()> {
         let line = self.line();
         self.enter_level()?;
@@ -103,7 +103,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(StmtKind::If { arms: arms.into_bump_slice(), otherwise })
     }
 
-    /// `if cond then block`, or the same with `elseif`
+    /// Parses `if cond then block`, or the same with `elseif`.
     fn if_arm(&mut self) -> Result<Arm<'a>> {
         self.advance()?;
         let cond = self.expr()?;
@@ -112,7 +112,7 @@ impl<'a> Parser<'_, 'a> {
         self.settle(cond);
         let first = self.stmts.len();
         self.enter_block(false);
-        // PUC reads a leading `break` here and not as a statement, so it takes no level.
+        // PUC parses a leading `break` here and not as a statement, so it takes no level.
         if self.token == Token::Break {
             let line = self.line();
             self.advance()?;
@@ -130,7 +130,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(Arm { cond, then_line, body: Block { stmts } })
     }
 
-    /// `function a.b:c() … end`
+    /// Parses `function a.b:c() … end`.
     fn function_statement(&mut self, line: u32) -> Result<StmtKind<'a>> {
         let start = self.span.start;
         self.advance()?;
@@ -147,7 +147,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(StmtKind::Function { target, value })
     }
 
-    /// `local function f() … end`, the keywords skipped
+    /// Parses `local function f() … end` after the keywords.
     fn local_function(&mut self) -> Result<StmtKind<'a>> {
         let name = self.name()?;
         let local = self.declare(name)?;
@@ -156,7 +156,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(StmtKind::LocalFunction { local, func })
     }
 
-    /// `local a <attrib>, b = …`, the keyword skipped
+    /// Parses `local a <attrib>, b = …` after the keyword.
     fn local_statement(&mut self) -> Result<StmtKind<'a>> {
         let mut locals = self.list(FEW);
         let mut has_close = false;
@@ -199,7 +199,7 @@ impl<'a> Parser<'_, 'a> {
         }
     }
 
-    /// `::name::`, the first token skipped, and the void statements after it
+    /// Parses `::name::` after the first token, and the void statements after it.
     fn label_statement(&mut self, line: u32) -> Result<()> {
         let name = self.name()?;
         self.expect(&Token::DoubleColon)?;

@@ -9,7 +9,8 @@ impl<'a> Parser<'_, 'a> {
         let start = self.span.start;
         let (open_line, line) = (self.line(), self.last_line);
         let first = self.items.len();
-        // The last positional value: needed when the next item starts, or after the closing brace.
+        // The last positional value. It is needed when the next item starts, or after the closing
+        // brace.
         let mut waiting = None;
         self.expect(&Token::LeftBrace)?;
         while self.token != Token::RightBrace {
