@@ -1,7 +1,8 @@
-//! Listings of bytecode, in the manner of `luac -l -l`; stable, for golden tests and for people.
+//! Listings of bytecode in the style of `luac -l -l`, which are stable, for golden tests and for
+//! readers.
 //!
-//! Counts from 0: program counters, registers, constants, upvalues and functions are numbered as
-//! the instructions number them.
+//! Program counters, registers, constants, upvalues and functions are counted from 0, as in the
+//! instructions.
 
 use std::fmt::Write as _;
 
@@ -9,14 +10,14 @@ use crate::instr::Instr;
 use crate::opcode::{Op, Shape};
 use crate::proto::{Constant, Proto};
 
-/// Returns the listing of a function, and with `recursive` of all functions inside it.
+/// Returns the listing of a function; with `recursive`, also of all functions inside it.
 pub fn disassemble(proto: &Proto, recursive: bool) -> String {
     let mut out = String::new();
     list(&mut out, proto, "main", recursive);
     out
 }
 
-/// Returns the listing of one function under a name, without those inside it.
+/// Returns the listing of one function under a name, without the functions inside it.
 pub fn disassemble_function(proto: &Proto, name: &str) -> String {
     let mut out = String::new();
     list(&mut out, proto, name, false);
@@ -26,7 +27,7 @@ pub fn disassemble_function(proto: &Proto, name: &str) -> String {
 /// Returns the line of one instruction in a listing.
 ///
 /// # Panics
-/// If there is no instruction at `pc`.
+/// Panics if there is no instruction at `pc`.
 pub fn disassemble_instruction(proto: &Proto, pc: usize) -> String {
     let mut out = String::new();
     instruction(&mut out, proto, pc);
@@ -132,7 +133,7 @@ fn operands(instr: Instr) -> String {
     }
 }
 
-/// Returns what the operands stand for.
+/// Returns a description of the operands.
 fn comment(proto: &Proto, pc: usize) -> Option<String> {
     use Op::*;
     let instr = proto.code[pc];

@@ -1,30 +1,32 @@
-//! What each instruction reads and writes: one table for the verifier and for analyses of code.
+//! The registers that each instruction reads and writes: one table for the verifier and for
+//! analyses of code.
 
 use crate::instr::Instr;
 use crate::opcode::Op;
 
-/// A range of registers: first and count.
+/// A range of registers: the first one, and their number.
 pub type Range = (usize, usize);
 
 /// No registers.
 const NONE: Range = (0, 0);
 
-/// Registers that an instruction reads and writes.
+/// The registers that an instruction reads and writes.
 ///
-/// Reads of a multiple value (`B = 0`) end before the register of its producer, which is not known
-/// here: only the fixed part is listed.
+/// An instruction that takes a multiple value (`B = 0`) also reads the registers before that of the
+/// value's producer, which is not known here. These reads are not listed.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Effects {
-    /// Read.
+    /// Registers that are read.
     pub reads: [Range; 3],
-    /// Written.
+    /// Registers that are written.
     pub writes: [Range; 2],
-    /// Every register from this one on loses its value, before the writes.
+    /// Every register from this one on loses its value, before the registers in `writes` are
+    /// written.
     pub releases: Option<usize>,
 }
 
 impl Effects {
-    /// Returns whether a register holds something else after the instruction.
+    /// Returns whether the instruction writes a register or makes it lose its value.
     pub fn changes(&self, register: usize) -> bool {
         self.writes.iter().any(|&(from, count)| (from..from + count).contains(&register))
             || self.releases.is_some_and(|from| from <= register)
@@ -37,8 +39,8 @@ pub const fn stores_element(op: Op) -> bool {
     matches!(op, SetField | SetFieldK | SetTable | SetTableK | SetI | SetIK)
 }
 
-/// Registers read and written by `instr`. Writes of tests and loops, which only one way out of the
-/// instruction sees, are left to the caller.
+/// Returns the registers that `instr` reads and writes. The writes of tests and loops, which occur
+/// on only one path out of the instruction, are left to the caller.
 #[inline]
 pub fn effects(instr: Instr) -> Effects {
     use Op::*;

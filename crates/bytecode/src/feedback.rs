@@ -1,4 +1,4 @@
-//! Type feedback: what the bits of a feedback cell mean, and which instruction has which record.
+//! Type feedback: the meaning of the bits in a feedback cell, and the record of each instruction.
 
 use crate::instr::Instr;
 use crate::opcode::Feedback;
@@ -25,17 +25,17 @@ macro_rules! bits {
 
             $($(#[$meaning])+ pub const $bit: u32 = 1 << Number::$bit as u32;)+
 
-            /// Every bit.
+            /// All bits.
             pub const ALL: u32 = $($bit)|+;
 
-            /// Every bit with its name, the lowest first.
+            /// All bits with their names, the lowest first.
             pub const BITS: &[FeedbackBit] = &[$(FeedbackBit { mask: $bit, name: $name }),+];
         }
     };
 }
 
 bits! {
-    /// Bits of [`Feedback::Operands`]: kinds of operands that an operator has had.
+    /// Bits of [`Feedback::Operands`]: the kinds of operands that an operator has seen.
     operands:
     /// Two integers, or one where there is one operand.
     INT "integers";
@@ -50,7 +50,7 @@ bits! {
 }
 
 bits! {
-    /// Bits of [`Feedback::Access`]: kinds of tables and keys that an access has had.
+    /// Bits of [`Feedback::Access`]: the kinds of tables and keys that an access has seen.
     access:
     /// A table and an integer key.
     ARRAY "integer keys";
@@ -72,7 +72,7 @@ bits! {
 }
 
 impl Feedback {
-    /// Returns the bits that a cell of this kind is made of; none for counts and records.
+    /// Returns the bits that a cell of this kind consists of; none for counts and records.
     pub const fn bits(self) -> &'static [FeedbackBit] {
         match self {
             Feedback::Operands => operands::BITS,
@@ -88,7 +88,8 @@ impl Feedback {
     }
 }
 
-/// How many records of each kind code has. Records are numbered per kind, in code order.
+/// The number of records of each kind in a function's code. Records are numbered per kind, in code
+/// order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RecordCounts {
     /// Inline caches of fields.
@@ -102,7 +103,7 @@ pub struct RecordCounts {
 }
 
 impl RecordCounts {
-    /// Counts the records of code.
+    /// Counts the records of a function's code.
     pub fn of(code: &[Instr]) -> RecordCounts {
         let mut counts = RecordCounts::default();
         for instr in code {
@@ -111,8 +112,9 @@ impl RecordCounts {
         counts
     }
 
-    /// Returns the number of the next record of a kind and counts it; `None` for what is kept in
-    /// the cell itself. Called for each instruction in code order, this numbers the records.
+    /// Returns the number of the next record of a kind and counts it; `None` for feedback that is
+    /// kept in the cell itself. When called for each instruction in code order, this numbers the
+    /// records.
     pub fn number(&mut self, kind: Feedback) -> Option<u32> {
         let count = match kind {
             Feedback::Field => &mut self.fields,
@@ -130,8 +132,8 @@ impl RecordCounts {
 
 /// The feedback cells of a function that has not run.
 ///
-/// An instruction with a record has the record's number in its cell, and it stays there. Bits and
-/// counts begin at 0.
+/// The cell of an instruction with a record holds the record's number, permanently. Bits and counts
+/// begin at 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FeedbackLayout {
     /// Number of records of each kind.

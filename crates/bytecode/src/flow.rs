@@ -1,19 +1,19 @@
-//! Where control goes after an instruction: the one definition for the compiler, the verifier and
-//! whatever analyses code.
+//! The places where control continues after an instruction: the one definition for the compiler,
+//! the verifier and all analyses of code.
 
 use crate::instr::Instr;
 use crate::opcode::Op;
 
-/// Where control goes after an instruction.
+/// The place where control continues after an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// To the instruction after it.
+    /// The next instruction.
     Falls,
-    /// To the instruction after it, or to this one.
+    /// The next instruction, or this one.
     Branches(usize),
-    /// To this instruction.
+    /// This instruction.
     Goes(usize),
-    /// Out of the function.
+    /// Outside of the function.
     Leaves,
 }
 
@@ -23,7 +23,8 @@ pub const fn is_test(op: Op) -> bool {
     matches!(op, Eq | Lt | Le | EqK | EqI | LtI | LeI | GtI | GeI | Test | TestSet)
 }
 
-/// Returns whether the instruction at `pc` is a CALLMETA all of whose results the next one returns.
+/// Returns whether the instruction at `pc` is a CALLMETA all of whose results are returned by the
+/// next instruction.
 pub fn returns_class(code: &[Instr], pc: usize) -> bool {
     let (i, next) = (code[pc], code[pc + 1]);
     i.op() == Op::CallMeta
@@ -33,20 +34,20 @@ pub fn returns_class(code: &[Instr], pc: usize) -> bool {
 }
 
 /// Returns whether an instruction is a call with one result whose first argument is in register
-/// `table`: most likely it calls `setmetatable`, which returns its argument.
+/// `table`. Such a call most likely calls `setmetatable`, which returns its argument.
 pub fn is_passed(i: Instr, table: usize) -> bool {
     matches!(i.op(), Op::Call | Op::CallMeta) && i.a() + 2 == table && i.c() == 2
 }
 
-/// Returns the target of the JMP at `pc`. In code that is not verified it may be out of range, also
-/// by wrapping around.
+/// Returns the target of the JMP at `pc`. In code that is not verified the target may be out of
+/// range, even by wrapping around.
 #[inline]
 pub fn jump_target(code: &[Instr], pc: usize) -> usize {
     (pc + 1).wrapping_add_signed(code[pc].sj_value())
 }
 
-/// Returns where control goes after the word at `pc`. In code that is not verified a target may be
-/// out of range, also by wrapping around.
+/// Returns where control continues after the word at `pc`. In code that is not verified the target
+/// may be out of range, even by wrapping around.
 #[inline]
 pub fn next(code: &[Instr], pc: usize) -> Next {
     use Op::*;
@@ -73,8 +74,8 @@ pub struct Successors {
     pub jump: Option<usize>,
 }
 
-/// Returns the successors of the instruction at `pc` of verified code, where a test and its JMP
-/// count as one instruction, and so do an instruction and its EXTRAARG.
+/// Returns the successors of the instruction at `pc` of verified code. A test and its JMP count as
+/// one instruction, and so do an instruction and its EXTRAARG.
 pub fn successors(code: &[Instr], pc: usize) -> Successors {
     let op = code[pc].op();
     let (sequence, jump) = match next(code, pc) {

@@ -8,20 +8,20 @@ use crate::opcode::Op;
 pub struct Instr(pub u32);
 
 impl Instr {
-    /// Largest `Bx`.
+    /// The largest `Bx`.
     pub const MAX_BX: u32 = 0xFFFF;
-    /// Largest `Ax`.
+    /// The largest `Ax`.
     pub const MAX_AX: u32 = 0xFF_FFFF;
-    /// Largest magnitude of `sJ` that is always encodable.
+    /// The largest magnitude of `sJ` that can always be encoded.
     pub const MAX_SJ: i32 = 0x7F_FFFF;
-    /// Added to the signed `B` of comparisons with an immediate.
+    /// The number that is added to the signed `B` of comparisons with an immediate operand.
     pub const SB_BIAS: i32 = 128;
 
-    /// Which byte of the word is `A`, or the lowest of `sJ` and `Ax`.
+    /// The index of the byte in the word that is `A`, or the lowest of `sJ` and `Ax`.
     pub const A_BYTE: u32 = 1;
-    /// Which byte of the word is `B`, or the lowest of `Bx`.
+    /// The index of the byte in the word that is `B`, or the lowest of `Bx`.
     pub const B_BYTE: u32 = 2;
-    /// Which byte of the word is `C`.
+    /// The index of the byte in the word that is `C`.
     pub const C_BYTE: u32 = 3;
 
     /// Position of `A`, `sJ` and `Ax` in the word.
@@ -31,7 +31,7 @@ impl Instr {
     /// Position of `C` in the word.
     pub const C_SHIFT: u32 = u8::BITS * Instr::C_BYTE;
 
-    /// `op A B C`
+    /// Makes `op A B C`.
     pub const fn abc(op: Op, a: u8, b: u8, c: u8) -> Instr {
         Instr(
             op as u32
@@ -41,27 +41,27 @@ impl Instr {
         )
     }
 
-    /// `op A Bx`
+    /// Makes `op A Bx`.
     pub const fn abx(op: Op, a: u8, bx: u16) -> Instr {
         Instr(op as u32 | (a as u32) << Instr::A_SHIFT | (bx as u32) << Instr::B_SHIFT)
     }
 
-    /// `op A sBx`
+    /// Makes `op A sBx`.
     pub const fn asbx(op: Op, a: u8, sbx: i16) -> Instr {
         Instr::abx(op, a, sbx as u16)
     }
 
-    /// `op sJ`, `sj` in 24 bits.
+    /// Makes `op sJ`; `sj` fits in 24 bits.
     pub const fn sj(op: Op, sj: i32) -> Instr {
         Instr(op as u32 | (sj as u32) << Instr::A_SHIFT)
     }
 
-    /// `op Ax`, `ax` in 24 bits.
+    /// Makes `op Ax`; `ax` fits in 24 bits.
     pub const fn ax(op: Op, ax: u32) -> Instr {
         Instr(op as u32 | ax << Instr::A_SHIFT)
     }
 
-    /// Returns the opcode byte; a verified instruction's is always a valid [`Op`].
+    /// Returns the opcode byte; that of a verified instruction is always a valid [`Op`].
     #[inline(always)]
     pub const fn op_byte(self) -> u8 {
         self.0 as u8
@@ -70,55 +70,55 @@ impl Instr {
     /// Returns the opcode.
     ///
     /// # Panics
-    /// If the byte is no opcode, which the verifier excludes.
+    /// Panics if the byte is not an opcode, which the verifier excludes.
     #[inline]
     pub const fn op(self) -> Op {
         Op::ALL[self.0 as u8 as usize]
     }
 
-    /// Operand `A`.
+    /// Returns operand `A`.
     #[inline(always)]
     pub const fn a(self) -> usize {
         (self.0 >> Instr::A_SHIFT) as u8 as usize
     }
 
-    /// Operand `B`.
+    /// Returns operand `B`.
     #[inline(always)]
     pub const fn b(self) -> usize {
         (self.0 >> Instr::B_SHIFT) as u8 as usize
     }
 
-    /// Operand `C`.
+    /// Returns operand `C`.
     #[inline(always)]
     pub const fn c(self) -> usize {
         (self.0 >> Instr::C_SHIFT) as usize
     }
 
-    /// Signed `B` of comparisons with an immediate.
+    /// Returns the signed `B` of comparisons with an immediate operand.
     #[inline(always)]
     pub const fn sb(self) -> i64 {
         self.b() as i64 - Instr::SB_BIAS as i64
     }
 
-    /// Operand `Bx`.
+    /// Returns operand `Bx`.
     #[inline(always)]
     pub const fn bx(self) -> usize {
         (self.0 >> Instr::B_SHIFT) as usize
     }
 
-    /// Operand `sBx`.
+    /// Returns operand `sBx`.
     #[inline(always)]
     pub const fn sbx(self) -> i64 {
         (self.0 as i32 >> Instr::B_SHIFT) as i64
     }
 
-    /// Operand `sJ`.
+    /// Returns operand `sJ`.
     #[inline(always)]
     pub const fn sj_value(self) -> isize {
         (self.0 as i32 >> Instr::A_SHIFT) as isize
     }
 
-    /// Operand `Ax`.
+    /// Returns operand `Ax`.
     #[inline(always)]
     pub const fn ax_value(self) -> usize {
         (self.0 >> Instr::A_SHIFT) as usize
@@ -134,7 +134,7 @@ impl Instr {
         Instr(self.0 & !(0xFF << Instr::C_SHIFT) | (c as u32) << Instr::C_SHIFT)
     }
 
-    /// Returns the same operands under another opcode.
+    /// Returns an instruction with the same operands and another opcode.
     pub(crate) const fn with_op(self, op: Op) -> Instr {
         Instr(self.0 & !0xFF | op as u32)
     }

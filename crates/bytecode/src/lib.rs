@@ -33,5 +33,6 @@ pub use symbolic::{
 };
 pub use verify::{VerifyError, verify};
 
-/// Longest string that a field instruction takes as its key; longer keys go through registers.
+/// The largest length of a string that a field instruction takes as its key; longer keys go through
+/// registers.
 pub const MAX_FIELD_NAME: usize = 40;

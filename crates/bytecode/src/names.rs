@@ -1,14 +1,15 @@
-//! Names of functions, from the code that makes them: for listings and profiles, where a line
-//! number alone says little.
+//! Names of functions, derived from the code that creates them, for listings and profiles, where a
+//! line number alone says little.
 //!
-//! A function has no name of its own; it is called after what its closure is first stored into.
+//! A function has no name of its own; it is named after the place into which its closure is first
+//! stored.
 
 use crate::opcode::Op;
 use crate::proto::{Constant, Proto};
 use crate::symbolic::register_name;
 
-/// Names of the functions defined directly inside, by number; `None` where one is passed on without
-/// a name.
+/// Returns the names of the functions defined directly inside, by number; `None` for one that is
+/// passed on without a name.
 pub fn inner_names(proto: &Proto) -> Vec<Option<String>> {
     let mut names = vec![None; proto.protos.len()];
     for (pc, instr) in proto.code.iter().enumerate() {
@@ -21,8 +22,8 @@ pub fn inner_names(proto: &Proto) -> Vec<Option<String>> {
     names
 }
 
-/// Returns where a function is defined, as messages say it: `file.lua:12`; for a main function the
-/// source alone.
+/// Returns where a function is defined, as messages show it: `file.lua:12`, or the source alone for
+/// a main function.
 pub fn place(proto: &Proto) -> String {
     let source = match &proto.source {
         Some(source) => perilune_syntax::chunkid(source),
@@ -34,7 +35,8 @@ pub fn place(proto: &Proto) -> String {
     }
 }
 
-/// Returns what the closure that the instruction at `pc` makes in register `r` goes to.
+/// Returns the name of the place into which the closure that the instruction at `pc` makes in
+/// register `r` is stored.
 fn destination(proto: &Proto, pc: usize, r: usize) -> Option<Vec<u8>> {
     if let Some(name) = local_name(proto, pc + 1, r) {
         return Some(name);
@@ -61,7 +63,7 @@ fn destination(proto: &Proto, pc: usize, r: usize) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns the variable that lives in register `r` at `pc`.
+/// Returns the name of the variable in register `r` at `pc`.
 fn local_name(proto: &Proto, pc: usize, r: usize) -> Option<Vec<u8>> {
     let here = |l: &&crate::LocalDesc| {
         usize::from(l.register) == r && (l.start_pc as usize..l.end_pc as usize).contains(&pc)
@@ -71,7 +73,7 @@ fn local_name(proto: &Proto, pc: usize, r: usize) -> Option<Vec<u8>> {
     (name.first() != Some(&b'(')).then(|| name.to_vec())
 }
 
-/// Text in one line.
+/// Returns text as a single line.
 fn clean(text: &[u8]) -> String {
     String::from_utf8_lossy(text).replace(char::is_control, "?")
 }

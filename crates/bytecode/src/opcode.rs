@@ -1,13 +1,14 @@
-//! The instruction set: one table, from which the enum, the names and the operand shapes are made.
+//! The instruction set: one table, from which the enum, the names and the operand shapes are
+//! generated.
 //!
 //! An instruction is one 32-bit word: opcode in bits 0-7, then either `A B C` (8 bits each),
 //! `A Bx` (8 and 16 bits; `sBx` signed), `sJ` (24 bits, signed) or `Ax` (24 bits).
 //!
 //! Notation: `R[x]` register, `K[x]` constant, `U[x]` upvalue, `top` the end of a multiple result.
-//! A frame on the VM stack is `[callee][header][R[0] ..]`, so the compiler keeps **two** registers,
-//! function and header, in front of the arguments of every call.
+//! A frame on the VM stack is `[callee][header][R[0] ..]`, so the compiler reserves **two**
+//! registers, for function and header, before the arguments of every call.
 
-/// How the operand bits of an instruction are read.
+/// The interpretation of the operand bits of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// Three 8-bit operands.
@@ -22,10 +23,11 @@ pub enum Shape {
     Ax,
 }
 
-/// What an instruction can learn; decides what its feedback cell holds in an instance.
+/// The feedback that an instruction records, which determines the contents of its feedback cell in
+/// an instance.
 ///
 /// Every instruction word has one 32-bit cell in each instance of its proto. For the record kinds
-/// the cell is the index of a wider record of that kind in the same instance, allotted in code
+/// the cell is the index of a wider record of that kind in the same instance, assigned in code
 /// order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Feedback {
@@ -43,7 +45,7 @@ pub enum Feedback {
     Callee,
     /// Record: shape of the tables made here.
     Site,
-    /// Count: times a loop went round, or a branch was taken (saturating).
+    /// Count: the number of times that a loop continued, or a branch was taken (saturating).
     Count,
 }
 
@@ -72,12 +74,12 @@ macro_rules! opcodes {
                 match self { $(Op::$name => Shape::$shape),* }
             }
 
-            /// Returns what it learns.
+            /// Returns the feedback that it records.
             pub const fn feedback(self) -> Feedback {
                 match self { $(Op::$name => Feedback::$fb),* }
             }
 
-            /// Returns the opcode numbered `n`.
+            /// Returns the opcode with number `n`.
             pub const fn from_u8(n: u8) -> Option<Op> {
                 if (n as usize) < Op::COUNT { Some(Op::ALL[n as usize]) } else { None }
             }

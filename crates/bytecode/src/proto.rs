@@ -7,9 +7,10 @@ use smallvec::SmallVec;
 
 use crate::instr::Instr;
 
-/// One function's code. `Send + Sync`, holds no pointer into any heap.
+/// One function's code. It is `Send + Sync` and has no pointer into any heap.
 ///
-/// What most functions have little of lies within it: many programs load many short ones.
+/// Lists that are short in most functions are stored inline, since many programs load many short
+/// functions.
 pub struct Proto {
     /// The instructions, verified.
     pub code: SmallVec<[Instr; 8]>,
@@ -31,13 +32,13 @@ pub struct Proto {
     pub last_line: u32,
     /// Number of named parameters.
     pub num_params: u8,
-    /// Takes extra arguments; the first instruction is then VARARGPREP.
+    /// Whether it takes extra arguments; the first instruction is then VARARGPREP.
     pub is_vararg: bool,
     /// Number of registers that a frame needs.
     pub max_stack: u8,
     /// The bytes of all strings and names.
     pub text: SmallVec<[u8; 16]>,
-    /// What the compiler of machine code keeps for the function.
+    /// Data that the compilers to machine code attach to the function.
     pub method: MethodCell,
 }
 
@@ -45,12 +46,13 @@ impl Proto {
     /// Returns a string constant or name of this function.
     ///
     /// # Panics
-    /// If `text` is of another function and reaches beyond this one's bytes.
+    /// Panics if `text` belongs to another function and exceeds this one's bytes.
     pub fn str(&self, text: Text) -> &[u8] {
         text.of(&self.text)
     }
 
-    /// About how much memory this function and all inside it take, in bytes.
+    /// Returns approximately how many bytes of memory this function and all functions inside it
+    /// take.
     pub fn bytes(&self) -> usize {
         fn outside<A: smallvec::Array>(list: &SmallVec<A>) -> usize {
             if list.spilled() { size_of_val(&**list) } else { 0 }
@@ -66,8 +68,8 @@ impl Proto {
     }
 }
 
-/// A string or name of a function: a place in [`Proto::text`]. One allocation holds them all, as
-/// functions have many short ones.
+/// A string or name of a function: a range in [`Proto::text`]. One allocation holds all of them,
+/// since functions have many short ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Text {
     start: u32,
@@ -75,31 +77,31 @@ pub struct Text {
 }
 
 impl Text {
-    /// Returns the place of `len` bytes that come after `start` others; `None` beyond 4 GB.
+    /// Returns the range of `len` bytes that start at `start`; `None` beyond 4 GB.
     pub(crate) fn place(start: usize, len: usize) -> Option<Text> {
         u32::try_from(start.checked_add(len)?).ok()?;
         Some(Text { start: start as u32, len: len as u32 })
     }
 
-    /// Returns the bytes in the text it is of.
+    /// Returns the bytes in `text`, to which it belongs.
     pub(crate) fn of(self, text: &[u8]) -> &[u8] {
         &text[self.start as usize..][..self.len as usize]
     }
 
-    /// Number of bytes.
+    /// Returns the number of bytes.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(self) -> usize {
         self.len as usize
     }
 }
 
-/// A place for what another part of the engine attaches to a function, once; it lives as long as
-/// the function.
+/// A place for data that another part of the engine attaches to a function once. The data lives as
+/// long as the function.
 #[derive(Default)]
 pub struct MethodCell(OnceLock<Arc<dyn Any + Send + Sync>>);
 
 impl MethodCell {
-    /// Returns what is attached, made by `make` if nothing is.
+    /// Returns the attached data, after attaching the result of `make` if there is none.
     pub fn get_or_init(
         &self,
         make: impl FnOnce() -> Arc<dyn Any + Send + Sync>,
@@ -107,7 +109,7 @@ impl MethodCell {
         self.0.get_or_init(make)
     }
 
-    /// Returns what is attached.
+    /// Returns the attached data.
     pub fn get(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
         self.0.get()
     }
@@ -128,30 +130,30 @@ pub enum Constant {
     Str(Text),
 }
 
-/// How a closure finds one upvalue when it is made.
+/// Describes where a new closure finds one upvalue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UpvalDesc {
     /// Variable name; `None` when stripped.
     pub name: Option<Text>,
-    /// It is a register of the enclosing function (else an upvalue of it).
+    /// Whether it is a register of the enclosing function, rather than one of its upvalues.
     pub in_stack: bool,
-    /// Which.
+    /// The index of the register or upvalue.
     pub index: u8,
-    /// The variable is never assigned after its initialisation.
+    /// Whether the variable is never assigned after its initialisation.
     pub constant: bool,
 }
 
 /// Debug information of one local variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LocalDesc {
-    /// Name; `(for state)` for the hidden ones.
+    /// Name; `(for state)` for hidden variables.
     pub name: Text,
     /// First pc at which it is active.
     pub start_pc: u32,
-    /// First pc at which it is dead.
+    /// First pc at which it is no longer active.
     pub end_pc: u32,
-    /// Its register. (PUC derives it by counting; kept here because it is also an operand of the
-    /// verifier.)
+    /// Its register. (PUC derives it by counting. It is stored here because the verifier also
+    /// checks it.)
     pub register: u8,
 }
 

@@ -8,27 +8,27 @@ use perilune_syntax::{ErrorKind, Watch, parse_watched, with_arena};
 use crate::compiler::compile_tree;
 use crate::proto::Proto;
 
-/// Why a chunk cannot be loaded.
+/// The error of a chunk that cannot be loaded.
 pub struct LoadError {
-    /// As PUC words it.
+    /// The message, as PUC words it.
     pub message: Vec<u8>,
     /// The kind of the error.
     pub kind: ErrorKind,
 }
 
-/// Parses and compiles `source`. `name` is the chunk's name as given to `load`; `depth` the number
-/// of nested native calls, which counts against the parser's limit of nesting levels.
+/// Parses and compiles `source`. `name` is the chunk's name as given to `load`; `depth` is the
+/// number of nested native calls, which counts against the parser's limit of nesting levels.
 ///
 /// # Errors
-/// The first error.
+/// Returns the first error.
 pub fn compile_source(source: &[u8], name: &[u8], depth: u32) -> Result<Arc<Proto>, LoadError> {
     compile_watched(source, name, depth, &|_| false)
 }
 
-/// As [`compile_source`], as long as `watch` lets it.
+/// Like [`compile_source`], but gives up when `watch` returns true.
 ///
 /// # Errors
-/// The first error; [`perilune_syntax::GIVEN_UP`].
+/// Returns the first error, or [`perilune_syntax::GIVEN_UP`].
 pub fn compile_watched(
     source: &[u8],
     name: &[u8],
@@ -43,15 +43,15 @@ pub fn compile_watched(
     })
 }
 
-/// Longer names are not kept for the next chunk.
+/// The length in bytes above which a name is not kept for the next chunk.
 const KEEP: usize = 256;
 
 thread_local! {
-    /// The name of the last chunk of this thread: the next one often has the same.
+    /// The name of this thread's last chunk, since the next chunk often has the same name.
     static LAST_NAME: Cell<Option<Arc<[u8]>>> = const { Cell::new(None) };
 }
 
-/// Returns a chunk's name for its protos, which is that of the last chunk if they are equal.
+/// Returns a chunk's name for its protos, shared with the last chunk if their names are equal.
 fn shared_name(name: &[u8]) -> Arc<[u8]> {
     if name.len() > KEEP {
         return Arc::from(name);

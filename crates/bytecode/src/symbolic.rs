@@ -1,5 +1,5 @@
-//! Names of values, derived from code: what error messages and `debug.getinfo` say of a register or
-//! a called function (`(local 'x')`, `method 'f'`).
+//! Names of values, derived from code: the descriptions by which error messages and `debug.getinfo`
+//! refer to a register or a called function (`(local 'x')`, `method 'f'`).
 //!
 //! A register's name is found by looking for the last instruction that certainly set it. Program
 //! counters are those of the instruction that is being executed.
@@ -7,7 +7,7 @@
 use crate::opcode::Op;
 use crate::proto::{Constant, LocalDesc, Proto};
 
-/// What kind of thing a name names.
+/// The kind of object that a name denotes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NameKind {
     /// A field of the variable `_ENV`.
@@ -29,7 +29,7 @@ pub enum NameKind {
 }
 
 impl NameKind {
-    /// Returns the word for it in messages and in `namewhat`.
+    /// Returns the word for the kind in messages and in `namewhat`.
     pub const fn text(self) -> &'static str {
         match self {
             NameKind::Global => "global",
@@ -44,21 +44,21 @@ impl NameKind {
     }
 }
 
-/// Where the value is that an error is about.
+/// The location of the value that an error concerns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operand {
     /// A register of the frame.
     Register(usize),
     /// An upvalue of the running function, used in place.
     Upvalue(usize),
-    /// A constant operand; messages give it no name.
+    /// A constant operand, for which messages show no name.
     Constant(usize),
 }
 
 /// A kind and a name.
 type Named = (NameKind, Vec<u8>);
 
-/// Returns the name that a message about a value at `pc` gives it.
+/// Returns the name by which a message refers to an operand of the instruction at `pc`.
 pub fn operand_name(proto: &Proto, pc: usize, operand: Operand) -> Option<Named> {
     match operand {
         Operand::Register(register) => register_name(proto, pc, register),
@@ -144,10 +144,10 @@ pub fn active_locals(proto: &Proto, pc: usize) -> impl Iterator<Item = &LocalDes
     proto.locals.iter().filter(move |l| l.start_pc as usize <= pc && pc < l.end_pc as usize)
 }
 
-/// What is known of a register without looking at table accesses.
+/// The facts about a register that are known without looking at table accesses.
 enum Plain<'p> {
     Named(NameKind, &'p [u8]),
-    /// This instruction set it.
+    /// The instruction at this pc set it.
     SetAt(usize),
     Unknown,
 }
@@ -160,7 +160,8 @@ fn plain_name(proto: &Proto, mut pc: usize, mut register: usize) -> Plain<'_> {
         let Some(setter) = find_setter(proto, pc, register) else { return Plain::Unknown };
         let instr = proto.code[setter];
         let index = match instr.op() {
-            // Copies go down from temporaries to variables; following them up could loop forever.
+            // Copies go from temporaries down to variables; following copies in the other direction
+            // could loop forever.
             Op::Move if instr.b() < instr.a() => {
                 (pc, register) = (setter, instr.b());
                 continue;
@@ -182,10 +183,10 @@ fn plain_name(proto: &Proto, mut pc: usize, mut register: usize) -> Plain<'_> {
     }
 }
 
-/// Returns the last instruction before `last` that set `register` whatever way control came.
+/// Returns the last instruction before `last` that set `register` on every path of control.
 fn find_setter(proto: &Proto, last: usize, register: usize) -> Option<usize> {
     let mut setter = None;
-    // Code before this target may have been jumped over.
+    // Jumps may have skipped the code before this target.
     let mut target = 0;
     for pc in 0..last.min(proto.code.len()) {
         let instr = proto.code[pc];
@@ -210,7 +211,7 @@ fn find_setter(proto: &Proto, last: usize, register: usize) -> Option<usize> {
     setter
 }
 
-/// Returns whether an opcode sets `R[A]` (calls and jumps apart).
+/// Returns whether an opcode sets `R[A]` (except for calls and jumps).
 fn sets_a(op: Op) -> bool {
     use Op::*;
     !matches!(

@@ -1,9 +1,9 @@
 //! Binary chunks (`string.dump`, manual 6.4): a compact form of a function and all functions inside
 //! it.
 //!
-//! The header is PUC Lua's, so that programs that look at it are served; then comes [`FORMAT`],
-//! where a chunk of PUC's begins with the number of upvalues, so that neither takes the other's
-//! chunks. After it, counts and small numbers are LEB128 varints, signed ones zigzag-coded.
+//! The header is that of PUC Lua, for programs that read it. [`FORMAT`] follows where a chunk of
+//! PUC has the number of upvalues, so that neither engine accepts the other's chunks. After it,
+//! counts and small numbers are LEB128 varints, and signed ones are zigzag-coded.
 
 mod read;
 #[cfg(test)]
@@ -13,21 +13,21 @@ mod write;
 pub use read::{UndumpError, undump};
 pub use write::dump;
 
-/// What every chunk begins with: signature, version, format, data that text conversions would
-/// damage, and the sizes of an instruction, an integer and a float.
+/// The start of every chunk: signature, version, format, data that text conversions would damage,
+/// and the sizes of an instruction, an integer and a float.
 const HEADER: [&[u8]; 4] = [b"\x1bLua", b"\x54", b"\0", b"\x19\x93\r\n\x1a\n"];
 const SIZES: [(u8, &str); 3] = [(4, "Instruction"), (8, "lua_Integer"), (8, "lua_Number")];
 
 /// This format and its revision; a change of the instruction set changes the last byte.
 const FORMAT: [u8; 8] = *b"PLUNE\0\0\x01";
 
-/// An integer that shows that integers are read as they were written.
+/// An integer with which a reader checks that integers are read as they were written.
 const CHECK_INTEGER: i64 = 0x5678;
 
-/// A float that shows that floats are read as they were written.
+/// A float with which a reader checks that floats are read as they were written.
 const CHECK_FLOAT: f64 = 370.5;
 
-/// Deepest nesting of functions that is read; the parser's limit is lower.
+/// The deepest nesting of functions that is read; the parser's limit is lower.
 const MAX_NESTING: usize = 220;
 
 /// Tags of constants.
@@ -40,7 +40,7 @@ mod tag {
     pub(super) const STR: u8 = 5;
 }
 
-/// How a function says where it comes from.
+/// The ways in which a function's source is stored.
 mod source {
     pub(super) const NONE: u8 = 0;
     pub(super) const AS_PARENT: u8 = 1;

@@ -1,4 +1,4 @@
-//! Reading binary chunks, which may hold anything.
+//! Reading binary chunks, which may contain anything.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::{CHECK_FLOAT, CHECK_INTEGER, FORMAT, HEADER, MAX_NESTING, SIZES, sour
 use crate::instr::Instr;
 use crate::proto::{Constant, LocalDesc, Proto, Text, UpvalDesc};
 
-/// Why a binary chunk does not load.
+/// The reason why a binary chunk does not load.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UndumpError {
     /// The whole message, `name: bad binary format (reason)`.
@@ -26,11 +26,12 @@ impl std::error::Error for UndumpError {}
 
 type Result<T = ()> = std::result::Result<T, String>;
 
-/// Loads a binary chunk and verifies it. `name` is the chunk name as given to `load`; it only
-/// serves messages. Memory stays in proportion to the chunk's length, whatever lengths it claims.
+/// Loads a binary chunk and verifies it. `name` is the chunk name as given to `load`, which is only
+/// used in messages. The memory used is proportional to the chunk's length, whatever lengths the
+/// chunk claims.
 ///
 /// # Errors
-/// If the chunk is cut short, is of another format, or does not verify.
+/// Returns an error if the chunk is cut short, has another format, or does not verify.
 pub fn undump(chunk: &[u8], name: &[u8]) -> std::result::Result<Arc<Proto>, UndumpError> {
     read(chunk).map_err(|reason| {
         let display = match name {
@@ -54,7 +55,7 @@ fn read(chunk: &[u8]) -> Result<Arc<Proto>> {
     }
 }
 
-/// Bytes of memory that a list may claim before any of its items is read.
+/// Number of bytes of memory that a list may take before any of its items is read.
 const AT_ONCE: usize = 4096;
 
 struct Reader<'a> {
@@ -112,7 +113,7 @@ impl<'a> Reader<'a> {
         u32::try_from(self.unsigned()?).map_err(|_| "integer overflow".into())
     }
 
-    /// Returns a count of things that take at least `size` bytes each.
+    /// Returns the count of items that take at least `size` bytes each.
     fn count(&mut self, size: usize) -> Result<usize> {
         let n = self.unsigned()?;
         match usize::try_from(n) {
@@ -200,14 +201,15 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns a counted list of items of at least `size` bytes.
+    /// Returns a list, preceded by its count, of items that take at least `size` bytes each.
     fn list<T, L: From<Vec<T>>>(
         &mut self,
         size: usize,
         mut item: impl FnMut(&mut Self) -> Result<T>,
     ) -> Result<L> {
         let n = self.count(size)?;
-        // An item may take more memory than bytes of the chunk, so a long list grows as it is read.
+        // An item may take more bytes of memory than of the chunk, so a long list grows as it is
+        // read.
         let mut list = Vec::with_capacity(n.min(AT_ONCE / size_of::<T>()));
         for _ in 0..n {
             list.push(item(self)?);

@@ -1,4 +1,4 @@
-//! Round trips, damaged chunks.
+//! Round trips and damaged chunks.
 
 use super::{dump, undump};
 use crate::Proto;
@@ -84,7 +84,7 @@ fn lying_lengths_allocate_nothing() {
     }
 }
 
-/// Bit flips, insertions and deletions: an error or a verified function, never a panic.
+/// Bit flips, insertions and deletions result in an error or a verified function, never a panic.
 /// `PERILUNE_FUZZ` sets the number of cases.
 #[test]
 fn damaged_chunks_fail_or_verify() {
@@ -112,7 +112,7 @@ fn damaged_chunks_fail_or_verify() {
         }
         if let Ok(proto) = undump(&bytes, b"=fuzz") {
             loaded += 1;
-            // Code that analyses what was loaded must cope with it.
+            // Code that analyses a loaded function must accept it.
             let _ = crate::disassemble(&proto, true);
             let _ = crate::FeedbackLayout::of(&proto);
             for pc in 0..proto.code.len() {

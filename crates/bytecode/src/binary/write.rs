@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{CHECK_FLOAT, CHECK_INTEGER, FORMAT, HEADER, SIZES, source, tag, upvalue};
 use crate::proto::{Constant, Proto};
 
-/// Returns the binary chunk of a function. With `strip` without names, lines and source.
+/// Returns the binary chunk of a function; if `strip` is set, without names, lines and source.
 pub fn dump(proto: &Proto, strip: bool) -> Vec<u8> {
     let mut writer = Writer { out: Vec::with_capacity(1000), strip };
     for part in HEADER {

@@ -9,8 +9,8 @@ use super::list::List;
 use crate::opcode::Op;
 
 impl<'c> Compiler<'c> {
-    /// Compiles `targets = values`. Targets are evaluated from left to right, stored to from right
-    /// to left.
+    /// Compiles `targets = values`. Targets are evaluated from left to right, and stored to from
+    /// right to left.
     pub(super) fn assign(&mut self, targets: &[ExprId], values: &[ExprId]) -> Result<()> {
         let mut variables = List::with_capacity_in(targets.len(), self.chunk.arena);
         for &target in targets {
@@ -37,8 +37,8 @@ impl<'c> Compiler<'c> {
         Ok(())
     }
 
-    /// If `variable`, about to be assigned, is the table or key of an earlier target, lets that
-    /// target use a copy.
+    /// Makes each earlier target that uses `variable`, which is about to be assigned, as its table
+    /// or key use a copy.
     fn save_conflicts(&mut self, earlier: &mut [Desc<'c>], variable: &Desc<'c>) -> Result<()> {
         let copy = self.fs.free;
         let mut conflict = false;

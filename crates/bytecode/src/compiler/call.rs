@@ -7,7 +7,8 @@ use super::desc::{Desc, Kind};
 use super::error::{Reached, Result};
 use crate::opcode::Op;
 
-/// Registers of a call before its arguments: the function and the header of its frame.
+/// Number of registers of a call before its arguments: those of the function and of the header of
+/// its frame.
 const CALL_HEAD: usize = 2;
 
 impl<'c> Compiler<'c> {
@@ -36,8 +37,8 @@ impl<'c> Compiler<'c> {
         args: &[ExprId],
     ) -> Result<()> {
         if e.is_multi() {
-            // A call as receiver: the name is nearly always on the line of the parenthesis after
-            // it.
+            // The receiver is a call: the name is nearly always on the line of the parenthesis that
+            // follows it.
             self.fs.line = self.node(id).line;
         }
         let name = self.name(name);
@@ -54,7 +55,7 @@ impl<'c> Compiler<'c> {
                 0
             }
             Some(mut last) => {
-                // after the parenthesis
+                // PUC has read past the parenthesis.
                 self.fs.reached = Reached { at: self.node(id).span.end, past_separator: false };
                 self.fs.put_in_next(&mut last)?;
                 self.fs.free - base - 1
@@ -72,7 +73,7 @@ impl<'c> Compiler<'c> {
         *e = Desc::new(Kind::Call(pc));
     }
 
-    /// Returns the `i` of `setmetatable(o, {__index = i})`, where the name is a global one.
+    /// Returns the `i` of `setmetatable(o, {__index = i})`, where `setmetatable` is a global name.
     fn metatable_idiom(&self, callee: ExprId, args: &[ExprId]) -> Option<ExprId> {
         let ExprKind::Global { name, .. } = self.node(callee).kind else { return None };
         let &[_, table] = args else { return None };

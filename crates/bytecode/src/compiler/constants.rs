@@ -1,4 +1,4 @@
-//! The constants of one function under construction, each value once.
+//! The constants of one function under construction, each of which is stored once.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,8 @@ use perilune_syntax::Arena;
 use super::list::{FEW, List};
 use crate::proto::Constant;
 
-/// Identity of a constant: floats by their bits, so that 0.0, -0.0 and 0 stay apart.
+/// Identity of a constant. Floats are compared by their bits, so that 0.0, -0.0 and 0 remain
+/// different.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Key<'c> {
     Nil,
@@ -18,11 +19,11 @@ pub(super) enum Key<'c> {
     Str(&'c [u8]),
 }
 
-/// Constants so far.
+/// The constants collected so far.
 pub(super) struct Constants<'c> {
     list: List<'c, Constant>,
     keys: List<'c, Key<'c>>,
-    /// Numbers by key, once there are more than [`FEW`]; those few are searched one by one.
+    /// Numbers by key, once there are more than [`FEW`] constants; fewer are searched one by one.
     index: HashMap<Key<'c>, u32, RandomState>,
 }
 

@@ -1,4 +1,4 @@
-//! Expression descriptors: where the value of a partly compiled expression is, or will come from.
+//! Expression descriptors: where the value of a partly compiled expression is, or will be.
 
 use super::jump_list::JumpList;
 
@@ -15,11 +15,11 @@ pub(super) enum Kind<'c> {
     Integer(i64),
     /// A float.
     Float(f64),
-    /// A string, not yet a constant of the function.
+    /// A string, which is not yet a constant of the function.
     Str(&'c [u8]),
-    /// Constant by index.
+    /// A constant, by index.
     K(u32),
-    /// In a fixed register.
+    /// A value in a fixed register.
     Register(u8),
     /// A local variable, in its register.
     Local(u8),
@@ -43,14 +43,14 @@ pub(super) enum Kind<'c> {
     Vararg(u32),
 }
 
-/// A value, and the jumps that leave its evaluation early.
+/// A value, together with the jumps that leave its evaluation early.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Desc<'c> {
     /// The value when no jump is taken.
     pub(super) kind: Kind<'c>,
-    /// Jumps taken when the whole expression is true.
+    /// Jumps that are taken when the whole expression is true.
     pub(super) t: JumpList,
-    /// Jumps taken when it is false.
+    /// Jumps that are taken when it is false.
     pub(super) f: JumpList,
 }
 
@@ -77,7 +77,7 @@ impl<'c> Desc<'c> {
         )
     }
 
-    /// Returns a number without pending jumps.
+    /// Returns the number, if the value is one without pending jumps.
     pub(super) fn numeral(&self) -> Option<super::fold::Number> {
         if self.has_jumps() {
             return None;
@@ -89,7 +89,7 @@ impl<'c> Desc<'c> {
         }
     }
 
-    /// Returns an integer that fits an unsigned 8-bit operand.
+    /// Returns the integer, if the value is one that fits an unsigned 8-bit operand.
     pub(super) fn small_integer(&self) -> Option<u8> {
         match self.kind {
             Kind::Integer(i) if !self.has_jumps() => u8::try_from(i).ok(),
@@ -97,8 +97,8 @@ impl<'c> Desc<'c> {
         }
     }
 
-    /// Returns a number with an integral value in -128..=127, as the operand of a comparison: (B,
-    /// is float).
+    /// Returns the operand of a comparison for a number with an integral value in -128..=127: `B`,
+    /// and whether the number is a float.
     pub(super) fn comparison_immediate(&self) -> Option<(u8, bool)> {
         let (value, float) = match self.numeral()? {
             super::fold::Number::Integer(i) => (i, false),
@@ -109,21 +109,21 @@ impl<'c> Desc<'c> {
     }
 }
 
-/// A compile-time constant variable's value, or where a variable lives.
+/// The place of a variable, or the value of a compile-time constant.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Place<'c> {
-    /// Not declared yet.
+    /// The variable is not declared yet.
     None,
-    /// In this register.
+    /// The variable is in this register.
     Register(u8),
-    /// Folded into its uses.
+    /// The variable is folded into its uses.
     Constant(Kind<'c>),
 }
 
-/// What an upvalue number of the syntax tree means.
+/// The meaning of an upvalue number of the syntax tree.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum UpvalPlace<'c> {
-    /// Upvalue of the proto.
+    /// An upvalue of the proto.
     Index(u8),
     /// A compile-time constant of an enclosing function.
     Constant(Kind<'c>),

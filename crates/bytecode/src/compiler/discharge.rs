@@ -1,4 +1,4 @@
-//! Bringing values where they are needed: into registers, constants, variables.
+//! Moves values to where they are needed: into registers, constants and variables.
 
 use super::constants::Key;
 use super::desc::{Desc, Kind};
@@ -10,7 +10,7 @@ use crate::instr::Instr;
 use crate::opcode::Op;
 
 impl<'c> FuncState<'c> {
-    /// Cuts a multiple value to one.
+    /// Truncates multiple values to one.
     pub(super) fn one_result(&mut self, e: &mut Desc<'c>) {
         match e.kind {
             // Calls are emitted with one result.
@@ -23,7 +23,8 @@ impl<'c> FuncState<'c> {
         }
     }
 
-    /// Lets a multiple value deliver `results` values (None: all), from the first free register on.
+    /// Makes `e`, which has multiple values, produce `results` of them (`None`: all) from the first
+    /// free register on.
     pub(super) fn set_results(&mut self, e: &Desc<'c>, results: Option<usize>) -> Result<()> {
         let c = results.map_or(0, |n| n + 1) as u8;
         match e.kind {
@@ -37,7 +38,7 @@ impl<'c> FuncState<'c> {
         Ok(())
     }
 
-    /// Makes `e` a value instead of a variable; it may still have jumps.
+    /// Turns a variable into its value; it may still have jumps.
     pub(super) fn discharge_variable(&mut self, e: &mut Desc<'c>) -> Result<()> {
         let pc = match e.kind {
             Kind::Local(register) => {
@@ -74,7 +75,7 @@ impl<'c> FuncState<'c> {
         Ok(())
     }
 
-    /// Puts the value (not what its jumps deliver) into `register`.
+    /// Puts the value into `register`, ignoring the values that its jumps produce.
     fn discharge_to(&mut self, e: &mut Desc<'c>, register: u8) -> Result<()> {
         self.discharge_variable(e)?;
         match e.kind {
@@ -101,7 +102,7 @@ impl<'c> FuncState<'c> {
         Ok(())
     }
 
-    /// `R[register] := i`
+    /// Emits `R[register] := i`.
     pub(super) fn load_integer(&mut self, register: u8, i: i64) -> Result<()> {
         if let Ok(small) = i16::try_from(i) {
             self.emit(Instr::asbx(Op::LoadI, register, small))?;
@@ -124,7 +125,7 @@ impl<'c> FuncState<'c> {
         self.load_constant(register, index)
     }
 
-    /// Puts the value into some register, its jumps still pending.
+    /// Puts the value into some register and leaves its jumps pending.
     pub(super) fn discharge_to_any(&mut self, e: &mut Desc<'c>) -> Result<u8> {
         if let Kind::Register(register) = e.kind {
             return Ok(register);
@@ -134,7 +135,7 @@ impl<'c> FuncState<'c> {
         Ok(register)
     }
 
-    /// Puts the final value, whatever jump delivers it, into `register`.
+    /// Puts the final value into `register`, whichever jump produces it.
     pub(super) fn put_in(&mut self, e: &mut Desc<'c>, register: u8) -> Result<()> {
         self.discharge_to(e, register)?;
         if let Kind::Jump(pc) = e.kind {
@@ -177,7 +178,7 @@ impl<'c> FuncState<'c> {
             if !e.has_jumps() {
                 return Ok(register);
             }
-            // A variable must keep its value when a jump delivers another.
+            // A variable must keep its value when a jump produces another one.
             if register >= self.variable_registers() {
                 self.put_in(e, register)?;
                 return Ok(register);
@@ -186,7 +187,7 @@ impl<'c> FuncState<'c> {
         self.put_in_next(e)
     }
 
-    /// Leaves an upvalue where it is, puts anything else into a register.
+    /// Leaves an upvalue where it is, and puts anything else into a register.
     pub(super) fn put_in_any_or_upvalue(&mut self, e: &mut Desc<'c>) -> Result<()> {
         if !matches!(e.kind, Kind::Upvalue(_)) || e.has_jumps() {
             self.put_in_any(e)?;
@@ -194,7 +195,7 @@ impl<'c> FuncState<'c> {
         Ok(())
     }
 
-    /// Makes `e` a register or a constant.
+    /// Turns `e` into a register or a constant.
     pub(super) fn make_value(&mut self, e: &mut Desc<'c>) -> Result<()> {
         if matches!(e.kind, Kind::Jump(_)) || e.has_jumps() {
             self.put_in_any(e)?;
@@ -204,7 +205,7 @@ impl<'c> FuncState<'c> {
         }
     }
 
-    /// Makes a constant a constant operand, if its index fits one.
+    /// Turns a constant into a constant operand, if its index fits one.
     pub(super) fn constant_operand(&mut self, e: &mut Desc<'c>) -> Result<Option<u8>> {
         if e.has_jumps() {
             return Ok(None);
@@ -243,7 +244,7 @@ impl<'c> FuncState<'c> {
                 self.store_indexed(Op::SetTabUp, Op::SetTabUpK, table, key, e)?;
             }
             Kind::IndexedUp { table, key } => {
-                // the upvalue is read after the value, as by an instruction that takes it in place
+                // The upvalue is read after the value, as by instructions that access it in place.
                 let constant = self.constant_operand(e)?;
                 let value = match constant {
                     Some(k) => k,
@@ -268,8 +269,8 @@ impl<'c> FuncState<'c> {
         Ok(())
     }
 
-    /// Returns whether upvalue `index` is `_ENV`: only its fields have cells, and instructions that
-    /// read them in place.
+    /// Returns whether upvalue `index` is `_ENV`. Only its fields have cells, and instructions that
+    /// access them in place.
     fn is_environment(&self, index: u8) -> bool {
         self.upvalues[index as usize].name.is_some_and(|name| name.of(&self.text) == b"_ENV")
     }
@@ -299,7 +300,8 @@ impl<'c> FuncState<'c> {
         Ok(())
     }
 
-    /// Makes `table` the variable `table[key]`. `table` is a register, local or upvalue.
+    /// Turns `table` into the variable `table[key]`. `table` is a register, a local variable or an
+    /// upvalue.
     pub(super) fn index(&mut self, table: &mut Desc<'c>, key: &mut Desc<'c>) -> Result<()> {
         if let Kind::Str(text) = key.kind {
             key.kind = Kind::K(self.constant(Key::Str(text))?);
@@ -325,7 +327,8 @@ impl<'c> FuncState<'c> {
         Ok(())
     }
 
-    /// Emits `object:name`: function in the returned register, receiver two above it.
+    /// Emits `object:name`: the function is in the returned register, the receiver two registers
+    /// above.
     pub(super) fn method(&mut self, object: &mut Desc<'c>, name: &'c [u8]) -> Result<u8> {
         let receiver = self.put_in_any(object)?;
         self.release_desc(object);

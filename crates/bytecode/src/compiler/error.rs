@@ -4,14 +4,14 @@ use std::fmt;
 
 use perilune_syntax::ErrorKind;
 
-/// Why a parsed chunk does not compile.
+/// The reason why a parsed chunk does not compile.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CompileError {
     /// The whole message, `chunk:line: text`.
     pub message: Vec<u8>,
-    /// Line at which the limit was passed.
+    /// Line at which the limit was exceeded.
     pub line: u32,
-    /// What PUC has read of the source by then, when its message names the token it is at.
+    /// How far PUC has read the source by then, if its message names the current token.
     pub reached: Option<Reached>,
     /// The kind of the error.
     pub kind: ErrorKind,
@@ -22,12 +22,12 @@ pub struct CompileError {
 pub struct Reached {
     /// Offset in the source: the next token is the current one.
     pub at: u32,
-    /// If that token separates operands, it was passed over.
+    /// Whether a token that separates operands was skipped at this point.
     pub past_separator: bool,
 }
 
 impl CompileError {
-    /// Returns the message with PUC's `near` token, which only the source text tells.
+    /// Returns the message with PUC's `near` token, which has to be found in the source text.
     pub(crate) fn message_in(self, source: &[u8], name: &[u8]) -> Vec<u8> {
         let near = self.reached.and_then(|r| perilune_syntax::near(source, r.at, r.past_separator));
         let Some((line, near)) = near else { return self.message };
@@ -46,7 +46,7 @@ impl fmt::Display for CompileError {
 
 impl std::error::Error for CompileError {}
 
-/// A limit that a function can pass.
+/// A limit that a function can exceed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Limit {
     Registers,
@@ -77,7 +77,7 @@ impl Limit {
     }
 }
 
-/// A limit passed at a line.
+/// A limit that was exceeded at a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Exceeded {
     pub(super) limit: Limit,
@@ -94,7 +94,7 @@ impl Exceeded {
             Limit::Watch => ErrorKind::GivenUp,
             _ => ErrorKind::Syntax,
         };
-        // PUC raises the others where there is no position.
+        // PUC raises the other errors where there is no position.
         if kind == ErrorKind::Syntax {
             message = perilune_syntax::chunkid(source);
             message.extend_from_slice(format!(":{}: ", self.line).as_bytes());

@@ -1,7 +1,7 @@
 //! Expressions: the walk over the syntax tree.
 //!
 //! Operators associate to the left, so the left spine of an expression may be as deep as the source
-//! is long: it is followed with an explicit stack. Everything else nests at most as deep as the
+//! is long. It is followed with an explicit stack. Everything else nests at most as deep as the
 //! parser allows.
 
 use perilune_syntax::ast::{BinaryOp, Expr, ExprId, ExprKind};
@@ -17,7 +17,7 @@ impl<'c> Compiler<'c> {
         &self.chunk.exprs[id]
     }
 
-    /// Compiles an expression up to what its user must decide.
+    /// Compiles an expression, except for what depends on the use of its value.
     pub(super) fn expr(&mut self, id: ExprId) -> Result<Desc<'c>> {
         self.look()?;
         let bottom = self.spine.len();
@@ -176,8 +176,8 @@ impl<'c> Compiler<'c> {
         Ok(e)
     }
 
-    /// Returns the line on which the value of an expression is needed: the syntax tree tells it for
-    /// what is loaded late; other values are there when their last token is read.
+    /// Returns the line on which the value of an expression is needed. The syntax tree has it for
+    /// values that are loaded late; other values are complete when their last token is read.
     pub(super) fn value_line(&self, id: ExprId) -> u32 {
         let node = self.node(id);
         match node.kind {

@@ -31,13 +31,13 @@ impl Number {
 
 /// Returns the integer equal to `f`, if there is one.
 pub(super) fn exact_integer(f: f64) -> Option<i64> {
-    // -2^63 is a float, 2^63 is the first float beyond.
+    // -2^63 is a float, and 2^63 is the first float beyond the range.
     let in_range = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&f);
     (in_range && f.floor() == f).then_some(f as i64)
 }
 
-/// Returns the value of `left op right`, unless it raises an error or is a float zero or NaN (which
-/// constants must not merge or lose the sign of).
+/// Returns the value of `left op right`, unless it raises an error or is a float zero or NaN, which
+/// as constants could be merged with others or lose their sign.
 pub(super) fn binary(op: BinaryOp, left: Number, right: Number) -> Option<Number> {
     use BinaryOp::*;
     let result = match op {
@@ -82,7 +82,7 @@ pub(super) fn binary(op: BinaryOp, left: Number, right: Number) -> Option<Number
     keep(result)
 }
 
-/// Returns the value of `-operand`, under the same reserve as [`binary`].
+/// Returns the value of `-operand`, with the same exceptions as [`binary`].
 pub(super) fn negate(operand: Number) -> Option<Number> {
     keep(match operand {
         Number::Integer(i) => Number::Integer(i.wrapping_neg()),

@@ -1,4 +1,4 @@
-//! The function being compiled: its code, registers, scopes.
+//! The function being compiled: its code, registers and scopes.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::opcode::Op;
 use crate::proto::{Constant, LocalDesc, Proto, Text, UpvalDesc};
 use perilune_syntax::ast::{Chunk, FuncId, Function};
 
-/// Registers that a function may use; the number 255 stays free as a mark.
+/// The largest number of registers of a function; the number 255 is reserved as a mark.
 const MAX_REGISTERS: usize = 255;
 
-/// State of one function; it serves one function after the other.
+/// The state of one function, which successive functions reuse.
 pub(super) struct FuncState<'c> {
     pub(super) chunk: &'c Chunk<'c>,
     pub(super) id: FuncId,
@@ -25,18 +25,18 @@ pub(super) struct FuncState<'c> {
     pub(super) protos: List<'c, Arc<Proto>>,
     pub(super) upvalues: List<'c, UpvalDesc>,
     pub(super) upval_places: List<'c, UpvalPlace<'c>>,
-    /// By `LocalId`.
+    /// The places of variables, by `LocalId`.
     pub(super) places: List<'c, Place<'c>>,
     pub(super) local_descs: List<'c, LocalDesc>,
-    /// Strings and names.
+    /// The bytes of strings and names.
     pub(super) text: List<'c, u8>,
     pub(super) scopes: Scopes<'c>,
-    /// First register not in use.
+    /// The first register that is not in use.
     pub(super) free: u8,
     pub(super) max_stack: u8,
-    /// Line of the last token that has been "consumed": what the next instruction is attributed to.
+    /// Line of the last token that was consumed, to which the next instruction is attributed.
     pub(super) line: u32,
-    /// What was read of the source when the next instruction is due.
+    /// How far PUC has read the source when the next instruction is emitted.
     pub(super) reached: Reached,
     /// Last pc marked as a jump target.
     pub(super) last_target: u32,
@@ -46,7 +46,7 @@ impl<'c> FuncState<'c> {
     /// Returns the state at the start of function `id`.
     pub(super) fn new(chunk: &'c Chunk<'c>, id: FuncId) -> Own<'c, FuncState<'c>> {
         let arena = chunk.arena;
-        // About one instruction an expression. Lists that grow leave their former copies in the
+        // About one instruction per expression. Lists that grow leave their former copies in the
         // arena.
         let instructions = (chunk.exprs.len() / chunk.functions.len().max(1)).max(4 * FEW);
         let mut fs = FuncState {
@@ -72,7 +72,7 @@ impl<'c> FuncState<'c> {
         Own::new_in(fs, arena)
     }
 
-    /// Makes it the state at the start of function `id`.
+    /// Resets the state to that at the start of function `id`.
     pub(super) fn begin(&mut self, id: FuncId) {
         self.id = id;
         let function = self.function();
@@ -88,14 +88,14 @@ impl<'c> FuncState<'c> {
         self.text.clear();
         self.scopes.reset(function.labels.len());
         self.free = 0;
-        // Two registers are always there, so that a frame is never empty.
+        // There are always at least two registers, so that a frame is never empty.
         self.max_stack = 2;
         self.line = function.params_line;
         self.reached = Reached::default();
         self.last_target = 0;
     }
 
-    /// Keeps a string or name for the proto.
+    /// Stores a string or name for the proto.
     pub(super) fn keep(&mut self, bytes: &[u8]) -> Result<Text> {
         let len = self.text.len();
         match Text::place(len, bytes.len()) {
@@ -107,7 +107,7 @@ impl<'c> FuncState<'c> {
         }
     }
 
-    /// Returns the index of a constant, added if it is new.
+    /// Returns the index of a constant, after adding it if it is new.
     pub(super) fn constant(&mut self, key: Key<'c>) -> Result<u32> {
         if let Some(index) = self.constants.find(key) {
             return Ok(index);
@@ -169,7 +169,7 @@ impl<'c> FuncState<'c> {
         }
     }
 
-    /// Takes back the last instruction.
+    /// Removes the last instruction.
     pub(super) fn remove_last(&mut self) {
         self.code.pop();
         self.lines.pop();
@@ -183,7 +183,7 @@ impl<'c> FuncState<'c> {
         self.code[pc as usize] = instr;
     }
 
-    /// Makes sure that `n` registers above the used ones exist.
+    /// Makes sure that the frame has `n` registers above the used ones.
     pub(super) fn check_stack(&mut self, n: usize) -> Result<()> {
         let needed = self.free as usize + n;
         if needed > MAX_REGISTERS {
@@ -193,7 +193,7 @@ impl<'c> FuncState<'c> {
         Ok(())
     }
 
-    /// Takes `n` registers; the first of them.
+    /// Reserves `n` registers and returns the first of them.
     pub(super) fn reserve(&mut self, n: usize) -> Result<u8> {
         self.check_stack(n)?;
         let first = self.free;
@@ -201,7 +201,7 @@ impl<'c> FuncState<'c> {
         Ok(first)
     }
 
-    /// Registers held by active variables.
+    /// Returns the number of registers held by active variables.
     pub(super) fn variable_registers(&self) -> u8 {
         self.scopes.registers(self.scopes.active.len())
     }
@@ -241,7 +241,7 @@ impl<'c> FuncState<'c> {
         self.release(register);
     }
 
-    /// `R[from] .. R[from + n - 1] := nil`, joined with a LOADNIL just before.
+    /// Emits `R[from] .. R[from + n - 1] := nil`, merged with a LOADNIL directly before it.
     pub(super) fn load_nil(&mut self, from: u8, n: usize) -> Result<()> {
         debug_assert!(n >= 1);
         let (mut first, mut last) = (from as usize, from as usize + n - 1);
@@ -262,7 +262,7 @@ impl<'c> FuncState<'c> {
         Ok(())
     }
 
-    /// `R[register] := K[index]`
+    /// Emits `R[register] := K[index]`.
     pub(super) fn load_constant(&mut self, register: u8, index: u32) -> Result<()> {
         if index <= Instr::MAX_BX {
             self.emit(Instr::abx(Op::LoadK, register, index as u16))?;

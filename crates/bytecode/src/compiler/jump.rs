@@ -7,32 +7,33 @@ use crate::flow::{is_test, jump_target};
 use crate::instr::Instr;
 use crate::opcode::Op;
 
-/// `sJ` of a JMP that ends its list: it would jump to itself, which no finished code does in a
-/// list.
+/// `sJ` of a JMP at the end of its list. It would jump to itself, which no jump of a list does in
+/// finished code.
 const END: i32 = -1;
 
-/// `A` of a TESTSET whose register is not chosen; no register has that number.
+/// `A` of a TESTSET whose register is not chosen yet; no register has that number.
 const NO_REGISTER: u8 = 255;
 
 impl<'c> FuncState<'c> {
-    /// Emits a JMP with an open target.
+    /// Emits a JMP whose target is not known yet.
     pub(super) fn jump(&mut self) -> Result<u32> {
         self.emit(Instr::sj(Op::Jmp, END))
     }
 
-    /// Emits a jump to code already emitted.
+    /// Emits a jump to code that was already emitted.
     pub(super) fn jump_to(&mut self, target: u32) -> Result<()> {
         let pc = self.jump()?;
         self.fix_jump(pc, target)
     }
 
-    /// Emits a test and its jump; the jump's pc.
+    /// Emits a test and its jump, and returns the pc of the jump.
     pub(super) fn conditional_jump(&mut self, op: Op, a: u8, b: u8, c: u8) -> Result<u32> {
         self.emit(Instr::abc(op, a, b, c))?;
         self.jump()
     }
 
-    /// Returns the current pc, as a jump target: no later peephole may merge across it.
+    /// Returns the current pc as a jump target: no later peephole optimization may merge
+    /// instructions across it.
     pub(super) fn label_here(&mut self) -> u32 {
         self.last_target = self.pc();
         self.pc()
@@ -99,7 +100,7 @@ impl<'c> FuncState<'c> {
         self.conditional_jump(Op::TestSet, NO_REGISTER, register, condition.into())
     }
 
-    /// Makes every test of the list deliver no value.
+    /// Makes no test of the list produce a value.
     pub(super) fn drop_values(&mut self, list: JumpList) {
         let mut at = list.0;
         while let Some(pc) = at {
@@ -108,7 +109,7 @@ impl<'c> FuncState<'c> {
         }
     }
 
-    /// Returns whether some jump of the list does not deliver its value itself.
+    /// Returns whether some jump of the list does not produce its value itself.
     pub(super) fn needs_value(&mut self, list: JumpList) -> bool {
         let mut at = list.0;
         while let Some(pc) = at {
@@ -120,7 +121,7 @@ impl<'c> FuncState<'c> {
         false
     }
 
-    /// Points the jumps that deliver a value (to `register`) to `value_target`, the others to
+    /// Points the jumps that produce a value, in `register`, to `value_target`, and the others to
     /// `default_target`.
     pub(super) fn patch_values(
         &mut self,
@@ -149,8 +150,8 @@ impl<'c> FuncState<'c> {
         self.patch_list(list, here)
     }
 
-    /// Lets every jump to a jump go straight to the last target (bounded, as jumps may form a
-    /// cycle).
+    /// Makes every jump to a jump go directly to the last target. The number of steps is bounded,
+    /// as jumps may form a cycle.
     pub(super) fn thread_jumps(&mut self) -> Result<()> {
         for pc in 0..self.code.len() {
             if self.code[pc].op() != Op::Jmp {

@@ -10,10 +10,10 @@ use crate::instr::Instr;
 use crate::opcode::Op;
 
 impl<'c> Compiler<'c> {
-    /// Compiles a condition; the jumps taken when it is false.
+    /// Compiles a condition, and returns the jumps that are taken when it is false.
     fn condition(&mut self, cond: ExprId) -> Result<JumpList> {
         let mut e = self.expr(cond)?;
-        // Only its truth matters here.
+        // Only the truth of the condition matters here.
         if e.kind == Kind::Nil {
             e.kind = Kind::False;
         }
@@ -54,7 +54,7 @@ impl<'c> Compiler<'c> {
         let mut again = self.condition(cond)?;
         let level_above_loop = self.fs.leave_block()?;
         if level_above_loop {
-            // Both ways out of the body close its variables.
+            // Both exits of the body close its variables.
             let level = self.fs.variable_registers();
             let exit = JumpList::one(self.fs.jump()?);
             self.fs.patch_to_here(again)?;

@@ -1,9 +1,9 @@
-//! The compiler: syntax tree to [`Proto`].
+//! The compiler from the syntax tree to a [`Proto`].
 //!
-//! One pass per function over the tree, in source order. Expressions are described ([`desc`]) and
-//! their code finished only when it is known where the value goes, so that an operand is read where
-//! it already is. Local variables take registers in order of declaration; temporaries live above
-//! them as a stack.
+//! It makes one pass per function over the tree, in source order. Expressions are described
+//! ([`desc`]), and their code is finished only when it is known where the value goes, so that an
+//! operand is read where it already is. Local variables take registers in order of declaration;
+//! temporaries form a stack above them.
 
 mod assign;
 mod call;
@@ -45,16 +45,16 @@ use crate::proto::{Proto, UpvalDesc};
 /// Compiles a chunk. `source` is its name as given to `load`: `@file`, `=name` or the text.
 ///
 /// # Errors
-/// When a function passes a limit of the instruction format (registers, constants, length of a
-/// loop).
+/// Returns an error when a function exceeds a limit of the instruction format (registers,
+/// constants, length of a loop).
 pub fn compile(chunk: &Chunk<'_>, source: Arc<[u8]>) -> Result<Arc<Proto>, CompileError> {
     compile_tree(chunk, &source, &|_| false)
 }
 
-/// Statements and expressions between two looks of a [`Watch`].
+/// Number of statements and expressions between two calls of a [`Watch`].
 const NODES_BETWEEN_LOOKS: u32 = 4096;
 
-/// As [`compile`], as long as `watch` lets it.
+/// Like [`compile`], but gives up when `watch` returns true.
 pub(crate) fn compile_tree(
     chunk: &Chunk<'_>,
     source: &Arc<[u8]>,
@@ -79,20 +79,20 @@ pub(crate) fn compile_tree(
     Ok(proto)
 }
 
-/// Depth of most left spines.
+/// The depth that most left spines do not exceed.
 const SPINE: usize = 16;
 
 struct Compiler<'c> {
     chunk: &'c Chunk<'c>,
     watch: Watch<'c>,
-    /// Statements and expressions until it looks again.
+    /// Number of statements and expressions until the watch is called again.
     unwatched: u32,
     source: &'c Arc<[u8]>,
     /// The function being compiled.
     fs: Own<'c, FuncState<'c>>,
-    /// Those around it, outermost first.
+    /// The functions around it, outermost first.
     parents: List<'c, Own<'c, FuncState<'c>>>,
-    /// States that no function uses at the moment.
+    /// States that no function uses at present.
     spare: List<'c, Own<'c, FuncState<'c>>>,
     /// Nodes of left spines that are being compiled, innermost expression last.
     spine: List<'c, ExprId>,
@@ -103,7 +103,7 @@ impl<'c> Compiler<'c> {
         self.chunk.names.text(name).as_bytes()
     }
 
-    /// Counts a statement or an expression, and gives up if the watch says so.
+    /// Counts a statement or an expression, and gives up if the watch returns true.
     #[inline]
     fn look(&mut self) -> Result<()> {
         self.unwatched -= 1;
@@ -128,7 +128,7 @@ impl<'c> Compiler<'c> {
         Ok(Arc::new(self.finish()))
     }
 
-    /// Compiles an inner function; its index in the current one.
+    /// Compiles an inner function, and returns its index in the current one.
     fn function(&mut self, id: FuncId) -> Result<u16> {
         let index = self.fs.protos.len();
         if index > Instr::MAX_BX as usize {
@@ -151,7 +151,7 @@ impl<'c> Compiler<'c> {
         Ok(index as u16)
     }
 
-    /// Numbers the upvalues of an inner function of the current one, leaving out constants.
+    /// Numbers the upvalues of an inner function of the current one, except for constants.
     fn resolve_upvalues(&self, inner: &mut FuncState<'c>) -> Result<()> {
         for upvalue in inner.function().upvalues {
             let (in_stack, index, constant) = match upvalue.source {
@@ -201,12 +201,12 @@ impl<'c> Compiler<'c> {
         self.fs.thread_jumps()
     }
 
-    /// Returns the proto of the current function, whose state is used up.
+    /// Returns the proto of the current function, and takes the contents of its state.
     fn finish(&mut self) -> Proto {
         let fs = &mut self.fs;
         let function = fs.function();
         room::make(&mut fs.code);
-        // Room for exactly as many: `collect` would estimate, and then allocate again.
+        // Allocates exactly the room needed: `collect` would estimate it, and then allocate again.
         let mut protos = Vec::with_capacity(fs.protos.len());
         protos.extend(fs.protos.drain(..));
         Proto {

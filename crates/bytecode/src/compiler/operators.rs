@@ -1,4 +1,4 @@
-//! Unary and binary operators: folding, choice of operand form, tests.
+//! Unary and binary operators: folding, choice of operand forms, and tests.
 
 use perilune_syntax::ast::{BinaryOp, UnaryOp};
 
@@ -10,12 +10,13 @@ use super::func_state::FuncState;
 use super::jump_list::JumpList;
 use crate::opcode::Op;
 
-/// The opcodes of an arithmetic operator: both in registers, constant right, constant left.
+/// The opcodes of an arithmetic operator: for operands in registers, for a constant on the right,
+/// and for a constant on the left.
 struct Forms {
     registers: Op,
     constant_right: Option<Op>,
     constant_left: Option<Op>,
-    /// Constants must be integers.
+    /// Whether constants must be integers.
     integers: bool,
 }
 
@@ -90,7 +91,7 @@ impl<'c> FuncState<'c> {
         *test = test.with_c(test.c() as u8 ^ 1);
     }
 
-    /// Emits a jump taken if `e` is `condition`.
+    /// Emits a jump that is taken if the truth of `e` is `condition`.
     fn jump_if(&mut self, e: &mut Desc<'c>, condition: bool) -> Result<u32> {
         if let Kind::Relocatable(pc) = e.kind
             && self.at(pc).op() == Op::Not
@@ -190,7 +191,7 @@ impl<'c> FuncState<'c> {
             Eq | Ne => self.equality(op == Eq, left, right)?,
             Lt => self.order(Op::Lt, left, right)?,
             Le => self.order(Op::Le, left, right)?,
-            // a > b is b < a, its operands evaluated in source order.
+            // `a > b` is `b < a`, but its operands are evaluated in source order.
             Gt => {
                 let mut swapped = right;
                 self.order(Op::Lt, &mut swapped, *left)?;
@@ -301,8 +302,8 @@ impl<'c> FuncState<'c> {
     }
 
     fn equality(&mut self, equal: bool, left: &mut Desc<'c>, mut right: Desc<'c>) -> Result<()> {
-        // A constant goes right; equality of a constant calls no metamethod, so the order is not
-        // seen.
+        // A constant goes to the right. Comparing a constant for equality calls no metamethod, so
+        // the order of operands cannot be observed.
         if !matches!(left.kind, Kind::Register(_)) {
             std::mem::swap(left, &mut right);
         }

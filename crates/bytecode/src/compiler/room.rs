@@ -1,8 +1,8 @@
-//! Room for the fields that the code after a constructor gives its table.
+//! Room for the fields that the code after a constructor adds to its table.
 //!
-//! Many objects are made empty and get their fields by the statements that follow. What certainly
-//! runs after NEWTABLE says how many there will be, so these tables get room for them at once, and
-//! slots, as if the constructor named them.
+//! Many objects are created empty and get their fields from the statements that follow. The code
+//! that is certainly executed after NEWTABLE determines how many there will be, so these tables get
+//! room for them at once, and slots, as if the constructor named them.
 
 use smallvec::SmallVec;
 
@@ -11,7 +11,7 @@ use crate::flow::{Next, is_passed, next};
 use crate::instr::Instr;
 use crate::opcode::Op;
 
-/// The most field slots of a table that are inline.
+/// The largest number of inline field slots of a table.
 pub const MAX_ROOM: usize = 64;
 
 /// Raises operand B of each NEWTABLE to the number of fields that the table has after the stores of
@@ -32,7 +32,7 @@ pub(super) fn make(code: &mut [Instr]) {
     }
 }
 
-/// Returns where jumps lead to.
+/// Returns, for each pc, whether a jump leads to it.
 fn jump_targets(code: &[Instr]) -> Vec<bool> {
     let mut found = vec![false; code.len() + 1];
     for pc in (0..code.len()).filter(|&pc| jumps(code, pc)) {
@@ -43,15 +43,15 @@ fn jump_targets(code: &[Instr]) -> Vec<bool> {
     found
 }
 
-/// Returns whether something else may be executed after the word at `pc` than what follows it.
+/// Returns whether control may continue elsewhere than at the next instruction.
 fn jumps(code: &[Instr], pc: usize) -> bool {
-    // EXTRAARG is skipped
+    // LOADKX and SETLIST only skip their EXTRAARG.
     !matches!(code[pc].op(), Op::LoadKX | Op::SetList) && next(code, pc) != Next::Falls
 }
 
 /// Returns how many fields the table of the NEWTABLE at `pc` gets from the first `own` stores to
-/// its register, which are those of its constructor, and from the stores that are executed after
-/// these in any case.
+/// its register, which are those of its constructor, and from the stores that are always executed
+/// after these.
 fn fields(
     code: &[Instr],
     targets: &[bool],

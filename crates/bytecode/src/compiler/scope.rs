@@ -10,8 +10,8 @@ use super::scopes::{Active, Block, Pending, Placed};
 use crate::opcode::Op;
 use crate::proto::LocalDesc;
 
-/// Most local variables of one function that debug information can describe, nested ones counted
-/// together (PUC's `SHRT_MAX`).
+/// The largest number of local variables of one function that debug information can describe,
+/// including those in nested scopes (PUC's `SHRT_MAX`).
 const MAX_DESCRIBED_LOCALS: usize = 32_767;
 
 impl<'c> FuncState<'c> {
@@ -25,7 +25,7 @@ impl<'c> FuncState<'c> {
         self.scopes.active.iter().any(|v| v.to_be_closed)
     }
 
-    /// Starts the scope of `locals`, which take the next registers.
+    /// Begins the scope of `locals`, which take the next registers.
     pub(super) fn activate(&mut self, locals: &[LocalId]) -> Result<()> {
         for &id in locals {
             if self.local_descs.len() >= MAX_DESCRIBED_LOCALS {
@@ -47,7 +47,7 @@ impl<'c> FuncState<'c> {
         Ok(())
     }
 
-    /// Starts the scope of a variable that is folded into its uses.
+    /// Begins the scope of a variable that is folded into its uses.
     pub(super) fn activate_constant(&mut self, id: LocalId, value: Kind<'c>) {
         self.places[id.0 as usize] = Place::Constant(value);
         self.scopes.active.push(Active {
@@ -58,7 +58,7 @@ impl<'c> FuncState<'c> {
         });
     }
 
-    /// Lets the debug information see the last variable from here on only.
+    /// Makes the last variable visible to debug information only from this point on.
     pub(super) fn restart_last_local(&mut self) {
         let pc = self.pc();
         if let Some(last) = self.scopes.active.last() {
@@ -66,7 +66,7 @@ impl<'c> FuncState<'c> {
         }
     }
 
-    /// Makes the last active variable (closing value of a generic `for`) a to-be-closed one.
+    /// Makes the last active variable (the closing value of a generic `for`) a to-be-closed one.
     pub(super) fn mark_last_to_be_closed(&mut self) {
         if let Some(last) = self.scopes.active.last_mut() {
             last.needs_close = true;
@@ -74,7 +74,7 @@ impl<'c> FuncState<'c> {
         }
     }
 
-    /// Enters a block; a loop's block knows the target of `break`.
+    /// Enters a block; the block of a loop records the target of `break`.
     pub(super) fn enter_block(&mut self, loop_end: Option<LabelId>) {
         debug_assert_eq!(self.free, self.variable_registers());
         self.scopes.blocks.push(Block {
@@ -91,7 +91,7 @@ impl<'c> FuncState<'c> {
         let needs_close = self.scopes.any_needs_close(outer, self.scopes.active.len());
         for goto in &mut self.scopes.gotos[block.first_goto..] {
             if goto.active > outer {
-                // A `break` of this very block meets the CLOSE emitted below.
+                // A `break` out of this block itself reaches the CLOSE emitted below.
                 if Some(goto.label) != block.loop_end {
                     goto.close |=
                         self.scopes.active[outer..goto.active].iter().any(|v| v.needs_close);
@@ -110,7 +110,7 @@ impl<'c> FuncState<'c> {
             Some(label) => self.place_label(label, false)?,
             None => false,
         };
-        // A function's own block ends with a return, which closes.
+        // The outermost block of a function ends with a return, which closes its variables.
         if needs_close && !closed && !self.scopes.blocks.is_empty() {
             self.emit_abc(Op::Close, level, 0, 0)?;
         }
@@ -166,7 +166,7 @@ impl<'c> FuncState<'c> {
         }
     }
 
-    /// Lets `jumps` go to a label that is still to come.
+    /// Makes `jumps` go to a label that has not been placed yet.
     pub(super) fn pend(&mut self, label: LabelId, jumps: JumpList) {
         let active = self.scopes.active.len();
         self.scopes.gotos.push(Pending { label, jumps, active, close: false });

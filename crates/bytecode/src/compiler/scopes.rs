@@ -1,4 +1,4 @@
-//! Blocks, active variables, labels and pending gotos of one function, as data.
+//! The data on blocks, active variables, labels and pending gotos of one function.
 
 use perilune_syntax::Arena;
 use perilune_syntax::ast::LabelId;
@@ -8,20 +8,20 @@ use super::list::{FEW, List};
 
 /// An active local variable.
 pub(super) struct Active {
-    /// None: folded into its uses.
+    /// Its register; `None` if it is folded into its uses.
     pub(super) register: Option<u8>,
     /// Its entry in the debug information.
     pub(super) desc: usize,
-    /// Leaving its scope must close it.
+    /// Whether leaving its scope must close it.
     pub(super) needs_close: bool,
-    /// It is a to-be-closed variable.
+    /// Whether it is a to-be-closed variable.
     pub(super) to_be_closed: bool,
 }
 
 pub(super) struct Block {
-    /// Active variables outside.
+    /// Number of active variables outside the block.
     pub(super) active: usize,
-    /// Pending gotos outside.
+    /// Number of pending gotos outside the block.
     pub(super) first_goto: usize,
     /// Target of `break`, if the block is a loop.
     pub(super) loop_end: Option<LabelId>,
@@ -31,9 +31,9 @@ pub(super) struct Block {
 pub(super) struct Pending {
     pub(super) label: LabelId,
     pub(super) jumps: JumpList,
-    /// Active variables there, less those of blocks left since.
+    /// Number of active variables at the goto, except those of blocks left since.
     pub(super) active: usize,
-    /// It left the scope of a variable that must be closed.
+    /// Whether it has left the scope of a variable that must be closed.
     pub(super) close: bool,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Placed {
     pub(super) active: usize,
 }
 
-/// Scopes of one function.
+/// The scopes of one function.
 pub(super) struct Scopes<'c> {
     pub(super) active: List<'c, Active>,
     pub(super) blocks: List<'c, Block>,
@@ -61,7 +61,7 @@ impl<'c> Scopes<'c> {
         }
     }
 
-    /// Makes them those of a function with so many labels that has not begun.
+    /// Resets them to those of a function with `labels` labels, before its start.
     pub(super) fn reset(&mut self, labels: usize) {
         self.active.clear();
         self.blocks.clear();
@@ -70,7 +70,7 @@ impl<'c> Scopes<'c> {
         self.labels.resize(labels, None);
     }
 
-    /// Registers held by the first `n` active variables.
+    /// Returns the number of registers held by the first `n` active variables.
     pub(super) fn registers(&self, n: usize) -> u8 {
         self.active[..n].iter().rev().find_map(|v| v.register).map_or(0, |r| r + 1)
     }

@@ -86,7 +86,7 @@ impl<'c> Compiler<'c> {
                 let variable = self.expr(*target)?;
                 let mut value = self.expr(*value)?;
                 self.fs.store(&variable, &mut value)?;
-                // The definition counts on its first line.
+                // The definition is attributed to its first line.
                 self.fs.fix_line(stmt.line);
                 Ok(())
             }
@@ -103,7 +103,7 @@ impl<'c> Compiler<'c> {
     fn local_function(&mut self, local: LocalId, func: FuncId) -> Result<()> {
         self.fs.activate(&[local])?;
         self.closure(func)?;
-        // The variable has no value before.
+        // The variable has no value before this point.
         self.fs.restart_last_local();
         Ok(())
     }
@@ -135,7 +135,7 @@ impl<'c> Compiler<'c> {
         Ok(())
     }
 
-    /// Adjusts a list of `values` values, whose last is `last`, to `wanted` in consecutive
+    /// Adjusts `values` values, the last of which is `last`, to `wanted` values in consecutive
     /// registers.
     pub(super) fn adjust(
         &mut self,
@@ -195,7 +195,7 @@ impl<'c> Compiler<'c> {
         }
     }
 
-    /// Emits a return of `count` values (None: up to top).
+    /// Emits a return of `count` values (`None`: up to top).
     pub(super) fn emit_return(&mut self, first: u8, count: Option<usize>) -> Result<()> {
         let close = self.fs.return_needs_close();
         match (count, close) {
@@ -232,7 +232,7 @@ impl<'c> Compiler<'c> {
         let skip;
         let mut rest = body.stmts;
         if let Some(label) = self.leading_break(body) {
-            // The condition jumps out of the loop by itself.
+            // The condition itself jumps out of the loop.
             self.fs.go_if_false(&mut e)?;
             self.fs.enter_block(None);
             self.fs.line = body.stmts[0].line;
@@ -264,18 +264,18 @@ impl<'c> Compiler<'c> {
         self.fs.patch_to_here(skip)
     }
 
-    /// Returns the target of the `break` that a block begins with.
+    /// Returns the target of the `break` with which a block begins.
     fn leading_break(&self, body: &Block<'_>) -> Option<perilune_syntax::ast::LabelId> {
         let StmtKind::Goto(goto) = body.stmts.first()?.kind else { return None };
         let function = self.fs.function();
         let label = function.gotos[goto.0 as usize].label;
         let name = function.labels[label.0 as usize].name;
-        // `break` is a reserved word, so no label of the program has that name.
+        // `break` is a reserved word, so no label of the program has this name.
         (self.chunk.names.text(name) == "break").then_some(label)
     }
 }
 
-/// Returns a value that a `<const>` variable can stand for.
+/// Returns whether a `<const>` variable with this value can be folded into its uses.
 fn is_constant(e: &Desc<'_>) -> bool {
     !e.has_jumps()
         && matches!(

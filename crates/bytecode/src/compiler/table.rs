@@ -8,13 +8,13 @@ use super::error::{Limit, Result};
 use crate::instr::Instr;
 use crate::opcode::Op;
 
-/// Items gathered in registers before a SETLIST.
+/// Number of items that are collected in registers before a SETLIST.
 const ITEMS_PER_FLUSH: u32 = 50;
 
 /// Positional items of a constructor.
 #[derive(Default)]
 struct Items<'c> {
-    /// The last one, not yet in its register, and the line on which it is needed.
+    /// The last item, which is not yet in its register, and the line on which it is needed.
     last: Option<(Desc<'c>, u32)>,
     pending: u32,
     stored: u32,
@@ -62,7 +62,7 @@ impl<'c> Compiler<'c> {
         Ok(())
     }
 
-    /// Puts the last item into its register, and stores the pending ones when they are many.
+    /// Puts the last item into its register, and stores the pending items if there are many.
     fn flush_full(&mut self, table: u8, list: &mut Items<'c>) -> Result<()> {
         let Some((mut last, line)) = list.last.take() else { return Ok(()) };
         self.fs.line = line;

@@ -1,4 +1,4 @@
-//! What registers hold on every path: a forward analysis to a fixed point.
+//! The contents of registers on every path: a forward analysis to a fixed point.
 
 use super::shape;
 use super::{Result, ensure};
@@ -15,7 +15,7 @@ struct Registers<const N: usize>([u64; N]);
 impl<const N: usize> Registers<N> {
     const NONE: Registers<N> = Registers([0; N]);
 
-    /// Registers `first .. first + count`, those that no set holds left out.
+    /// Returns the registers `first .. first + count`, without those that no set contains.
     #[inline]
     fn range((first, count): Range) -> Registers<N> {
         match count {
@@ -31,7 +31,7 @@ impl<const N: usize> Registers<N> {
         }
     }
 
-    /// All registers from `first` on.
+    /// Returns all registers from `first` on.
     #[inline]
     fn from(first: usize) -> Registers<N> {
         let mut set = Registers::NONE;
@@ -75,14 +75,14 @@ impl<const N: usize> Registers<N> {
     }
 }
 
-/// What is known before an instruction.
+/// The facts that are known before an instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct State<const N: usize> {
-    /// Written on every path.
+    /// Registers that were written on every path.
     assigned: Registers<N>,
-    /// May have an open upvalue, or be pending to be closed.
+    /// Registers that may have an open upvalue, or be pending to be closed.
     open: Registers<N>,
-    /// May be pending to be closed.
+    /// Registers that may be pending to be closed.
     closing: Registers<N>,
 }
 
@@ -103,14 +103,14 @@ pub(super) fn check(proto: &Proto) -> Result {
     }
 }
 
-/// Where control goes after an instruction, and in which state: to one place, and perhaps to
-/// another one.
+/// Where control continues after an instruction, and in which state: one place, and possibly a
+/// second one.
 type Edges<const N: usize> = (Option<(usize, State<N>)>, Option<(usize, State<N>)>);
 
 fn check_paths<const N: usize>(proto: &Proto) -> Result {
     let code = &proto.code[..];
-    // States are kept where control may come from more than one place: number of the place, counted
-    // from 1.
+    // States are kept for pcs that control may reach from more than one place. For each pc, this
+    // has the number of its state, counted from 1.
     let mut join_at = vec![0u32; code.len()];
     let mut count = 0;
     for pc in 0..code.len() {
@@ -129,7 +129,7 @@ fn check_paths<const N: usize>(proto: &Proto) -> Result {
     };
     let mut work = vec![(0, entry)];
     while let Some((mut pc, mut state)) = work.pop() {
-        // Follow straight-line code until a known state stops it.
+        // Follows straight-line code until it reaches a known state.
         loop {
             if join_at[pc] != 0 {
                 let join = &mut joins[join_at[pc] as usize - 1];
@@ -150,7 +150,7 @@ fn check_paths<const N: usize>(proto: &Proto) -> Result {
     Ok(())
 }
 
-/// Checks the instruction at `pc` in `state`; where control goes then, in which state.
+/// Checks the instruction at `pc` in `state`; returns where control continues, and in which state.
 fn step<const N: usize>(proto: &Proto, pc: usize, state: State<N>) -> Result<Edges<N>> {
     let code = &proto.code[..];
     let instr = code[pc];
@@ -176,7 +176,7 @@ fn step<const N: usize>(proto: &Proto, pc: usize, state: State<N>) -> Result<Edg
         Op::Return0 | Op::Return1 => ensure(state.open.is_empty(), pc, "return without close")?,
         Op::Return | Op::TailCall => {
             ensure(c != 0 || state.open.is_empty(), pc, "return without close")?;
-            // A tail call replaces the frame, so nothing may be left that closes later.
+            // A tail call replaces the frame, so no variable may remain that is closed later.
             ensure(
                 instr.op() == Op::Return || state.closing.is_empty(),
                 pc,
@@ -186,7 +186,7 @@ fn step<const N: usize>(proto: &Proto, pc: usize, state: State<N>) -> Result<Edg
         Op::Tbc => mark_closing(&mut after, pc, a)?,
         Op::TForPrep => {
             mark_closing(&mut after, pc, a + 3)?;
-            // The register holds the position of a loop by `next` from here on, which is no value.
+            // From here on the register holds the position of a `next` loop, which is not a value.
             after.assigned = after.assigned.minus(Registers::range((a + 3, 1)));
         }
         Op::Close => {
@@ -213,7 +213,7 @@ fn step<const N: usize>(proto: &Proto, pc: usize, state: State<N>) -> Result<Edg
     Ok(follow(code, pc, after))
 }
 
-/// Returns whether the fixed values in front of the multiple value are all written.
+/// Returns whether the fixed values before the multiple value were all written.
 fn multiple_value_is_whole<const N: usize>(code: &[Instr], pc: usize, state: State<N>) -> bool {
     let instr = code[pc];
     let producer = code[pc - 1].a();
@@ -252,7 +252,7 @@ fn follow<const N: usize>(code: &[Instr], pc: usize, state: State<N>) -> Edges<N
     let a = code[pc].a();
     let with =
         |range: Range| State { assigned: state.assigned.or(Registers::range(range)), ..state };
-    // Some results are seen on one way out only: (falling through, jumping).
+    // Some results are visible on one path only: (falling through, jumping).
     let (falls, jumps) = match code[pc].op() {
         Op::TestSet => (with((a, 1)), state),
         Op::ForPrep => (with((a + 3, 1)), state),

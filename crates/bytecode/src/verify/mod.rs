@@ -1,7 +1,7 @@
-//! The verifier: everything that an interpreter relies on when it trusts the code.
+//! The verifier: checks all properties that an interpreter relies on when it trusts the code.
 //!
-//! Three passes over each function: operands by themselves ([`operands`]), the shape of control
-//! flow ([`shape`]), and what registers hold on every path ([`flow`]). After them:
+//! It makes three passes over each function: operands by themselves ([`operands`]), the shape of
+//! control flow ([`shape`]), and the contents of registers on every path ([`flow`]). After them:
 //!
 //! 1. Operands name existing registers, constants of the right type, upvalues and functions.
 //! 2. Control stays in the code, never enters a pair (test and JMP, LOADKX or SETLIST and EXTRAARG,
@@ -22,15 +22,15 @@ use std::fmt;
 
 use crate::proto::Proto;
 
-/// Deepest nesting of functions; the parser's own limit is lower.
+/// The deepest nesting of functions; the parser's limit is lower.
 const MAX_NESTING: usize = 220;
 
-/// Why a function may not run.
+/// The reason why a function may not run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VerifyError {
     /// What is wrong.
     pub reason: &'static str,
-    /// At which instruction, if it is about one.
+    /// The pc of the instruction that violates the property, if there is one.
     pub pc: Option<usize>,
 }
 
@@ -58,7 +58,7 @@ fn ensure_all(condition: bool, reason: &'static str) -> Result {
 /// Verifies a function and all functions inside it.
 ///
 /// # Errors
-/// The first property that does not hold.
+/// Returns the first property that does not hold.
 pub fn verify(proto: &Proto) -> Result {
     verify_nested(proto, None, 0)
 }
@@ -72,7 +72,7 @@ fn verify_nested(proto: &Proto, parent: Option<&Proto>, depth: usize) -> Result 
     proto.protos.iter().try_for_each(|inner| verify_nested(inner, Some(proto), depth + 1))
 }
 
-/// Checks what is not code.
+/// Checks everything except the code.
 fn tables(proto: &Proto, parent: Option<&Proto>) -> Result {
     ensure_all(!proto.code.is_empty(), "no code")?;
     ensure_all(proto.code.len() <= i32::MAX as usize, "too much code")?;

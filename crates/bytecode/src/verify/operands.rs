@@ -1,4 +1,4 @@
-//! Operands by themselves: they name what exists.
+//! Operands by themselves: they must name existing entities.
 
 use super::{Result, ensure};
 use crate::effects::{Range, effects};

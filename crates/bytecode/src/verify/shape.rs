@@ -1,4 +1,4 @@
-//! The shape of control flow: pairs, targets, loops.
+//! The shape of control flow: pairs, targets and loops.
 
 use super::{Result, ensure};
 use crate::flow::{Next, is_test, next};
@@ -25,7 +25,7 @@ pub(super) fn is_consumer(instr: Instr) -> bool {
     matches!(instr.op(), Op::Call | Op::TailCall | Op::Return | Op::SetList) && instr.b() == 0
 }
 
-/// Returns whether it leaves a multiple value for the one after it.
+/// Returns whether it produces a multiple value for the instruction after it.
 pub(super) fn is_producer(instr: Instr) -> bool {
     match instr.op() {
         Op::Call | Op::CallMeta | Op::VarArg => instr.c() == 0,
@@ -34,7 +34,7 @@ pub(super) fn is_producer(instr: Instr) -> bool {
     }
 }
 
-/// Returns whether control may enter at `pc` from elsewhere than the instruction before.
+/// Returns whether control may enter at `pc` from an instruction other than the previous one.
 fn is_entry(proto: &Proto, pc: usize) -> bool {
     let code = &proto.code;
     let Some(&instr) = code.get(pc) else { return false };
@@ -52,7 +52,7 @@ fn targets(proto: &Proto, pc: usize) -> Result {
         Next::Goes(target) => jumps_to(target),
         Next::Branches(target) => {
             falls()?;
-            // A test skips its JMP; whatever comes then must be a place to enter.
+            // A test skips its JMP, so the place after the JMP must be one that control may enter.
             jumps_to(target)
         }
         Next::Leaves => Ok(()),
@@ -118,8 +118,8 @@ fn pairs(proto: &Proto, pc: usize) -> Result {
     Ok(())
 }
 
-/// A loop instruction has exactly one preparation, which goes to it; control enters a numeric loop
-/// only there, and only the loop writes its state.
+/// Checks that a loop instruction has exactly one preparation, which goes to it, that control
+/// enters a numeric loop only there, and that only the loop writes its state.
 fn loops(code: &[Instr]) -> Result {
     for (pc, &instr) in code.iter().enumerate() {
         match instr.op() {
@@ -170,8 +170,8 @@ fn loops(code: &[Instr]) -> Result {
     numeric_regions(code)
 }
 
-/// Loops nest (each begins and ends inside another or outside it), and no jump from outside enters
-/// one.
+/// Checks that loops nest (each begins and ends inside another loop or outside of it), and that no
+/// jump from outside enters one.
 fn numeric_regions(code: &[Instr]) -> Result {
     if !code.iter().any(|i| i.op() == Op::ForPrep) {
         return Ok(());
@@ -214,7 +214,7 @@ fn numeric_regions(code: &[Instr]) -> Result {
     Ok(())
 }
 
-/// Returns whether `instr` may change `R[state] .. R[state + 2]`, the loop's own FORLOOP apart.
+/// Returns whether `instr` may change `R[state] .. R[state + 2]`, except as the loop's own FORLOOP.
 fn writes_state(instr: Instr, state: usize) -> bool {
     let e = crate::effects::effects(instr);
     let last = state + 2;

@@ -1,4 +1,4 @@
-//! Code that must not verify, and why.
+//! Code that must not verify, with the reasons.
 
 use std::sync::Arc;
 
@@ -52,8 +52,8 @@ fn function(code: &[Instr]) -> Proto {
     }
 }
 
-/// Two parameters; constants 1, "x" and a string too long for a field; an upvalue; a function that
-/// captures R1.
+/// Returns a function with two parameters; constants 1, "x" and a string too long for a field name;
+/// an upvalue; and an inner function that captures R1.
 fn sample(code: &[Instr]) -> Proto {
     let mut inner = function(&[RETURN]);
     inner.upvalues = [upvalue(true, 1)][..].into();
@@ -148,7 +148,7 @@ fn registers_are_written_before_they_are_read() {
     let dead = |pc| format!("register read before it is written at instruction {pc}");
     check(&[abc(Op::Return1, 2, 0, 0)], &dead(0));
     check(&[abc(Op::Return1, 1, 0, 0)], "verifies");
-    // One way only.
+    // On one path only.
     check(
         &[abc(Op::Test, 0, 0, 0), jmp(1), abc(Op::LoadTrue, 2, 0, 0), abc(Op::Return1, 2, 0, 0)],
         &dead(3),
@@ -156,7 +156,7 @@ fn registers_are_written_before_they_are_read() {
     // TESTSET sets its register only where it jumps.
     check(&[abc(Op::TestSet, 2, 0, 0), jmp(1), RETURN, abc(Op::Return1, 2, 0, 0)], "verifies");
     check(&[abc(Op::TestSet, 2, 0, 0), jmp(0), abc(Op::Return1, 2, 0, 0)], &dead(2));
-    // The header of a call, and what a table made below releases.
+    // The header of a call, and registers that the creation of a table below them releases.
     check(&[abc(Op::Call, 0, 1, 1), abc(Op::Return1, 1, 0, 0)], &dead(1));
     check(&[abc(Op::NewTable, 0, 0, 0), abc(Op::Return1, 1, 0, 0)], &dead(1));
     // The first pass through a loop finds R2 written, the second does not.
