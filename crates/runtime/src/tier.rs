@@ -174,7 +174,7 @@ pub struct RuntimeCalls {
     /// Executes TFORPREP. Returns 0 if there is a value to be closed.
     pub for_each_prep: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
     /// Executes CLOSE of the registers from the given one on, for upvalues only. Returns 0 if there
-    /// is a variable to be closed.
+    /// is also a variable to be closed.
     pub close: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
     /// Compares two values of one type whose bits differ (given the payloads and the tag) for
     /// equality. Returns 2 if a metamethod has to be called.

@@ -1,4 +1,4 @@
-//! What definitions are written with: loads, stores, values, guards and feedback.
+//! The operations of which definitions consist: loads, stores, values, guards and feedback.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I8, I32, I64};
@@ -15,13 +15,13 @@ use perilune_runtime::value::Tag;
 use crate::form::{Field, Form, Jump, Place};
 use crate::runtime::Runtime;
 
-/// Flags of all accesses: aligned, and they do not trap.
+/// Flags of all accesses: they are aligned and do not trap.
 const MEM: MemFlagsData = MemFlagsData::trusted();
 
-/// The source location of code that is rarely executed; that of other code is 0.
+/// The source location of code that is rarely executed; other code has source location 0.
 pub const COLD: u32 = 1;
 
-/// Continues in a block. Source locations say which instructions are cold.
+/// Continues in a block. Source locations mark the instructions that are cold.
 pub fn switch(b: &mut FunctionBuilder<'_>, block: Block) {
     b.switch_to_block(block);
     let is_cold = b.func.layout.is_cold(block);
@@ -31,22 +31,22 @@ pub fn switch(b: &mut FunctionBuilder<'_>, block: Block) {
 /// Emits a part of the definition of an opcode.
 pub type Define<F> = fn(&mut Emitter<'_, F>, Op, usize);
 
-/// Emits one definition in a form.
+/// Emits one definition in one form.
 pub struct Emitter<'a, F> {
-    /// The function that is built.
+    /// The function that is being built.
     pub b: FunctionBuilder<'a>,
     /// The form.
     pub form: F,
-    /// The block that leaves the instruction for the runtime.
+    /// The block that leaves the instruction to the runtime.
     slow: Option<Block>,
-    /// Whether the current block is cold, in a compact form: blocks that follow are as well.
+    /// Whether the current block is cold in a compact form; the blocks after it are then cold too.
     is_cold: bool,
     define: Define<F>,
 }
 
 impl<'a, F: Form> Emitter<'a, F> {
-    /// Begins a definition; the current block is that of its beginning.
-    /// `define` emits the parts that the form wants in place.
+    /// Begins a definition; the current block is its entry. `define` emits those parts that the
+    /// form wants in place.
     pub fn new(b: FunctionBuilder<'a>, form: F, define: Define<F>) -> Emitter<'a, F> {
         Emitter { b, form, slow: None, is_cold: false, define }
     }
@@ -68,7 +68,7 @@ impl<'a, F: Form> Emitter<'a, F> {
         self.b.ins().get_pinned_reg(I64)
     }
 
-    /// Returns the place at an address plus offset.
+    /// Returns the place at an address plus an offset.
     pub(crate) fn at(&self, base: Value, offset: usize) -> Place {
         Place { base, offset: offset as i32 }
     }
@@ -87,12 +87,12 @@ impl<'a, F: Form> Emitter<'a, F> {
         self.b.ins().load(I64, MEM, base, offset as i32)
     }
 
-    /// Loads 32 bits, extended by zeros.
+    /// Loads 32 bits, zero-extended.
     pub(crate) fn load32(&mut self, base: Value, offset: usize) -> Value {
         self.b.ins().uload32(MEM, base, offset as i32)
     }
 
-    /// Loads a byte, extended by zeros.
+    /// Loads a byte, zero-extended.
     pub(crate) fn load8(&mut self, base: Value, offset: usize) -> Value {
         self.b.ins().uload8(I64, MEM, base, offset as i32)
     }
@@ -158,7 +158,7 @@ impl<'a, F: Form> Emitter<'a, F> {
         self.put_tagged(at, zero, tag);
     }
 
-    /// Stores an address plus tag 255 apart: the tag of a pair in 64 bits, as a byte.
+    /// Stores a value that the runtime has returned as a pair: the tag is the low byte of 64 bits.
     pub(crate) fn put_pair(&mut self, at: Place, bits: Value, tag: Value) {
         let tag = self.b.ins().ireduce(I8, tag);
         self.put(at, bits, tag);
@@ -186,7 +186,7 @@ impl<'a, F: Form> Emitter<'a, F> {
         block
     }
 
-    /// Returns a new block for operands that are less common than others, but no exception.
+    /// Returns a new block for operands that are less common than others, but not exceptional.
     pub(crate) fn alternative(&mut self) -> Block {
         if self.form.is_compact() { self.cold() } else { self.block() }
     }
@@ -196,7 +196,7 @@ impl<'a, F: Form> Emitter<'a, F> {
         self.is_cold = self.form.is_compact() && self.b.func.layout.is_cold(block);
     }
 
-    /// Returns the block that leaves the instruction for the runtime.
+    /// Returns the block that leaves the instruction to the runtime.
     pub(crate) fn slow(&mut self) -> Block {
         if let Some(block) = self.slow {
             return block;
@@ -206,39 +206,39 @@ impl<'a, F: Form> Emitter<'a, F> {
         block
     }
 
-    /// Continues in a new block if `c`, else in `other`. The new block comes next in the code:
-    /// Cranelift places the second successor of a branch first.
+    /// Continues in a new block if `c` is true, and in `other` if not. The new block comes next in
+    /// the code: Cranelift places the second successor of a branch first.
     pub(crate) fn check(&mut self, c: Value, other: Block) {
         let not = self.b.ins().icmp_imm_u(IntCC::Equal, c, 0);
         self.check_not(not, other);
     }
 
-    /// Continues in a new block unless `c`, else in `other`.
+    /// Continues in `other` if `c` is true, and in a new block if not.
     pub(crate) fn check_not(&mut self, c: Value, other: Block) {
         let on = self.block();
         self.b.ins().brif(c, other, &[], on, &[]);
         self.switch(on);
     }
 
-    /// Continues if `c`; else the runtime executes the instruction.
+    /// Continues if `c` is true; if not, the runtime executes the instruction.
     pub(crate) fn guard(&mut self, c: Value) {
         let slow = self.slow();
         self.check(c, slow);
     }
 
-    /// Continues unless `c`; else the runtime executes the instruction.
+    /// Continues unless `c` is true; if it is, the runtime executes the instruction.
     pub(crate) fn guard_not(&mut self, c: Value) {
         let slow = self.slow();
         self.check_not(c, slow);
     }
 
-    /// Continues if a tag is the wanted one; else the runtime executes the instruction.
+    /// Continues if a tag is `wanted`; if not, the runtime executes the instruction.
     pub(crate) fn guard_tag(&mut self, tag: Value, wanted: Tag) {
         let c = self.has_tag(tag, wanted);
         self.guard(c);
     }
 
-    /// Continues if no safepoint is requested; else the runtime executes the instruction.
+    /// Continues if no safepoint is requested; if one is, the runtime executes the instruction.
     pub(crate) fn guard_unpolled(&mut self) {
         let at = self.in_state(layout::state::POLL);
         let word = self.load(I32, at);
@@ -261,7 +261,7 @@ impl<'a, F: Form> Emitter<'a, F> {
         }
     }
 
-    /// Leaves the instruction for the runtime.
+    /// Leaves the instruction to the runtime.
     pub(crate) fn leave(&mut self) {
         let slow = self.slow();
         self.b.ins().jump(slow, &[]);
@@ -305,8 +305,8 @@ impl<'a, F: Form> Emitter<'a, F> {
         self.form.record(&mut self.b, offset, log_size)
     }
 
-    /// Adds 1 to a count and returns it; continues unless that reaches a threshold of the state, at
-    /// which the runtime executes the instruction. The new count is still to be stored.
+    /// Adds 1 to a count and returns it. Continues unless the count reaches a threshold of the
+    /// state; if it does, the runtime executes the instruction. The caller stores the new count.
     pub(crate) fn counted(&mut self, counter: Place, mask: usize, phase: usize) -> Value {
         let count = self.load(I32, counter);
         let count = self.b.ins().iadd_imm_s(count, 1);
@@ -320,8 +320,9 @@ impl<'a, F: Form> Emitter<'a, F> {
         count
     }
 
-    /// Leaves by a jump that leads backwards: counts the round, unless the compiler or a safepoint
-    /// is to be called. `effects` emits what the instruction does before.
+    /// Leaves the instruction by a backward jump and counts the iteration. If the compiler or a
+    /// safepoint has to be called, the runtime executes the instruction instead. `effects` emits
+    /// the effects of the instruction before the jump.
     pub(crate) fn round(&mut self, jump: Jump, effects: impl FnOnce(&mut Self)) {
         let counter = self.form.counter(&mut self.b, jump);
         let (mask, phase) = (layout::state::LOOP_MASK, layout::state::LOOP_PHASE);
@@ -332,7 +333,7 @@ impl<'a, F: Form> Emitter<'a, F> {
         self.go(jump);
     }
 
-    /// Leaves by a jump in either direction.
+    /// Leaves the instruction by a jump in either direction.
     pub(crate) fn take(&mut self, jump: Jump, effects: impl Fn(&mut Self)) {
         let direction = self.form.direction(&mut self.b, jump);
         let back = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, direction, 0);
@@ -348,13 +349,13 @@ impl<'a, F: Form> Emitter<'a, F> {
     // ---- the collector ----
 
     /// Returns the flag UNLOGGED if the tag is that of a collectable value, and zero otherwise: for
-    /// other values the flag of the object that they are stored into does not matter.
+    /// other values the flag of the object in which they are stored does not matter.
     pub(crate) fn unlogged_of(&mut self, tag: Value) -> Value {
         self.b.ins().ushr_imm_u(tag, i64::from(layout::value::UNLOGGED_SHIFT))
     }
 
-    /// Continues if a value of this tag may be stored into the object without the cold part of the
-    /// write barrier; else the runtime executes the instruction.
+    /// Continues if a value with this tag may be stored in the object without the cold path of the
+    /// write barrier; if not, the runtime executes the instruction.
     pub(crate) fn guard_barrier(&mut self, object: Value, tag: Value) {
         let slow = self.slow();
         let (done, collectable) = (self.block(), self.block());

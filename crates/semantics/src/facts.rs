@@ -1,4 +1,4 @@
-//! What generated code relies on: offsets, tags and numbers, by the names that they have in Rust.
+//! The facts that generated code relies on: offsets, tags and numbers, under their Rust names.
 
 use perilune_bytecode::feedback::{access, operands};
 use perilune_bytecode::{Instr, Op};
@@ -26,8 +26,7 @@ fn squeezed(text: &str) -> String {
     text.replace(" :: ", "::").replace(" . ", ".")
 }
 
-/// Returns everything that was taken as a constant when code was generated. Where the code is used,
-/// each is asserted.
+/// Returns all constants that generated code contains. Each is asserted where the code is used.
 #[rustfmt::skip]
 pub fn facts() -> Vec<Fact> {
     let mut facts = list![

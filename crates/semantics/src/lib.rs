@@ -2,12 +2,13 @@
 //!
 //! A definition ([`define`]) is generic over a [`Form`]: how operands are read ([`Operands`]) and
 //! how an instruction is left ([`Exits`]). The form of the generated interpreter decodes operands
-//! from the instruction word and leaves by a jump to the handler of the next instruction. The
-//! number of bytes, the feedback and the effects of an opcode are those that `perilune-bytecode`
-//! states.
+//! from the instruction word, and leaves an instruction by a jump to the handler of the next one.
+//! The number of bytes, the feedback and the effects of an opcode are those that
+//! `perilune-bytecode` states.
 //!
-//! **Invariant:** an instruction is left for the runtime ([`Exits::slow`]) before it has had an
-//! effect other than to set bits of feedback. The runtime executes it from its beginning.
+//! **Invariant:** an instruction is left to the runtime ([`Exits::slow`]) before it has had an
+//! effect other than setting bits of feedback or closing upvalues, which may be done twice. The
+//! runtime executes it from its beginning.
 #![forbid(unsafe_code)]
 
 mod emitter;

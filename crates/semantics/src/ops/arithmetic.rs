@@ -11,14 +11,14 @@ use crate::emitter::Emitter;
 use crate::form::{Field, Form, Place};
 use crate::runtime::Runtime;
 
-/// Where an operand of an operator is.
+/// The location of an operand.
 #[derive(Clone, Copy)]
 pub(super) enum Operand {
     /// In a register.
     Register(Field),
     /// Among the constants.
     Constant(Field),
-    /// It is an integer in the instruction.
+    /// An integer in the instruction.
     Immediate(Field),
 }
 
@@ -48,7 +48,7 @@ pub(super) enum Bitwise {
     ShiftRight,
 }
 
-/// An operand that was read.
+/// An operand that has been read.
 #[derive(Clone, Copy)]
 enum Read {
     /// A value in memory, and its tag.
@@ -68,7 +68,7 @@ impl<F: Form> Emitter<'_, F> {
         Read::Value(place, tag)
     }
 
-    /// Continues in a new block if the operand is an integer, else in `other`.
+    /// Continues in a new block if the operand is an integer, and in `other` if not.
     fn check_integer(&mut self, v: Read, other: cranelift_codegen::ir::Block) {
         if let Read::Value(_, tag) = v {
             let c = self.has_tag(tag, Tag::INTEGER);
@@ -89,13 +89,13 @@ impl<F: Form> Emitter<'_, F> {
         self.b.ins().fcvt_from_sint(F64, n)
     }
 
-    /// Continues in a new block with two numbers as floats, and what they were noted; with other
+    /// Continues in a new block with two numbers as floats, after recording their kinds. For other
     /// operands the runtime executes the instruction. `integers` says whether both may be integers.
     fn floats(&mut self, x: Read, y: Read, integers: bool) -> (Value, Value) {
         let joined = self.block();
         let (a, b) =
             (self.b.append_block_param(joined, F64), self.b.append_block_param(joined, F64));
-        // x is a float
+        // Here x is a float.
         if let Read::Value(px, tx) = x {
             let not = self.cold();
             let c = self.has_tag(tx, Tag::FLOAT);
@@ -119,7 +119,7 @@ impl<F: Form> Emitter<'_, F> {
             self.switch(not);
             self.guard_tag(tx, Tag::INTEGER);
         }
-        // x is an integer
+        // Here x is an integer.
         match y {
             Read::Value(py, ty) => {
                 let other = self.cold();
@@ -150,7 +150,7 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
-    /// Returns the values of two integers; goes to `other` if one is none.
+    /// Returns the values of two integers; goes to `other` if one of them is not an integer.
     fn integers(&mut self, x: Read, y: Read, other: Block) -> (Value, Value) {
         self.check_integer(x, other);
         self.check_integer(y, other);
@@ -158,7 +158,7 @@ impl<F: Form> Emitter<'_, F> {
         (self.integer(x), self.integer(y))
     }
 
-    /// `R[A]` := x op y
+    /// Emits `R[A]` := x op y.
     pub(super) fn arithmetic(&mut self, op: Numeric, x: Operand, y: Operand) {
         let (x, y) = (self.read(x), self.read(y));
         let other = self.alternative();
@@ -179,7 +179,7 @@ impl<F: Form> Emitter<'_, F> {
         self.result(f, Tag::FLOAT);
     }
 
-    /// `R[A]` := x / y
+    /// Emits `R[A]` := x / y.
     pub(super) fn divide(&mut self, x: Operand, y: Operand) {
         let (x, y) = (self.read(x), self.read(y));
         let (a, b) = self.floats(x, y, true);
@@ -187,13 +187,13 @@ impl<F: Form> Emitter<'_, F> {
         self.result(f, Tag::FLOAT);
     }
 
-    /// `R[A]` := what the runtime computes of two floats
+    /// Emits `R[A]` := the result of a function of the runtime for two floats.
     fn computed(&mut self, function: Runtime, a: Value, b: Value) {
         let f = self.call(function, &[a, b])[0];
         self.result(f, Tag::FLOAT);
     }
 
-    /// `R[A]` := x ^ y
+    /// Emits `R[A]` := x ^ y.
     pub(super) fn power(&mut self, x: Operand, y: Operand) {
         let (x, y) = (self.read(x), self.read(y));
         let (a, b) = self.floats(x, y, true);
@@ -205,8 +205,8 @@ impl<F: Form> Emitter<'_, F> {
         self.b.ins().bitcast(I64, MemFlagsData::new(), float)
     }
 
-    /// `R[A]` := x % y, or x // y, of integers of which the second is not 0. Part 1 is for floats,
-    /// for which the instruction set that is assumed has no instructions.
+    /// Emits `R[A]` := x % y, or x // y, for integers of which the second is not 0. Part 1 is for
+    /// floats, for which the assumed instruction set has no instructions.
     pub(super) fn floor_divide(&mut self, part: usize, modulo: bool, x: Operand, y: Operand) {
         let (x, y) = (self.read(x), self.read(y));
         if part == 1 {
@@ -231,7 +231,7 @@ impl<F: Form> Emitter<'_, F> {
         let quotient = self.b.ins().sdiv(a, b);
         let product = self.b.ins().imul(quotient, b);
         let rest = self.b.ins().isub(a, product);
-        // Division rounds towards 0; the quotient is to be rounded down.
+        // Division rounds towards 0, but the quotient has to be rounded down.
         let signs = self.b.ins().bxor(rest, b);
         let differ = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, signs, 0);
         let zero = self.int(0);
@@ -251,7 +251,7 @@ impl<F: Form> Emitter<'_, F> {
         self.part(1);
     }
 
-    /// `R[A]` := x op y, of integers
+    /// Emits `R[A]` := x op y, for integers.
     pub(super) fn bitwise(&mut self, op: Bitwise, x: Operand, y: Operand) {
         let (x, y) = (self.read(x), self.read(y));
         let slow = self.slow();
@@ -282,7 +282,7 @@ impl<F: Form> Emitter<'_, F> {
         self.b.ins().select(is_left, left, right)
     }
 
-    /// `R[A]` := -`R[B]`
+    /// Emits `R[A]` := -`R[B]`.
     pub(super) fn negate(&mut self) {
         let v = self.register(Field::B);
         let tag = self.tag(v);
@@ -301,7 +301,7 @@ impl<F: Form> Emitter<'_, F> {
         self.result(f, Tag::FLOAT);
     }
 
-    /// `R[A]` := ~`R[B]`
+    /// Emits `R[A]` := ~`R[B]`.
     pub(super) fn invert(&mut self) {
         let v = self.register(Field::B);
         let tag = self.tag(v);
@@ -312,7 +312,7 @@ impl<F: Form> Emitter<'_, F> {
         self.result(n, Tag::INTEGER);
     }
 
-    /// `R[A]` := #`R[B]`, of a string, or of a table without a metatable
+    /// Emits `R[A]` := #`R[B]`, for a string or a table without a metatable.
     pub(super) fn length(&mut self) {
         let v = self.register(Field::B);
         let tag = self.tag(v);

@@ -1,5 +1,5 @@
-//! Transfers between functions, by the protocol of the interpreter: a call pushes a frame of the VM
-//! stack and a return pops it, and the native stack stays as it is.
+//! Transfers between functions, following the protocol of the interpreter: a call pushes a frame on
+//! the VM stack and a return pops it, while the native stack does not change.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
@@ -15,14 +15,14 @@ use crate::runtime::Runtime;
 
 /// Logarithm to base 2 of the size of a callee's cache.
 const LOG_CACHE: u32 = 4;
-/// The distance in bytes of a frame's base from the register with the callee.
+/// The distance in bytes from the register with the callee to the frame's base.
 const RESERVED: i64 = (Frame::RESERVED * layout::value::SIZE) as i64;
 
 /// The frame that a function returns to.
 struct Caller {
     base: Value,
     instance: Value,
-    /// Where it continues.
+    /// The position at which it continues.
     pc: Value,
 }
 
@@ -34,8 +34,8 @@ impl<F: Form> Emitter<'_, F> {
         self.store(word, Place { base, offset: layout::frame::WORD });
     }
 
-    /// CALL: of a Lua function that is interpreted; in part 1, of a native function; in part 2, of
-    /// another Lua function than before; in part 3, of one that has machine code.
+    /// Emits CALL: part 0 is for a Lua function that is interpreted, part 1 for a native function,
+    /// part 2 for another Lua function than before, and part 3 for one that has machine code.
     pub(super) fn call_function(&mut self, part: usize) {
         if let 1 | 3 = part {
             self.store_position();
@@ -59,7 +59,7 @@ impl<F: Form> Emitter<'_, F> {
         let compiled = self.cold();
         self.check_enterable(instance, base, compiled);
 
-        // the record of callees
+        // The record of callees.
         let record = self.record(layout::instance::CALLEES, LOG_CACHE);
         let known = self.load64(record, layout::callee_cache::CALLEE);
         let different = self.cold();
@@ -67,7 +67,7 @@ impl<F: Form> Emitter<'_, F> {
         if part == 0 {
             self.check(same, different);
         } else {
-            // part 2 is for calls that have several
+            // Part 2 is for calls that have several callees.
             self.count_callee(record, known, same, different);
         }
         self.count_entry(instance);
@@ -80,7 +80,7 @@ impl<F: Form> Emitter<'_, F> {
         let empty = self.int(Link::new(0, 0, 0).0 as i64);
         let link = self.b.ins().bor(distance, empty);
         self.store(link, Place { base, offset: layout::frame::LINK });
-        // Loaded again, as it would be kept in a native frame otherwise.
+        // It is loaded again, since otherwise it would have to be kept in a native frame.
         let function = self.bits(callee);
         let instance = self.load64(function, layout::closure::INSTANCE);
         let end = self.arguments_end(base);
@@ -104,8 +104,8 @@ impl<F: Form> Emitter<'_, F> {
         self.part(1);
     }
 
-    /// Counts another callee than the one that is known in a record, and continues; there has to be
-    /// one. `same`: whether it is the same.
+    /// Counts a callee other than the one in a record, and continues; if the record has none, the
+    /// runtime executes the instruction. `same` says whether the callee is the one in the record.
     fn count_callee(&mut self, record: Value, known: Value, same: Value, different: Block) {
         let entered = self.block();
         self.b.ins().brif(same, entered, &[], different, &[]);
@@ -121,7 +121,7 @@ impl<F: Form> Emitter<'_, F> {
         self.switch(entered);
     }
 
-    /// CONCAT
+    /// Emits CONCAT.
     pub(super) fn join(&mut self) {
         self.store_position();
         let status = self.call(Runtime::Concat, &[])[0];
@@ -129,8 +129,8 @@ impl<F: Form> Emitter<'_, F> {
     }
 
     /// Continues if a function can be entered with a frame at `base`: it takes no extra arguments,
-    /// has room, and neither the compiler nor a safepoint is to be called. Goes to `compiled` if it
-    /// has machine code.
+    /// there is room for its frame, and neither the compiler nor a safepoint has to be called. Goes
+    /// to `compiled` if the function has machine code.
     fn check_enterable(&mut self, instance: Value, base: Value, compiled: Block) {
         let slot = self.load64(instance, layout::instance::SLOT);
         let entry = self.load64(slot, 0);
@@ -153,7 +153,7 @@ impl<F: Form> Emitter<'_, F> {
         self.counted(entries, mask, phase);
     }
 
-    /// Counts an entry. The count is loaded again, as fewer values are live then.
+    /// Counts an entry. The count is loaded again, so that fewer values are live before.
     fn count_entry(&mut self, instance: Value) {
         let entries = self.at(instance, layout::instance::ENTRIES);
         let count = self.load(I32, entries);
@@ -161,7 +161,7 @@ impl<F: Form> Emitter<'_, F> {
         self.store(count, entries);
     }
 
-    /// Returns the end of the arguments that begin at an address, by operand B.
+    /// Returns the end of the arguments that begin at an address, according to operand B.
     fn arguments_end(&mut self, first: Value) -> Value {
         let b = self.number(Field::B);
         let (open, counted) = (self.cold(), self.block());
@@ -177,7 +177,7 @@ impl<F: Form> Emitter<'_, F> {
         end
     }
 
-    /// Sets the parameters to nil for which there are no arguments; `end` is that of the arguments.
+    /// Sets the parameters without arguments to nil; `end` is the end of the arguments.
     fn clear_parameters(&mut self, base: Value, instance: Value, end: Value) {
         let (fill, done) = (self.cold(), self.block());
         let at = self.b.append_block_param(fill, I64);
@@ -193,9 +193,9 @@ impl<F: Form> Emitter<'_, F> {
         self.switch(done);
     }
 
-    /// TAILCALL of a Lua function that is interpreted, by one without extra arguments, if there is
-    /// nothing to close; in part 1, of a native function, whose results the RETURN that follows
-    /// returns.
+    /// Emits TAILCALL: part 0 is for a Lua function that is interpreted, called by one without
+    /// extra arguments, if there is nothing to close. Part 1 is for a native function, whose
+    /// results are returned by the RETURN that follows.
     pub(super) fn tail_call(&mut self, part: usize) {
         if part == 1 {
             self.store_position();
@@ -228,7 +228,7 @@ impl<F: Form> Emitter<'_, F> {
         self.count_callee(record, known, same, different);
         self.count_entry(instance);
 
-        // The new frame is at the place of the old one.
+        // The new frame replaces the old one in its place.
         self.store(function, Place { base, offset: layout::frame::CALLEE });
         let word = self.int(FrameWord::new(FrameWord::INTERPRETER, 0).0 as i64);
         self.store(word, Place { base, offset: layout::frame::WORD });
@@ -262,8 +262,8 @@ impl<F: Form> Emitter<'_, F> {
         self.part(1);
     }
 
-    /// Returns the caller's frame, if this is a return to an interpreted function, with the
-    /// instruction that called.
+    /// Returns the caller's frame and the instruction that made the call, if this is a return to an
+    /// interpreted function.
     fn caller(&mut self) -> (Caller, Value) {
         let base = self.form.base();
         let link = self.load(I64, Place { base, offset: layout::frame::LINK });
@@ -274,7 +274,7 @@ impl<F: Form> Emitter<'_, F> {
         let bytes = self.b.ins().ishl_imm_u(distance, i64::from(layout::value::LOG_SIZE));
         let caller = self.b.ins().isub(base, bytes);
         let word = self.load(I64, Place { base: caller, offset: layout::frame::WORD });
-        // An interpreted frame's word is its pc.
+        // The word of an interpreted frame is its pc.
         let code = self.b.ins().ushr_imm_u(word, i64::from(FrameWord::PC_BITS));
         self.guard_not(code);
         let function = self.load(I64, Place { base: caller, offset: layout::frame::CALLEE });
@@ -285,15 +285,15 @@ impl<F: Form> Emitter<'_, F> {
         (Caller { base: caller, instance, pc }, call)
     }
 
-    /// Returns whether an instruction is a CALL for so many values.
+    /// Returns whether an instruction is a CALL for this number of results.
     fn is_call_for(&mut self, call: Value, results: u8) -> Value {
-        // operations on 32 bits take numbers as they are
+        // Operations on 32 bits take constants as they are.
         let wanted = u32::from(results + 1) << 24 | Op::Call as u32;
         let parts = self.b.ins().band_imm_u(call, 0xFF00_00FF);
         self.b.ins().icmp_imm_u(IntCC::Equal, parts, i64::from(wanted))
     }
 
-    /// Continues if an instruction is a CALL, else in `other`.
+    /// Continues if an instruction is a CALL, and in `other` if not.
     fn check_call(&mut self, call: Value, other: Block) {
         let op = self.b.ins().band_imm_u(call, 0xFF);
         let is_call = self.b.ins().icmp_imm_u(IntCC::Equal, op, Op::Call as i64);
@@ -301,8 +301,8 @@ impl<F: Form> Emitter<'_, F> {
     }
 
     /// Returns the values from `from` up to `end` to an instruction that called a metamethod or an
-    /// iterator: of those, some want one value in their register A, stores want none, and TFORCALL
-    /// wants as many as operand C says. Others are left for the runtime.
+    /// iterator. Some of these instructions want one value in their register A, stores want none,
+    /// and TFORCALL wants as many as operand C says. Others are left to the runtime.
     fn return_to_other(&mut self, caller: &Caller, call: Value, from: Value, end: Value) {
         let size = layout::value::SIZE as i64;
         let op = self.b.ins().band_imm_u(call, 0xFF);
@@ -344,7 +344,7 @@ impl<F: Form> Emitter<'_, F> {
         self.return_to(caller);
     }
 
-    /// Returns the place of the first result, given the CALL.
+    /// Returns the place of the first result, given the CALL instruction.
     fn destination(&mut self, caller: &Caller, call: Value) -> Place {
         let a = self.b.ins().uextend(I64, call);
         let a = self.b.ins().ushr_imm_u(a, i64::from(Instr::A_SHIFT));
@@ -359,8 +359,9 @@ impl<F: Form> Emitter<'_, F> {
         self.form.resume(&mut self.b, caller.base, caller.instance, caller.pc);
     }
 
-    /// RETURN of any number of values; in part 1, of a function with upvalues that may have to be
-    /// closed; in part 2, to another instruction than a CALL, when nothing is left to be closed.
+    /// Emits RETURN of any number of values. Part 1 is for functions with upvalues that may have to
+    /// be closed, and part 2 for returns to an instruction other than CALL when nothing remains to
+    /// be closed.
     pub(super) fn return_values(&mut self, part: usize) {
         if part == 2 {
             let (caller, call) = self.caller();
@@ -382,7 +383,7 @@ impl<F: Form> Emitter<'_, F> {
         self.return_open();
     }
 
-    /// Returns the operands, from `R[A]` on, when nothing is left to be closed.
+    /// Returns the operands, from `R[A]` on, when nothing remains to be closed.
     fn return_open(&mut self) {
         let (caller, call) = self.caller();
         let other = self.cold();
@@ -418,8 +419,8 @@ impl<F: Form> Emitter<'_, F> {
         self.move_values((from, end), (to, wanted_end));
     }
 
-    /// Moves the values of one range of slots to the beginning of another, and fills what is left
-    /// of that with nils.
+    /// Moves the values in one range of slots to the beginning of another, and fills the rest of
+    /// that range with nils.
     fn move_values(&mut self, (from, end): (Value, Value), (to, wanted_end): (Value, Value)) {
         let size = layout::value::SIZE as i64;
         let (copying, copy, filling, fill, done) =
@@ -448,8 +449,8 @@ impl<F: Form> Emitter<'_, F> {
         self.switch(done);
     }
 
-    /// RETURN1; in part 1, to a CALL that wants another number of values; in part 2, to another
-    /// instruction.
+    /// Emits RETURN1. Part 1 is for returns to a CALL that wants another number of values, and part
+    /// 2 for returns to another instruction.
     pub(super) fn return_one(&mut self, part: usize) {
         let (caller, call) = self.caller();
         if part == 0 {
@@ -468,7 +469,7 @@ impl<F: Form> Emitter<'_, F> {
         self.return_range(part, &caller, call, (from, end));
     }
 
-    /// RETURN0; parts as for [`Emitter::return_one`]
+    /// Emits RETURN0, with parts as for [`Emitter::return_one`].
     pub(super) fn return_nothing(&mut self, part: usize) {
         let (caller, call) = self.caller();
         if part == 0 {
@@ -483,7 +484,7 @@ impl<F: Form> Emitter<'_, F> {
         self.return_range(part, &caller, call, (end, end));
     }
 
-    /// Returns a range of values, in part 1 to a CALL, in part 2 to another instruction.
+    /// Returns a range of values: in part 1 to a CALL, in part 2 to another instruction.
     fn return_range(
         &mut self,
         part: usize,

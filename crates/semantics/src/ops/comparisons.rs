@@ -49,7 +49,7 @@ impl Order {
 
 impl<F: Form> Emitter<'_, F> {
     /// Takes the jump that follows if `c`, a byte that is 0 or 1, equals the lowest bit of operand
-    /// C, else continues after it.
+    /// C; if not, continues after it.
     fn test_is(&mut self, c: Value) {
         let wanted = self.number(Field::C);
         let wanted = self.b.ins().ireduce(I8, wanted);
@@ -63,7 +63,7 @@ impl<F: Form> Emitter<'_, F> {
         self.take(Jump::Following, |_| {});
     }
 
-    /// `R[A] op R[B]`; in part 1, of strings
+    /// Emits `R[A] op R[B]`; part 1 is for strings.
     pub(super) fn order(&mut self, part: usize, order: Order) {
         let (x, y) = (self.register(Field::A), self.register(Field::B));
         if part == 1 {
@@ -104,7 +104,7 @@ impl<F: Form> Emitter<'_, F> {
         self.test_is(result);
     }
 
-    /// `R[A] op sB`
+    /// Emits `R[A] op sB`.
     pub(super) fn order_immediate(&mut self, order: Order) {
         let x = self.register(Field::A);
         let tag = self.tag(x);
@@ -134,7 +134,7 @@ impl<F: Form> Emitter<'_, F> {
         self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, distance, 2)
     }
 
-    /// `R[A] == R[B]`
+    /// Emits `R[A] == R[B]`.
     pub(super) fn equal(&mut self) {
         let (x, y) = (self.register(Field::A), self.register(Field::B));
         let (tx, ty) = (self.tag(x), self.tag(y));
@@ -145,7 +145,7 @@ impl<F: Form> Emitter<'_, F> {
         let float = i64::from(Tag::FLOAT.0);
         let plain = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, tx, float);
         self.check(plain, objects);
-        // nil, a boolean or integers
+        // Both are nil, booleans or integers.
         self.note(seen::INT);
         let (a, b) = (self.bits(x), self.bits(y));
         let equal = self.b.ins().icmp(IntCC::Equal, a, b);
@@ -162,7 +162,7 @@ impl<F: Form> Emitter<'_, F> {
         let differ = self.cold();
         self.check(c, differ);
         self.b.ins().jump(test, &[BlockArg::from(c)]);
-        // strings of which one is short differ, and so do tables without `__eq`
+        // Strings of which one is short are different, and so are tables without `__eq`.
         self.switch(differ);
         let (tables, unequal) = (self.cold(), self.cold());
         let strings = self.has_tag(tx, Tag::STRING);
@@ -196,13 +196,14 @@ impl<F: Form> Emitter<'_, F> {
         self.b.ins().jump(test, &[BlockArg::from(both)]);
     }
 
-    /// Continues if a table is known to have no `__eq`; else the runtime executes the instruction.
+    /// Continues if a table is known to have no `__eq`; if not, the runtime executes the
+    /// instruction.
     fn guard_no_eq(&mut self, table: Value) {
         let (has_meta, materialized, known) = (self.cold(), self.cold(), self.cold());
         let meta = self.load64(table, layout::table::META);
         self.b.ins().brif(meta, has_meta, &[], known, &[]);
         self.switch(has_meta);
-        // a metatable with nothing but `__index`
+        // A metatable with nothing but `__index`.
         let tagged = self.b.ins().band_imm_u(meta, TAGGED as i64);
         self.b.ins().brif(tagged, known, &[], materialized, &[]);
         self.switch(materialized);
@@ -213,7 +214,7 @@ impl<F: Form> Emitter<'_, F> {
         self.switch(known);
     }
 
-    /// Continues if a string is short; else the runtime executes the instruction.
+    /// Continues if a string is short; if not, the runtime executes the instruction.
     fn guard_short(&mut self, string: Value) {
         let class = self.at(string, layout::header::AUX);
         let class = self.load(I8, class);
@@ -221,7 +222,7 @@ impl<F: Form> Emitter<'_, F> {
         self.guard(short);
     }
 
-    /// `R[A] == K[B]`
+    /// Emits `R[A] == K[B]`.
     pub(super) fn equal_constant(&mut self) {
         let (x, y) = (self.register(Field::A), self.constant(Field::B));
         let (tx, ty) = (self.tag(x), self.tag(y));
@@ -231,7 +232,7 @@ impl<F: Form> Emitter<'_, F> {
         let same = self.b.ins().icmp(IntCC::Equal, tx, ty);
         self.check(same, kinds_differ);
         let (a, b) = (self.bits(x), self.bits(y));
-        // a string, most of all
+        // In most cases it is a string.
         let string = self.has_tag(tx, Tag::STRING);
         self.check(string, no_string);
         let c = self.b.ins().icmp(IntCC::Equal, a, b);
@@ -242,7 +243,7 @@ impl<F: Form> Emitter<'_, F> {
         self.guard_short(b);
         let no = self.b.ins().iconst(I8, 0);
         self.b.ins().jump(test, &[BlockArg::from(no)]);
-        // nil, a boolean or an integer
+        // Here it is nil, a boolean or an integer.
         self.switch(no_string);
         let is_float = self.has_tag(tx, Tag::FLOAT);
         self.check_not(is_float, floats);
@@ -263,7 +264,7 @@ impl<F: Form> Emitter<'_, F> {
         self.test_is(result);
     }
 
-    /// `R[A] == sB`
+    /// Emits `R[A] == sB`.
     pub(super) fn equal_immediate(&mut self) {
         let x = self.register(Field::A);
         let tag = self.tag(x);
@@ -288,8 +289,8 @@ impl<F: Form> Emitter<'_, F> {
         self.test_is(result);
     }
 
-    /// TEST and TESTSET: jumps if the truth of the value equals operand C, and then moves the value
-    /// to `to`, if there is one.
+    /// Emits TEST and TESTSET: jumps if the truth of the value equals operand C, after moving the
+    /// value to `to`, if there is one.
     pub(super) fn test(&mut self, field: Field, to: Option<Field>) {
         let from = self.register(field);
         let tag = self.tag(from);

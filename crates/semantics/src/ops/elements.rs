@@ -14,13 +14,13 @@ use crate::emitter::Emitter;
 use crate::form::{Field, Form, Place};
 use crate::runtime::Runtime;
 
-/// The tag of the elements of an array of numbers is its kind and this.
+/// The difference between the tag of the elements of an array of numbers and its kind.
 const TAG_OF_KIND: i64 = (Tag::INTEGER.0 - ArrayKind::Int as u8) as i64;
 
 /// An element of the array part of a table.
 struct Element {
     table: Value,
-    /// Counted from 0.
+    /// The index, counted from 0.
     index: Value,
     array: Value,
 }
@@ -58,8 +58,8 @@ impl<F: Form> Emitter<'_, F> {
         self.b.ins().icmp_imm_u(IntCC::Equal, kind, wanted as i64)
     }
 
-    /// `R[A]` := the element of a table under an integer key; goes to `outside` if the array has
-    /// none.
+    /// Emits `R[A]` := the element of a table under an integer key; goes to `outside` if the array
+    /// has none.
     fn load_element(&mut self, table: Value, key: Value, outside: Block) {
         let e = self.array_element(table, key, outside);
         let payload = self.payload(&e);
@@ -97,13 +97,13 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
-    /// `R[A]` := what the runtime finds in a table under a key
+    /// Emits `R[A]` := the value that the runtime finds in a table under a key.
     fn load_any(&mut self, table: Value, bits: Value, tag: Value) {
         let found = self.call(Runtime::GetAny, &[table, bits, tag]);
         self.loaded(&found);
     }
 
-    /// Ends a load with what the runtime has found: payload and tag.
+    /// Ends a load with the payload and the tag that the runtime has found.
     fn loaded(&mut self, found: &[Value]) {
         let hit = self.b.ins().icmp_imm_u(IntCC::NotEqual, found[1], MISS);
         self.guard(hit);
@@ -112,7 +112,7 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
-    /// Returns whether the value with this tag and payload is a short string, as a branch to
+    /// Continues in a new block if the value with this tag and payload is a short string, and in
     /// `other` if not.
     fn check_short(&mut self, tag: Value, string: Value, other: Block) {
         let is_string = self.has_tag(tag, Tag::STRING);
@@ -120,7 +120,7 @@ impl<F: Form> Emitter<'_, F> {
         self.check_class(string, other);
     }
 
-    /// Continues in a new block if a string is short, else in `other`.
+    /// Continues in a new block if a string is short, and in `other` if not.
     fn check_class(&mut self, string: Value, other: Block) {
         let class = self.at(string, layout::header::AUX);
         let class = self.load(I8, class);
@@ -129,7 +129,7 @@ impl<F: Form> Emitter<'_, F> {
         self.check(c, other);
     }
 
-    /// Continues with a table and an integer key; returns where other keys go.
+    /// Continues with a table and an integer key; returns the block for other keys.
     fn check_element(&mut self, object: Place, key_tag: Value) -> Block {
         let tag = self.tag(object);
         self.guard_tag(tag, Tag::TABLE);
@@ -139,7 +139,7 @@ impl<F: Form> Emitter<'_, F> {
         other
     }
 
-    /// `R[A]` := `R[B][R[C]]`
+    /// Emits `R[A]` := `R[B][R[C]]`.
     pub(super) fn get_table(&mut self, part: usize) {
         let (object, key) = (self.register(Field::B), self.register(Field::C));
         let (table, bits) = (self.bits(object), self.bits(key));
@@ -170,7 +170,7 @@ impl<F: Form> Emitter<'_, F> {
         self.load_any(table, bits, key_tag);
     }
 
-    /// `R[A]` := `R[B][integer C]`
+    /// Emits `R[A]` := `R[B][integer C]`.
     pub(super) fn get_element(&mut self, part: usize) {
         let object = self.register(Field::B);
         let table = self.bits(object);
@@ -188,8 +188,8 @@ impl<F: Form> Emitter<'_, F> {
         self.load_any(table, key, tag);
     }
 
-    /// Stores a value into an element under an integer key; goes to `other` if the array part has
-    /// none, or if more is to be done.
+    /// Stores a value in an element under an integer key; goes to `other` if the array part has
+    /// none, or if more has to be done.
     fn store_element(&mut self, table: Value, key: Value, v: (Value, Value), other: Block) {
         let (bits, tag) = v;
         let e = self.array_element(table, key, other);
@@ -229,7 +229,7 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
-    /// Has the runtime store a value under an integer key, and record the access.
+    /// Makes the runtime store a value under an integer key and record the access.
     fn store_int(&mut self, table: Value, key: Value, v: (Value, Value)) {
         let cell = self.form.cell(&mut self.b);
         let cell = self.b.ins().iadd_imm_s(cell.base, i64::from(cell.offset));
@@ -239,7 +239,7 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
-    /// `R[A][R[B]]` := the value at a place
+    /// Emits `R[A][R[B]]` := the value at a place.
     pub(super) fn set_table(&mut self, part: usize, from: impl FnOnce(&mut Self) -> Place) {
         let (object, key) = (self.register(Field::A), self.register(Field::B));
         let from = from(self);
@@ -266,7 +266,7 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
-    /// `R[A][integer B]` := the value at a place
+    /// Emits `R[A][integer B]` := the value at a place.
     pub(super) fn set_element(&mut self, part: usize, from: impl FnOnce(&mut Self) -> Place) {
         let object = self.register(Field::A);
         let from = from(self);

@@ -1,4 +1,4 @@
-//! Fields with constant names, by inline caches.
+//! Accesses to fields with constant names, through inline caches.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
@@ -17,21 +17,21 @@ use crate::runtime::Runtime;
 const LOG_CACHE: u32 = 6;
 /// Size of an entry of a cache.
 const ENTRY: i64 = size_of::<FieldEntry>() as i64;
-/// The tag of a result of the runtime that is none.
+/// The tag with which the runtime says that it has no result.
 pub(super) const MISS: i64 = 0xFF;
 
-/// A field to be looked up in a table.
+/// A field that is to be looked up in a table.
 struct Lookup {
     object: Value,
     shape: Value,
     /// Whether the instruction is SELF.
     method: bool,
-    /// Where caches of the state, and the cells of environments, are looked into.
+    /// The block that uses caches of the state and cells of environments.
     indirect: Block,
 }
 
 impl<F: Form> Emitter<'_, F> {
-    /// Returns the place of the slot that a cache names, in a table.
+    /// Returns the place of the slot in a table that a cache names.
     fn slot(&mut self, cache: Value, table: Value) -> Place {
         let slot = self.load32(cache, field_cache::SLOT);
         let fields = self.load64(table, layout::table::FIELDS);
@@ -39,11 +39,11 @@ impl<F: Form> Emitter<'_, F> {
         Place { base, offset: 0 }
     }
 
-    /// `R[A]` := `R[B][K[C]]`; for SELF, `R[A+2]` := `R[B]` as well.
+    /// Emits `R[A]` := `R[B][K[C]]`; for SELF, also `R[A+2]` := `R[B]`.
     ///
     /// Part 2 is for the further entries of the cache, part 4 for the cache of the state, part 3
-    /// for methods of strings, and part 1 for what the runtime finds by the caches, such as fields
-    /// of environments, whose values are in cells.
+    /// for methods of strings, and part 1 for fields that the runtime finds through the caches,
+    /// such as those of environments, whose values are in cells.
     pub(super) fn get_field(&mut self, part: usize, method: bool) {
         let from = self.register(Field::B);
         let object = self.bits(from);
@@ -117,7 +117,7 @@ impl<F: Form> Emitter<'_, F> {
         self.part(3);
     }
 
-    /// `R[A]` := a method of the string `R[B]`
+    /// Emits `R[A]` := a method of the string `R[B]`.
     fn get_method(&mut self, method: bool) {
         let from = self.register(Field::B);
         let (object, tag) = (self.bits(from), self.tag(from));
@@ -150,7 +150,8 @@ impl<F: Form> Emitter<'_, F> {
         self.found_field(method, (object, tag), (v, found_tag));
     }
 
-    /// Looks a field up by one entry of a cache; goes to `other` if the entry is for other tables.
+    /// Looks up a field through one entry of a cache; goes to `other` if the entry is for other
+    /// tables.
     fn try_entry(&mut self, lookup: &Lookup, entry: Value, other: Block) {
         let &Lookup { object, shape, method, indirect } = lookup;
         let table_tag = self.b.ins().iconst(I8, i64::from(Tag::TABLE.0));
@@ -165,7 +166,8 @@ impl<F: Form> Emitter<'_, F> {
         self.check(tag, own_nil);
         let v = self.bits(slot);
         self.found_field(method, receiver, (v, tag));
-        // nil, without a metatable, or if the entry knows that the chain has no such field either
+        // The result is nil if there is no metatable, or if the entry knows that the chain does not
+        // have the field either.
         self.switch(own_nil);
         let meta = self.load64(object, layout::table::META);
         self.b.ins().brif(meta, not_own, &[], absent, &[]);
@@ -184,7 +186,7 @@ impl<F: Form> Emitter<'_, F> {
         let c = self.b.ins().icmp(IntCC::Equal, epoch, known);
         self.check(c, other);
 
-        // in a table of the chain
+        // The field is in a table of the chain.
         let holder = self.load64(entry, field_cache::HOLDER);
         self.check(holder, absent);
         let holder_shape = self.load32(entry, field_cache::HOLDER_SHAPE);
@@ -198,7 +200,7 @@ impl<F: Form> Emitter<'_, F> {
         self.switch(dictionary);
         let number = self.load32(entry, field_cache::SLOT);
         let nodes = self.load64(holder, layout::table::NODES);
-        // a node has 24 bytes
+        // A node has 24 bytes.
         let eight = self.b.ins().ishl_imm_u(number, 3);
         let node = self.element(nodes, number, 4);
         let node = self.b.ins().iadd(node, eight);
@@ -215,8 +217,8 @@ impl<F: Form> Emitter<'_, F> {
         self.found_field(method, receiver, (zero, nil));
     }
 
-    /// Returns the place of the field in a table by the cache of the state; goes to `other` if that
-    /// does not know.
+    /// Returns the place of the field in a table according to the cache of the state; goes to
+    /// `other` if that has no entry for it.
     fn megamorphic_slot(&mut self, table: Value, other: Block) -> Place {
         let cache = self.record(layout::instance::FIELDS, LOG_CACHE);
         let more = self.load64(cache, field_cache::MORE);
@@ -242,8 +244,8 @@ impl<F: Form> Emitter<'_, F> {
         Place { base, offset: 0 }
     }
 
-    /// Returns the first of a cache's further entries, and the end of them; goes to `megamorphic`
-    /// if the cache of the state is to be asked. Without further entries, the runtime executes the
+    /// Returns the first of a cache's further entries, and their end; goes to `megamorphic` if the
+    /// cache of the state has to be used. Without further entries, the runtime executes the
     /// instruction.
     fn further_entries(&mut self, cache: Value, megamorphic: Block) -> (Value, Value) {
         let entries = self.load64(cache, field_cache::MORE);
@@ -266,7 +268,7 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
-    /// `R[A][K[B]]` := the value at a place; parts as for [`Emitter::get_field`]
+    /// Emits `R[A][K[B]]` := the value at a place, with parts as for [`Emitter::get_field`].
     pub(super) fn set_field(&mut self, part: usize, from: impl FnOnce(&mut Self) -> Place) {
         let to = self.register(Field::A);
         let from = from(self);
@@ -325,8 +327,8 @@ impl<F: Form> Emitter<'_, F> {
         self.part(1);
     }
 
-    /// Ends the block: goes to `lacks` if the table has no `__newindex`, as far as its metatable's
-    /// bits say.
+    /// Ends the block: goes to `lacks` if the bits of the table's metatable rule out a
+    /// `__newindex`, and to `unknown` if not.
     fn without_newindex(&mut self, table: Value, lacks: Block, unknown: Block) {
         let meta = self.load64(table, layout::table::META);
         let (some, real) = (self.block(), self.block());
@@ -341,13 +343,13 @@ impl<F: Form> Emitter<'_, F> {
     }
 
     /// Stores a value in the slot that an entry of a cache names, and ends the instruction; goes to
-    /// `other` if there is more to be done.
+    /// `other` if more has to be done.
     fn set_own(&mut self, table: Value, entry: Value, v: (Value, Value), other: Block) {
         let slot = self.slot(entry, table);
         self.set_slot(table, slot, v, other);
     }
 
-    /// Does the same as [`Emitter::set_own`] for a slot.
+    /// Like [`Emitter::set_own`], for a given slot.
     fn set_slot(&mut self, table: Value, slot: Place, v: (Value, Value), other: Block) {
         let old = self.tag(slot);
         let (absent, present) = (self.cold(), self.block());

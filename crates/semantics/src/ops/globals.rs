@@ -1,4 +1,4 @@
-//! Globals: accesses to a field of the table that an upvalue holds, by a cell.
+//! Globals: accesses to a field of the table in an upvalue, through a cell.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
@@ -10,7 +10,7 @@ use crate::form::{Field, Form, Place};
 
 impl<F: Form> Emitter<'_, F> {
     /// Returns the cell of the global that the instruction accesses, if the environment in the
-    /// upvalue is the one that the cell was found in.
+    /// upvalue is the one in which the cell was found.
     fn global_cell(&mut self, upvalue: Field) -> Value {
         let up = self.upvalue(upvalue);
         let place = self.load64(up, layout::closure::PLACE);

@@ -17,7 +17,7 @@ impl<F: Form> Emitter<'_, F> {
         self.register(Field::A).plus(layout::value::nth(n))
     }
 
-    /// FORPREP of integers with the step 1 or -1.
+    /// Emits FORPREP for integers with the step 1 or -1.
     pub(super) fn prepare_loop(&mut self) {
         let (index, limit, step) = (self.after_a(0), self.after_a(1), self.after_a(2));
         for at in [index, limit, step] {
@@ -50,7 +50,7 @@ impl<F: Form> Emitter<'_, F> {
         self.go(Jump::Past);
     }
 
-    /// FORLOOP
+    /// Emits FORLOOP.
     pub(super) fn numeric_round(&mut self) {
         // The operand is decoded once: Cranelift does not merge loads across stores.
         let index = self.register(Field::A);
@@ -81,7 +81,7 @@ impl<F: Form> Emitter<'_, F> {
         let n = self.b.ins().fadd(n, by);
         let (upwards, downwards) = (self.cold(), self.cold());
         let (round, end) = (self.cold(), self.cold());
-        // A step that is no number makes no round either way.
+        // A step that is not a number ends the loop in either case.
         let sign = self.bits(step);
         let up = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, sign, 0);
         self.b.ins().brif(up, upwards, &[], downwards, &[]);
@@ -100,7 +100,7 @@ impl<F: Form> Emitter<'_, F> {
         });
     }
 
-    /// TFORPREP without a value to be closed.
+    /// Emits TFORPREP without a value to be closed.
     pub(super) fn start_generic(&mut self) {
         let closing = self.after_a(3);
         let tag = self.tag(closing);
@@ -112,7 +112,7 @@ impl<F: Form> Emitter<'_, F> {
         self.go(Jump::Ahead);
     }
 
-    /// TFORCALL of a loop that runs inline, over a table.
+    /// Emits TFORCALL of a loop over a table that runs inline.
     pub(super) fn generic_call(&mut self, part: usize) {
         if part == 0 {
             let object = self.after_a(1);
@@ -127,7 +127,7 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
-    /// TFORLOOP
+    /// Emits TFORLOOP.
     pub(super) fn generic_round(&mut self) {
         let first = self.register(Field::A);
         let (control, key) = (first.plus(layout::value::nth(2)), first.plus(layout::value::nth(4)));

@@ -1,7 +1,7 @@
 //! The definitions, by opcode.
 //!
-//! A definition may have parts beyond the first: code that calls the runtime is a part of its own,
-//! so that the first part needs no native frame.
+//! A definition may have several parts: code that calls the runtime is in a part of its own, so
+//! that the first part needs no native frame.
 
 mod arithmetic;
 mod calls;
@@ -23,7 +23,7 @@ use crate::runtime::Runtime;
 use arithmetic::{Bitwise, Numeric, Operand};
 use comparisons::Order;
 
-/// Returns the number of parts that the definition of an opcode has; 0 if there is none, and the
+/// Returns the number of parts of an opcode's definition; 0 if there is no definition, so that the
 /// runtime executes every such instruction.
 pub fn parts(op: Op) -> usize {
     match op {
@@ -50,8 +50,8 @@ pub fn parts(op: Op) -> usize {
     }
 }
 
-/// Returns the function of the runtime that executes the instructions of an opcode which their
-/// definition leaves to it.
+/// Returns the function of the runtime that executes those instructions of an opcode that its
+/// definition leaves to the runtime.
 pub fn step(op: Op) -> Runtime {
     match op {
         Op::GetField | Op::SelfK => Runtime::StepGetField,
@@ -74,7 +74,7 @@ pub fn step(op: Op) -> Runtime {
 /// Emits a part of the definition of an opcode.
 ///
 /// # Panics
-/// If there is no such part.
+/// Panics if there is no such part.
 pub fn define<F: Form>(e: &mut Emitter<'_, F>, op: Op, part: usize) {
     assert!(part < parts(op), "{op:?} has no part {part}");
     use Field::{A, B, Bx, C};
@@ -170,7 +170,7 @@ pub fn define<F: Form>(e: &mut Emitter<'_, F>, op: Op, part: usize) {
         Op::TForPrep => e.start_generic(),
         Op::TForCall => e.generic_call(part),
         Op::TForLoop => e.generic_round(),
-        // the frame was laid out by the call
+        // The call has already set up the frame.
         Op::VarArgPrep => e.next(),
         Op::SelfR | Op::Tbc | Op::ExtraArg => {
             unreachable!("there is no definition")

@@ -10,7 +10,7 @@ use crate::emitter::Emitter;
 use crate::form::{Field, Form, Jump, Place};
 
 impl<F: Form> Emitter<'_, F> {
-    /// `R[A]` := the value at a place
+    /// Emits `R[A]` := the value at a place.
     pub(super) fn move_from(&mut self, jump: Jump, from: impl FnOnce(&mut Self) -> Place) {
         let from = from(self);
         let to = self.register(Field::A);

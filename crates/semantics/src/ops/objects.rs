@@ -15,7 +15,7 @@ use crate::runtime::Runtime;
 /// Logarithm to base 2 of the size of the record of an allocation site.
 const LOG_SITE: u32 = size_of::<Site>().trailing_zeros();
 
-// What is written as one word.
+// Fields that are written as one word.
 const _: () = assert!(
     layout::table::ARRAY_CAP == layout::table::ARRAY_LEN + 4
         && layout::table::FIELDS_CAP == layout::table::NODES_USED + 5
@@ -24,7 +24,7 @@ const _: () = assert!(
 );
 
 impl<F: Form> Emitter<'_, F> {
-    /// `R[A]` := a table; part 1 is for tables that do not fit into the current hole.
+    /// Emits `R[A]` := a new table; part 1 is for tables that do not fit into the current hole.
     pub(super) fn new_table(&mut self, part: usize) {
         if part == 1 {
             let instance = self.form.instance();
@@ -40,7 +40,7 @@ impl<F: Form> Emitter<'_, F> {
         let site = self.record(layout::instance::SITES, LOG_SITE);
         let shape = self.load64(site, layout::site::SHAPE);
         self.check(shape, large);
-        // as `State::alloc` and `Table::new` do
+        // This follows `State::alloc` and `Table::new`.
         let state = self.state();
         let table = self.load64(state, layout::state::CURSOR);
         let count = self.number(Field::B);
@@ -58,7 +58,7 @@ impl<F: Form> Emitter<'_, F> {
         self.store(lengths, at);
         let fields_at = self.at(table, layout::table::FIELDS);
         self.store(fields, fields_at);
-        // `fields_cap` and `fields_inline`
+        // The fields `fields_cap` and `fields_inline`.
         let twice = self.b.ins().imul_imm_s(count, 0x0101);
         let both = self.b.ins().ishl_imm_u(twice, 40);
         let at = self.at(table, layout::table::NODES_USED);
@@ -80,7 +80,7 @@ impl<F: Form> Emitter<'_, F> {
         self.part(1);
     }
 
-    /// Writes what a new table begins with, but for what depends on its size.
+    /// Writes the initial contents of a table, except for what depends on its size.
     fn header_of_table(&mut self, table: Value, shape: Value) {
         let at = self.at(shape, layout::header::WORD);
         let id = self.load(I32, at);
@@ -105,7 +105,7 @@ impl<F: Form> Emitter<'_, F> {
         self.b.ins().iadd_imm_s(first.base, i64::from(first.offset))
     }
 
-    /// SETLIST
+    /// Emits SETLIST.
     pub(super) fn set_list(&mut self) {
         let first = self.first();
         let tag = self.load8(first, layout::value::TAG);
@@ -129,7 +129,7 @@ impl<F: Form> Emitter<'_, F> {
         self.go(Jump::Skip);
     }
 
-    /// VARARG
+    /// Emits VARARG.
     pub(super) fn extra_arguments(&mut self) {
         let base = self.form.base();
         let (a, c) = (self.number(Field::A), self.number(Field::C));
@@ -138,7 +138,7 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
-    /// CLOSE of upvalues
+    /// Emits CLOSE of upvalues.
     pub(super) fn close(&mut self) {
         let first = self.first();
         let closed = self.call(Runtime::Close, &[first])[0];
@@ -146,7 +146,7 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
-    /// CALLMETA
+    /// Emits CALLMETA.
     pub(super) fn set_class(&mut self) {
         let first = self.first();
         let c = self.number(Field::C);

@@ -56,7 +56,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Says that there is no token at the lexer's position; the scanner has the reason.
+/// The error type of the lexer: its position has no token. The scanner has the reason.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Failed;
 
