@@ -19,7 +19,7 @@ pub struct StringTable {
     slots: Box<[Slot]>,
     /// Number of strings in the table.
     pub count: usize,
-    /// The mark of live strings while dead ones are being removed, else 0.
+    /// The mark of live strings while dead ones are being removed, or else 0.
     live_mark: u8,
     /// Which strings the current removal visits.
     scan: Scan,
