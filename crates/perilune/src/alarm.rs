@@ -13,7 +13,8 @@ type Ring = Box<dyn Fn() + Send>;
 struct Alarms {
     due: BTreeMap<(Instant, u64), Ring>,
     next: u64,
-    /// The thread that watches, and its process: a forked child has none.
+    /// The thread that watches the alarms, and the id of its process: a forked child has no such
+    /// thread.
     watcher: Option<(Thread, u32)>,
 }
 
@@ -23,8 +24,8 @@ fn alarms() -> MutexGuard<'static, Alarms> {
     lock(&ALARMS)
 }
 
-/// An alarm that rings once, unless it is dropped first. It does not ring after it has been
-/// dropped.
+/// An alarm that rings once, unless it is dropped first. It never rings after its drop has
+/// returned.
 pub(crate) struct Alarm((Instant, u64));
 
 impl Alarm {
@@ -63,12 +64,13 @@ fn watch() {
         let mut alarms = alarms();
         let now = Instant::now();
         while let Some(first) = alarms.due.first_entry().filter(|e| e.key().0 <= now) {
-            // rings under the lock, so that an alarm that was dropped is not heard
+            // Rings with the lock held, so that an alarm never rings after its drop has returned.
             first.remove()();
         }
         let next = alarms.due.first_key_value().map(|((at, _), _)| *at);
         drop(alarms);
-        // An alarm that was set since has made the next call return at once.
+        // If an earlier alarm was set since the lock was released, `set` has unparked this thread
+        // and the next call returns at once.
         match next {
             Some(at) => thread::park_timeout(at.saturating_duration_since(Instant::now())),
             None => thread::park(),

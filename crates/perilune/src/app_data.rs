@@ -1,4 +1,4 @@
-//! Data of the host that a state carries, one value per type.
+//! Application data: values of the host that a state carries, one per type.
 
 use std::any::{Any, TypeId};
 use std::cell::{BorrowError, BorrowMutError, Ref, RefCell, RefMut};
@@ -17,12 +17,12 @@ pub(crate) struct AppData {
 }
 
 impl AppData {
-    /// Removes all values, when the state ends.
+    /// Removes and returns all values when the state ends.
     pub(crate) fn take_all(&self) -> Option<Map> {
         self.map.try_borrow_mut().ok().map(|mut m| std::mem::take(&mut *m))
     }
 
-    /// Returns whether there is no value.
+    /// Returns whether no value is set.
     pub(crate) fn is_empty(&self) -> bool {
         self.map.try_borrow().is_ok_and(|m| m.is_empty())
     }
@@ -30,7 +30,7 @@ impl AppData {
     /// Sets the value of type `T` and returns the previous one.
     ///
     /// # Errors
-    /// Returns the value if application data is borrowed.
+    /// Returns `data` if any application data is borrowed.
     pub(crate) fn set<T: 'static>(&self, data: T) -> Result<Option<T>, T> {
         let Ok(mut map) = self.map.try_borrow_mut() else { return Err(data) };
         let old = map.insert(TypeId::of::<T>(), RefCell::new(Box::new(data)));
@@ -52,7 +52,7 @@ impl AppData {
         }
         let place: *const RefCell<Box<dyn Any>> = &raw const map[&TypeId::of::<T>()];
         // SAFETY: the cell lies in the map, which is borrowed, and so unchanged, as long as `_map`
-        // lives; that is dropped after `data`.
+        // lives; `_map` is dropped after `data`.
         let cell = unsafe { &*place };
         let data = Ref::map(cell.try_borrow()?, |b| b.downcast_ref().expect("by type"));
         Ok(Some(AppDataRef { data, _map: map, _guard: guard }))
@@ -64,7 +64,7 @@ impl AppData {
     /// Returns an error if the value is borrowed.
     ///
     /// # Panics
-    /// Panics if the container is being changed.
+    /// Panics if the container of application data is mutably borrowed.
     pub(crate) fn get_mut<'a, T: 'static>(
         &'a self,
         guard: Guard<'a>,
@@ -81,7 +81,7 @@ impl AppData {
     /// Removes and returns the value of type `T`.
     ///
     /// # Panics
-    /// Panics if application data is borrowed.
+    /// Panics if any application data is borrowed.
     pub(crate) fn remove<T: 'static>(&self) -> Option<T> {
         let map = self.map.try_borrow_mut();
         let old = map.expect("cannot mutably borrow app data container").remove(&TypeId::of::<T>());

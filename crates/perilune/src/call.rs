@@ -4,8 +4,9 @@ use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::native::{Cx, Val};
 
 /// Calls the function pushed with [`Cx::push_callee`] with the `nargs` values pushed since, like
-/// [`Cx::call_protected`], and with value 0 of the stack as message handler. The handler receives
-/// the error where it is raised, and its result replaces the error (`lua_pcall`, manual 4.6).
+/// [`Cx::call_protected`], but with value 0 of the stack as the message handler. The handler
+/// receives the error where it is raised, and its result replaces the error (`lua_pcall`, manual
+/// 4.6).
 ///
 /// # Errors
 /// Returns an error when the function failed; the handler's result is then on top of the stack.
@@ -17,8 +18,8 @@ pub fn call_with_handler(cx: &mut Cx, nargs: usize) -> Result<usize, ()> {
     assert!(cx.top() >= nargs + 3);
     let bits = flags::PROTECTED | flags::HANDLER;
     let kept = cx.top() - nargs - 2;
-    // SAFETY: N1: the frame of this function is on top. Calls from native code enter a boundary
-    // frame, beyond which no error is carried to a protected frame, so that the flags only make the
+    // SAFETY: N1: the frame of this function is on top. A call from native code enters a boundary
+    // frame, and errors do not propagate beyond it to a protected frame, so the flags only make the
     // handler known.
     unsafe { Frame((*cx.state()).base).add_flags(bits) };
     let mut r = cx.call_protected(nargs);
@@ -28,7 +29,7 @@ pub fn call_with_handler(cx: &mut Cx, nargs: usize) -> Result<usize, ()> {
         (*cx.state()).error_handled
     };
     if r.is_err() && !handled {
-        // the call failed before it had a frame
+        // the call failed before its frame existed
         cx.push_callee(cx.get(0));
         cx.push(cx.get(kept));
         r = cx.call_protected(1).map_or(Err(()), |n| {

@@ -16,8 +16,8 @@ use crate::{Error, Function, Lua, Result};
 
 /// A callee that takes its arguments from the stack and leaves its results there.
 pub(crate) trait Callee<A, R>: 'static {
-    /// Calls it with the `n` values from `at` on. Returns the number of results, which it has
-    /// pushed.
+    /// Calls the callee with the `n` values of the stack that start at `at`, pushes the results and
+    /// returns their number.
     ///
     /// # Safety
     /// `s` is the stack of the running native function.
@@ -46,7 +46,7 @@ pub(crate) struct Mutable<F>(pub(crate) RefCell<F>);
 /// Borrows a closure that only one call at a time may run.
 ///
 /// # Errors
-/// Returns [`Error::RecursiveMutCallback`] while a call of it is running.
+/// Returns [`Error::RecursiveMutCallback`] while the closure is running.
 #[inline(always)]
 pub(crate) fn alone<F>(f: &RefCell<F>) -> Result<RefMut<'_, F>> {
     f.try_borrow_mut().map_err(|_| Error::RecursiveMutCallback)
@@ -85,14 +85,14 @@ impl Drop for Open<'_> {
 fn enter<A, R, C: Callee<A, R>>(cx: &mut Cx) -> NativeResult {
     let n = cx.top();
     // SAFETY: the function is bound to the cell of a `C`, which Lua cannot change (HIDDEN), and
-    // alive as it is the callee of the running frame; the value is never taken.
+    // alive, as it is the callee of the running frame; the value is never taken.
     let callee = unsafe { &*bound::<C>(cx) };
     // SAFETY: the stack is that of this function.
     inside(cx, |s| unsafe { callee.run(s, 0, n) }).map(|n| Ret(n as i32))
 }
 
-/// Runs code of the host in a native function. Raises its errors, and its panics if they are to be
-/// caught.
+/// Runs code of the host in a native function. Its errors are raised as Lua errors, and so are its
+/// panics if the state's options ask for that.
 #[inline(always)]
 pub(crate) fn inside<R>(
     cx: &mut Cx,
@@ -129,7 +129,7 @@ pub(crate) unsafe fn bound<C: 'static>(cx: &Cx) -> *const C {
 /// Returns bound value number `i` of the running native function.
 ///
 /// # Safety
-/// As for [`bound`].
+/// See [`bound`].
 #[inline(always)]
 pub(crate) unsafe fn bound_at<C: 'static>(cx: &Cx, i: usize) -> *const C {
     let u = cx.bound(i).raw().as_userdata();
@@ -138,7 +138,7 @@ pub(crate) unsafe fn bound_at<C: 'static>(cx: &Cx, i: usize) -> *const C {
 }
 
 impl<'a> Stack<'a> {
-    /// Makes a function of the host. `local` says that it is not known to be `Send`.
+    /// Creates a function of the host. `local` says that the callee is not known to be `Send`.
     pub(crate) fn function<A, R, C: Callee<A, R>>(
         self,
         callee: C,
@@ -148,8 +148,8 @@ impl<'a> Stack<'a> {
         Ok(Function(self.handle(self.function_raw(callee, local))))
     }
 
-    /// Makes a function of the host that another one calls. `outer` makes that one and its second
-    /// bound value from the native function of `callee`.
+    /// Creates a function of the host that is called through a wrapper. `outer` receives the native
+    /// function of `callee` and returns the wrapper and its second bound value.
     pub(crate) fn held_function<A, R, C: Callee<A, R>, B: 'static>(
         self,
         callee: C,
@@ -160,7 +160,7 @@ impl<'a> Stack<'a> {
         let callee = self.udata(HostCell::boxed(callee, Some(&self.lua.control)));
         let bound = self.udata(HostCell::boxed(bound, Some(&self.lua.control)));
         let cx = self.cx();
-        // SAFETY: they were just made.
+        // SAFETY: the values were just created.
         let values = unsafe { [Val::of(cx, callee.0), Val::of(cx, bound.0)] };
         let f = cx.func(native, &values);
         f.hide_bound();
@@ -172,7 +172,7 @@ impl<'a> Stack<'a> {
         let local: Option<&XRc<Control>> = local.then_some(&self.lua.control);
         let cell = self.udata(HostCell::boxed(callee, local));
         let cx = self.cx();
-        // SAFETY: it was just made.
+        // SAFETY: the value was just created.
         let cell = unsafe { Val::of(cx, cell.0) };
         let f = cx.func(enter::<A, R, C>, &[cell]);
         f.hide_bound();

@@ -34,7 +34,7 @@ impl<T> HostCell<T> {
 }
 
 impl<T: 'static> HostCell<T> {
-    /// Makes a cell that owns its value. `local` says that the value is not known to be `Send`.
+    /// Creates a cell that owns its value. `local` says that the value is not known to be `Send`.
     pub(crate) fn boxed(value: T, local: Option<&XRc<Control>>) -> AnyBox {
         let cell = Box::new(HostCell {
             head: CellHead { id: TypeId::of::<T>(), borrow: Cell::new(0) },
@@ -46,8 +46,8 @@ impl<T: 'static> HostCell<T> {
         cell
     }
 
-    /// Makes a cell for a value that lives elsewhere, until [`HostCell::forget`]. A `shared` value
-    /// cannot be borrowed mutably.
+    /// Creates a cell that borrows a value stored elsewhere, until [`HostCell::forget`]. A `shared`
+    /// value cannot be borrowed mutably.
     pub(crate) fn borrowing(at: *mut T, shared: bool, control: &XRc<Control>) -> AnyBox {
         Box::new(HostCell {
             // a shared borrow that never ends
@@ -58,7 +58,7 @@ impl<T: 'static> HostCell<T> {
         })
     }
 
-    /// Ends the life of a cell whose value lives elsewhere.
+    /// Ends the borrow of a value that is stored elsewhere. The cell then counts as taken.
     ///
     /// # Safety
     /// `this` is alive, and only this cell borrows the value.
@@ -71,7 +71,7 @@ impl<T: 'static> HostCell<T> {
         std::ptr::eq(self.at.get(), self.value.get().cast())
     }
 
-    /// Returns the cell if its value has this type.
+    /// Returns the cell of a userdata if its value has the type `T`.
     #[inline(always)]
     pub(crate) fn of(s: Stack<'_>, v: Raw) -> Option<*mut HostCell<T>> {
         s.cell_of(v, TypeId::of::<T>()).map(|head| head.cast())
@@ -105,7 +105,7 @@ impl<T: 'static> HostCell<T> {
     }
 }
 
-/// Converts the reason that [`CellHead`] gives for a borrow that failed.
+/// Converts the borrow count for which [`CellHead`] has refused a borrow to an error.
 #[cold]
 pub(crate) fn unavailable(borrow: isize, exclusive: bool) -> Error {
     match (borrow, exclusive) {
@@ -126,13 +126,12 @@ impl<T> Drop for HostCell<T> {
 }
 
 impl<'a> Stack<'a> {
-    /// Makes a userdata around a boxed [`HostCell`], without a metatable.
+    /// Creates a userdata around a boxed [`HostCell`], without a metatable.
     pub(crate) fn udata(self, cell: AnyBox) -> Raw {
-        // SAFETY: P5: cells of what is not Send hold the control block, so that the state is not
-        // detached.
+        // SAFETY: P5: cells of values that are not `Send` hold the control block, so that the state
+        // cannot be detached.
         let u = unsafe { self.cx().udata_of_any(cell, 0) }.val().raw();
-        // SAFETY: P1: the userdata was just made; what it holds is a cell, which begins with its
-        // head.
+        // SAFETY: P1: the userdata was just created; it holds a cell, which begins with its head.
         unsafe { (*u.as_userdata()).header.aux = Userdata::CELL };
         Raw(u)
     }

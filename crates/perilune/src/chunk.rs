@@ -14,17 +14,17 @@ use crate::stack::Raw;
 use crate::traits::{FromLuaMulti, IntoLua, IntoLuaMulti};
 use crate::{Error, Function, Lua, Program, Result, Table, Value};
 
-/// A source of chunks: text or a binary chunk, by value or in a file.
+/// A source of a chunk: source text or a binary chunk, given by value or as a file.
 pub trait AsChunk {
     /// Returns the chunk's name. The default is the place of the call to [`Lua::load`].
     fn name(&self) -> Option<String> {
         None
     }
 
-    /// Returns the table of globals if it is not the state's.
+    /// Returns the chunk's own table of globals; `None` stands for that of the state.
     ///
     /// # Errors
-    /// Returns an error when the table cannot be made.
+    /// Returns an error when the table cannot be created.
     fn environment(&self, lua: &Lua) -> Result<Option<Table>> {
         let _ = lua;
         Ok(None)
@@ -125,7 +125,7 @@ pub enum ChunkMode {
     Binary,
 }
 
-/// Source text with its name, or a compiled program, ready to run.
+/// A chunk that is ready to run: source text or a binary chunk with a name, or a compiled program.
 ///
 /// ```
 /// let lua = perilune::Lua::new();
@@ -139,7 +139,7 @@ pub enum ChunkMode {
 pub struct Chunk<'a> {
     lua: Lua,
     code: Code<'a>,
-    /// Computed on demand, since many chunks are given a name later.
+    /// Computed on demand, since many chunks are named later.
     name: OnceCell<String>,
     place: Option<&'static Location<'static>>,
     env: Result<Option<Table>>,
@@ -163,7 +163,7 @@ impl<'a> Chunk<'a> {
         Chunk { lua: lua.clone(), code, name, place: Some(place), env, mode }
     }
 
-    /// Makes a chunk of `proto`, which the engine of `lua` has compiled.
+    /// Creates a chunk from `proto`, which the engine of `lua` has compiled.
     pub(crate) fn of_program(lua: &Lua, proto: Arc<Proto>) -> Chunk<'static> {
         let code = Code::Compiled(proto);
         let name = OnceCell::new();
@@ -176,14 +176,14 @@ impl<'a> Chunk<'a> {
         self.name.get_or_init(|| self.place.map(of_place).unwrap_or_default())
     }
 
-    /// Sets the name: `@file`, `=display name`, or source text. The name of a compiled program
-    /// cannot be changed.
+    /// Sets the name: `@` and a file name, `=` and a name to display as it is, or source text. The
+    /// name of a compiled program cannot be changed.
     pub fn set_name(mut self, name: impl Into<String>) -> Chunk<'a> {
         self.name = OnceCell::from(name.into());
         self
     }
 
-    /// Returns the table of globals if it is not the state's.
+    /// Returns the chunk's own table of globals; `None` stands for that of the state.
     pub fn environment(&self) -> Option<&Table> {
         self.env.as_ref().ok()?.as_ref()
     }
@@ -194,7 +194,7 @@ impl<'a> Chunk<'a> {
         self
     }
 
-    /// Returns the kind of chunk that was set or, without one, the kind that the source has.
+    /// Returns the kind of chunk that was set or, if none was set, the kind of the source.
     pub fn mode(&self) -> ChunkMode {
         match (&self.mode, &self.code) {
             (Some(mode), _) => *mode,
@@ -221,7 +221,7 @@ impl<'a> Chunk<'a> {
     /// returns the results.
     ///
     /// # Errors
-    /// As for [`Chunk::exec`]; also when the results do not convert.
+    /// Fails like [`Chunk::exec`], and also when the results cannot be converted.
     pub fn eval<R: FromLuaMulti>(self) -> Result<R> {
         self.into_evaluated()?.call(())
     }
@@ -236,10 +236,10 @@ impl<'a> Chunk<'a> {
         self.into_function()
     }
 
-    /// Runs the chunk with arguments, which it receives in `...`.
+    /// Runs the chunk with arguments, which it receives in `...`, and returns the results.
     ///
     /// # Errors
-    /// As for [`Chunk::eval`].
+    /// See [`Chunk::eval`].
     pub fn call<R: FromLuaMulti>(self, args: impl IntoLuaMulti) -> Result<R> {
         self.into_function()?.call(args)
     }
@@ -258,8 +258,8 @@ impl<'a> Chunk<'a> {
                 let entry = self.lua.enter();
                 let s = entry.stack();
                 s.poll()?;
-                // SAFETY: the proto is a `Program`'s, which was verified when it was compiled, and
-                // whose engine `Lua::load_program` compares.
+                // SAFETY: the proto is that of a `Program`. It was verified when it was compiled,
+                // and `Lua::load_program` has checked that it belongs to this engine.
                 let f = unsafe { s.cx().instantiate(proto).map(|f| f.raw()) };
                 let Some(f) = f else {
                     s.check_stored()?;
@@ -302,7 +302,7 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// Returns a value that converts to the function compiled from the chunk.
+    /// Wraps a chunk in a value that converts to the function compiled from it.
     #[track_caller]
     pub fn wrap(chunk: impl AsChunk + 'a) -> impl IntoLua {
         Wrapped { chunk, place: Location::caller() }
@@ -321,13 +321,13 @@ impl<C: AsChunk> IntoLua for Wrapped<C> {
 }
 
 impl Lua {
-    /// Makes a chunk of source text, or of a binary chunk, to run in this state.
+    /// Creates a chunk from source text or a binary chunk, to run in this state.
     #[track_caller]
     pub fn load<'a>(&self, chunk: impl AsChunk + 'a) -> Chunk<'a> {
         Chunk::new(self, chunk, Location::caller())
     }
 
-    /// Makes a chunk of a program of this state's engine, to run in this state.
+    /// Creates a chunk from a compiled program of this state's engine, to run in this state.
     ///
     /// # Panics
     /// Panics if the program belongs to another engine.

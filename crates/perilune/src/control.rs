@@ -27,12 +27,12 @@ use crate::{Engine, Lua, LuaOptions, Result, WeakLua};
 pub(crate) struct Control {
     /// Must be held to use the other fields, except the counts.
     pub(crate) lock: Lock,
-    /// The state as operations find it; null after its end, and while [`Lua::with`] lends it to its
-    /// caller.
+    /// The state for operations to use; null after it has ended, and while [`Lua::with`] lends it
+    /// to its caller.
     pub(crate) state: Cell<*mut State>,
-    /// The state; null after its end.
+    /// The state, even while it is lent; null after it has ended.
     home: Cell<*mut State>,
-    /// The number of `Lua`s and of running calls.
+    /// The number of owners: `Lua`s and running calls.
     strong: Count,
     pub(crate) gate: Arc<Gate>,
     /// The alarm of the script's time limit.
@@ -42,7 +42,7 @@ pub(crate) struct Control {
     pub(crate) options: LuaOptions,
     pub(crate) engine: Engine,
     pub(crate) app_data: AppData,
-    /// Values under registry keys, which may be dropped on any thread.
+    /// The slots of the registry keys that were dropped, on any thread, and not released yet.
     pub(crate) keys: Arc<Keys>,
     /// The metatables of the userdata types, as handle slots.
     pub(crate) metatables: RefCell<HashMap<TypeId, u32, foldhash::fast::FixedState>>,
@@ -97,12 +97,12 @@ impl Control {
             global_hook: RefCell::default(),
             thread_events: Watch::default(),
         });
-        // SAFETY: P1: the state was just made.
+        // SAFETY: P1: the state was just created.
         unsafe { (*state).host = XRc::as_ptr(&control).cast() };
         control
     }
 
-    /// Returns the state, for an operation.
+    /// Returns the state for an operation to use.
     ///
     /// # Panics
     /// Panics when the state has ended, or is lent by [`Lua::with`].
@@ -136,8 +136,8 @@ impl Control {
         !self.state.get().is_null()
     }
 
-    /// Returns the state even while it is lent, with the lock held; null after its end. Only for
-    /// uses that neither run Lua code nor collect garbage.
+    /// Returns the state even while it is lent; null after it has ended. The caller holds the lock,
+    /// and neither runs Lua code nor collects garbage with the result.
     #[inline(always)]
     pub(crate) fn home(&self) -> *mut State {
         self.home.get()
@@ -195,7 +195,7 @@ impl Control {
         self.warning.take();
         self.global_hook.take();
         self.thread_events.set(None);
-        // SAFETY: P1: no call is under way.
+        // SAFETY: P1: no call is running.
         unsafe { State::close(free.0.home.get()) };
     }
 }
@@ -210,7 +210,7 @@ pub(crate) type HookFn = dyn Fn(&Lua, DebugEvent) -> Result<VmState>;
 #[cfg(feature = "serde")]
 pub(crate) type SerFn = unsafe fn(*mut CellHead) -> *const dyn erased_serde::Serialize;
 
-/// The callback for events of coroutines, each of which it receives with its coroutine.
+/// A callback for coroutine events. It receives the coroutine and the kind of the event.
 type ThreadEventFn = dyn Fn(&Handle, ThreadEventKind) -> Result<()>;
 
 /// The callback for coroutine events, and when it is called.
@@ -233,7 +233,7 @@ impl Watch {
     }
 }
 
-/// An operation on a state, such as a call: the state lives until its end.
+/// An operation on a state, such as a call. The state stays alive until the operation ends.
 pub(crate) struct Entry<'a> {
     pub(crate) lua: &'a Lua,
     pub(crate) st: *mut State,
@@ -242,7 +242,7 @@ pub(crate) struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     /// # Panics
-    /// As for [`Control::state`].
+    /// See [`Control::state`].
     #[inline(always)]
     pub(crate) fn new(control: &'a XRc<Control>) -> Entry<'a> {
         let guard = control.lock.hold();
@@ -266,13 +266,13 @@ pub(crate) struct Handle {
 }
 
 impl Handle {
-    /// Makes a handle to a value of a state.
+    /// Creates a handle to a value of a state.
     ///
     /// # Safety
     /// `value` is a live value of the state of `control`.
     #[inline(always)]
     pub(crate) unsafe fn new(control: &XRc<Control>, value: Word) -> Handle {
-        // SAFETY: P1, P4: the slot table is reached by one operation at a time.
+        // SAFETY: P1, P4: only one operation at a time accesses the slot table.
         let index = unsafe { (*control.home()).add_host_root(value) };
         Handle { control: control.clone(), index }
     }
@@ -299,13 +299,13 @@ impl Handle {
         unsafe { (*st).host_roots.get(self.index) }
     }
 
-    /// Keeps other threads out of the state.
+    /// Locks the state, which keeps other threads out of it.
     #[inline(always)]
     pub(crate) fn hold(&self) -> Guard<'_> {
         self.control.lock.hold()
     }
 
-    /// Returns whether both handles belong to the same state.
+    /// Returns whether the handle belongs to the state of `control`.
     pub(crate) fn is_of(&self, control: &XRc<Control>) -> bool {
         XRc::ptr_eq(&self.control, control)
     }
@@ -357,11 +357,12 @@ impl PartialEq for Handle {
     }
 }
 
-/// The message for a value of another state.
+/// The panic message for a value of another state.
 pub(crate) const FOREIGN: &str =
     "Lua instance passed Value created from a different main Lua state";
 
-/// Keeps the control block, so that [`Lua::detach`] sees a host value that must not change threads.
+/// Holds the control block on behalf of a host value that must not change threads, so that
+/// [`Lua::detach`] notices the value.
 pub(crate) struct Local(#[allow(dead_code)] pub(crate) Option<XRc<Control>>);
 
 /// Boxed host data of any type.

@@ -35,9 +35,9 @@ pub struct DebugSource<'a> {
     pub source: Option<Cow<'a, str>>,
     /// The chunk's name as it appears in messages.
     pub short_src: Option<Cow<'a, str>>,
-    /// The first line.
+    /// The line where the definition begins.
     pub line_defined: Option<usize>,
-    /// The last line.
+    /// The line where the definition ends.
     pub last_line_defined: Option<usize>,
     /// `Lua`, `C` or `main`.
     pub what: &'static str,
@@ -55,7 +55,7 @@ pub struct DebugStack {
 }
 
 impl<'a> Debug<'a> {
-    /// Returns the function that has caused the hook's event.
+    /// Returns the function that caused the hook's event.
     fn of_hook(lua: &'a Lua, event: DebugEvent) -> Debug<'a> {
         // level 0 is the hook itself
         Debug { lua, level: 1, event: Some(event) }
@@ -137,8 +137,8 @@ fn setting(triggers: HookTriggers) -> HookSetting {
 impl Lua {
     /// Sets the hook of the running coroutine and replaces its previous one. An error of `callback`
     /// is raised in the program. When it returns [`VmState::Yield`] for a line or a count, the
-    /// coroutine yields no values and, once resumed, continues with that line or instruction; where
-    /// a coroutine cannot yield, such as the main one, the program continues.
+    /// coroutine yields without values and, once resumed, continues with that line or instruction;
+    /// where a coroutine cannot yield, such as the main one, the program continues.
     ///
     /// ```
     /// use std::sync::{Arc, atomic::{AtomicUsize, Ordering}};
@@ -229,7 +229,7 @@ impl Lua {
         Ok(())
     }
 
-    /// Removes the global hook. Hooks of single coroutines stay.
+    /// Removes the global hook. Hooks that were set for single coroutines remain.
     pub fn remove_global_hook(&self) {
         let entry = self.enter();
         entry.stack().cx().set_hook_of_new(None);
@@ -237,7 +237,7 @@ impl Lua {
         drop(before);
     }
 
-    /// The function that Lua calls as a hook.
+    /// Creates the function that Lua calls as a hook.
     fn hook_function<F>(&self, callback: F) -> Result<Function>
     where
         F: Fn(&Lua, &Debug<'_>) -> Result<VmState> + MaybeSend + 'static,
@@ -271,7 +271,8 @@ impl Lua {
         cx.set_hook(thread, Some((f, setting(triggers))));
     }
 
-    /// Returns a message followed by a traceback of the running coroutine from level `level` on.
+    /// Returns a message followed by a traceback of the running coroutine that begins at level
+    /// `level`.
     ///
     /// # Errors
     /// Returns [`Error::MemoryError`](crate::Error::MemoryError) when the memory limit is reached.
@@ -282,8 +283,8 @@ impl Lua {
         self.create_string(text)
     }
 
-    /// Inspects the active function at a level. Level 0 is the running function, which inside a
-    /// callback is the callback itself.
+    /// Calls `f` with the active function at a level; `None` if there is no such level. Level 0 is
+    /// the running function, which inside a callback is the callback itself.
     pub fn inspect_stack<R>(&self, level: usize, f: impl FnOnce(&Debug<'_>) -> R) -> Option<R> {
         let level = i64::try_from(level).ok()?;
         let entry = self.enter();

@@ -1,10 +1,10 @@
-//! States that change threads.
+//! States that move between threads.
 
 use crate::Lua;
 use crate::sync::XRc;
 
-/// A state that may change threads: nothing refers to it, and it holds nothing bound to its thread.
-/// Dropping it ends the state on the current thread.
+/// A state that may be sent to another thread: nothing else refers to it, and it holds nothing that
+/// is bound to its thread. Dropping it ends the state on the current thread.
 ///
 /// ```
 /// let lua = perilune::Lua::new();
@@ -45,11 +45,12 @@ impl Lua {
     ///
     /// # Errors
     /// Returns the state itself when handles, other `Lua`s or [`crate::WeakLua`]s refer to it, when
-    /// it has application data or a warning function, and when it has functions or userdata that
-    /// are not known to be `Send`, uncollected garbage included. Those are the functions of
-    /// [`Lua::create_function`], the userdata of [`Lua::create_userdata`] and methods of userdata
-    /// types; use [`Lua::create_send_function`] for functions that may move. Registry keys and
-    /// interrupt handles may stay on their threads.
+    /// it has application data or a warning function, or when it has functions or userdata that are
+    /// not known to be `Send`, even if they are garbage not collected yet. Those are the functions
+    /// created by [`Lua::create_function`], the userdata created by [`Lua::create_userdata`], and
+    /// the methods of userdata types. Functions that may move are created with
+    /// [`Lua::create_send_function`]. Registry keys and interrupt handles may stay on their
+    /// threads.
     pub fn detach(self) -> Result<Detached, Lua> {
         let control = &self.control;
         let alone = XRc::strong_count(control) == 1 && XRc::weak_count(control) == 1;

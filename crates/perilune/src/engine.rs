@@ -1,4 +1,4 @@
-//! The engine, which states share.
+//! The engine that states share.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use perilune_runtime::native::{Cx, Func};
 
 use crate::{Error, Program, listing};
 
-/// The part that any number of states on any number of threads share: shapes, symbols, and the code
-/// of programs. Cheap to clone.
+/// The data that states share, on any number of threads: shapes, symbols, and the code of programs.
+/// An engine is cheap to clone.
 ///
 /// ```
 /// use perilune::{Engine, Lua};
@@ -55,14 +55,14 @@ impl EngineOptions {
         self
     }
 
-    /// Leaves the compiler out.
+    /// Disables the compiler.
     #[must_use]
     pub fn interpreter(mut self) -> EngineOptions {
         self.jit = None;
         self
     }
 
-    /// Makes the engine.
+    /// Creates the engine.
     pub fn build(self) -> Engine {
         Engine::with_options(self)
     }
@@ -75,32 +75,32 @@ impl Default for EngineOptions {
 }
 
 impl Engine {
-    /// Makes an engine with these options.
+    /// Creates an engine with these options.
     pub fn with_options(options: EngineOptions) -> Engine {
-        // Where no machine code is generated, everything is interpreted.
+        // Platforms for which no machine code is generated interpret everything.
         let jit = options.jit.filter(|_| Jit::IS_SUPPORTED);
         let jit = jit.map(|o| Jit::new(o, perilune_interp::CALLS));
         Engine { shared: EngineShared::new(), jit }
     }
 
-    /// Makes an engine with a compiler and the default options.
+    /// Creates an engine with a compiler and the default options.
     pub fn new() -> Engine {
         EngineOptions::new().build()
     }
 
-    /// Makes an engine without a compiler: its states interpret.
+    /// Creates an engine without a compiler, whose states interpret all code.
     pub fn interpreter() -> Engine {
         EngineOptions::new().interpreter().build()
     }
 
-    /// Makes an engine whose states compile hot code to machine code.
+    /// Creates an engine whose states compile hot code to machine code.
     pub fn with_jit(options: JitOptions) -> Engine {
         EngineOptions::new().jit(options).build()
     }
 
-    /// Compiles source text, or takes a binary chunk, for any number of the engine's states to run.
-    /// They share its bytecode and its machine code. `name` has the form that
-    /// [`crate::Chunk::set_name`] describes.
+    /// Compiles source text, or accepts a binary chunk, as a program that any number of the
+    /// engine's states can run. They share its bytecode and its machine code. `name` has the form
+    /// that [`crate::Chunk::set_name`] describes.
     ///
     /// # Errors
     /// Returns an error if the source does not compile.
@@ -112,9 +112,9 @@ impl Engine {
         Program::new(self, source.as_ref(), name.as_ref())
     }
 
-    /// Compiles all functions of a program to machine code before they run, on all compile threads.
-    /// Functions that call each other are compiled together. Returns the number of functions;
-    /// [`Engine::wait_for_compiler`] waits for them.
+    /// Starts to compile all functions of a program to machine code before they run, on all compile
+    /// threads. Functions that call each other are compiled together. Returns the number of
+    /// functions; [`Engine::wait_for_compiler`] waits until they are compiled.
     pub fn precompile(&self, program: &Program) -> usize {
         self.jit.as_ref().map_or(0, |jit| jit.precompile(&program.proto))
     }
@@ -128,13 +128,13 @@ impl Engine {
         count
     }
 
-    /// Recompiles, in the background, everything that has machine code, and replaces the old code:
-    /// a mode for tests. Returns the number of methods and loops concerned.
+    /// Recompiles everything that has machine code in the background, and replaces the old code;
+    /// for tests. Returns the number of methods and loops that are recompiled.
     pub fn recompile_all(&self) -> usize {
         self.jit.as_ref().map_or(0, |jit| jit.recompile_all())
     }
 
-    /// Waits until no compile is pending. No state may be running on this thread.
+    /// Waits until no compilation is pending. No state may be running on this thread.
     pub fn wait_for_compiler(&self) {
         if let Some(jit) = &self.jit {
             jit.wait();
@@ -148,7 +148,8 @@ impl Engine {
     }
 
     /// Returns the metrics of [`Engine::jit_metrics`] as text, with the average costs of
-    /// compilation and, with [`JitOptions::stats`], the refused functions and the reasons.
+    /// compilation and, with [`JitOptions::stats`], the functions that were refused and the
+    /// reasons.
     pub fn jit_report(&self) -> String {
         match &self.jit {
             Some(jit) => jit.report(),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::result::Result as StdResult;
 use std::sync::Arc;
 
-/// The type of foreign errors.
+/// The type of errors from outside of this crate.
 type DynStdError = dyn StdError + Send + Sync;
 
 /// The result of the operations of this crate.
@@ -90,7 +90,7 @@ pub enum Error {
         /// The error.
         cause: Arc<Error>,
     },
-    /// A panic of a callback that an earlier call has already resumed was returned again.
+    /// A panic of a callback was returned once more, after an earlier call had already resumed it.
     PreviouslyResumedPanic,
     /// A value could not be serialized.
     SerializeError(String),
@@ -108,13 +108,13 @@ pub enum Error {
 }
 
 impl Error {
-    /// Makes an [`Error::RuntimeError`] with this message.
+    /// Creates an [`Error::RuntimeError`] with this message.
     pub fn runtime<S: fmt::Display>(message: S) -> Error {
         Error::RuntimeError(message.to_string())
     }
 
-    /// Makes an [`Error::ExternalError`] of an error of another type. An [`enum@Error`] stays as it
-    /// is.
+    /// Creates an [`Error::ExternalError`] from an error of another type. An [`enum@Error`] is
+    /// returned as it is.
     pub fn external<T: Into<Box<DynStdError>>>(error: T) -> Error {
         match error.into().downcast::<Error>() {
             Ok(error) => *error,
@@ -122,7 +122,7 @@ impl Error {
         }
     }
 
-    /// Returns the external error inside, if it has this type.
+    /// Returns the external error inside if it has the type `T`.
     pub fn downcast_ref<T: StdError + 'static>(&self) -> Option<&T> {
         match self {
             Error::ExternalError(e) => e.downcast_ref(),
@@ -166,8 +166,8 @@ impl Error {
         }
     }
 
-    /// Makes a syntax error of a message of the compiler. The message says whether the input is
-    /// incomplete, by the definition of mlua and of PUC's command.
+    /// Creates a syntax error from a message of the compiler. Whether the input is incomplete is
+    /// found from the message, as in mlua and PUC's command.
     pub(crate) fn syntax(message: &[u8]) -> Error {
         let message = String::from_utf8_lossy(message).into_owned();
         let incomplete_input = message.ends_with("<eof>");
@@ -257,7 +257,8 @@ impl fmt::Display for Error {
     }
 }
 
-/// Shows the innermost error with the innermost traceback, in which the outermost one is marked.
+/// Shows the innermost error with the innermost traceback, in which `>` marks where the outermost
+/// traceback begins.
 fn show_callback(f: &mut fmt::Formatter<'_>, outer: &str, cause: &Arc<Error>) -> fmt::Result {
     let (mut cause, mut inner) = (cause, None);
     while let Error::CallbackError { traceback, cause: next } = &**cause {
@@ -286,7 +287,7 @@ impl StdError for Error {
 
 /// Converts an error to [`enum@Error`].
 pub trait ExternalError {
-    /// Converts by [`Error::external`].
+    /// Converts with [`Error::external`].
     fn into_lua_err(self) -> Error;
 }
 
@@ -298,7 +299,7 @@ impl<E: Into<Box<DynStdError>>> ExternalError for E {
 
 /// Converts the error of a result to [`enum@Error`].
 pub trait ExternalResult<T> {
-    /// Converts by [`Error::external`].
+    /// Converts with [`Error::external`].
     ///
     /// # Errors
     /// Returns the converted error.
@@ -319,7 +320,7 @@ mod sealed {
 
 /// Adds context to errors.
 pub trait ErrorContext: sealed::Sealed {
-    /// Adds a context, and replaces a previous one.
+    /// Adds a context, which replaces a previous one.
     #[must_use]
     fn context<C: fmt::Display>(self, context: C) -> Self;
 
@@ -365,7 +366,7 @@ macro_rules! external {
 }
 external!(std::net::AddrParseError, std::io::Error, std::str::Utf8Error);
 
-/// Converts by [`Error::external`]; an [`enum@Error`] inside stays as it is.
+/// Converts with [`Error::external`]; an [`enum@Error`] inside is returned as it is.
 #[cfg(feature = "anyhow")]
 impl From<anyhow::Error> for Error {
     fn from(e: anyhow::Error) -> Error {

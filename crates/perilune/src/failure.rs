@@ -27,7 +27,7 @@ impl Failure {
         Some(unsafe { &mut *HostCell::value(cell) })
     }
 
-    /// Makes an error value for Lua.
+    /// Creates an error value of Lua from the failure.
     pub(crate) fn into_raw(self, s: Stack<'_>) -> Result<Raw> {
         s.poll()?;
         Ok(self.into_raw_now(s))
@@ -58,7 +58,7 @@ impl Failure {
         };
         let v = failure.into_raw_now(s);
         let cx = s.cx();
-        // SAFETY: it was just made.
+        // SAFETY: the value was just created.
         cx.raise(unsafe { Val::of(cx, v.0) })
     }
 
@@ -88,7 +88,7 @@ impl<'a> Stack<'a> {
         Failure::of(self, v)
     }
 
-    /// Catches the error being raised, which left the stack with `kept` values in use.
+    /// Catches the error being raised. `kept` is the number of values that remain on the stack.
     ///
     /// # Panics
     /// Resumes the panic of a callback.
@@ -105,10 +105,10 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// Converts value number `at`, the last one, to the error that it represents.
+    /// Converts value number `at`, the topmost one, to the error that it represents.
     ///
     /// # Safety
-    /// It exists.
+    /// The value exists.
     unsafe fn error_of(self, at: usize) -> std::result::Result<Error, Box<dyn Any + Send>> {
         let traceback = (&mut (*self.st).traceback).take();
         let kind = (*self.st).error_kind;

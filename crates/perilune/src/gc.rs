@@ -88,11 +88,11 @@ impl Lua {
         unsafe { (*self.enter().st).gc_count_bytes() }
     }
 
-    /// Limits the memory of the state to this number of bytes, 0 for no limit. An allocation beyond
-    /// it raises "not enough memory". Returns the previous limit.
+    /// Limits the memory of the state to `bytes`; 0 removes the limit. An allocation beyond the
+    /// limit raises "not enough memory". Returns the previous limit.
     ///
     /// # Errors
-    /// None at present.
+    /// Does not fail at present.
     pub fn set_memory_limit(&self, bytes: usize) -> Result<usize> {
         let entry = self.enter();
         // SAFETY: P1.
@@ -109,7 +109,7 @@ impl Lua {
         Ok(if old == usize::MAX { 0 } else { old })
     }
 
-    /// Returns whether the collector is not stopped.
+    /// Returns whether the collector is running: not stopped by [`Lua::gc_stop`] or the program.
     pub fn gc_is_running(&self) -> bool {
         // SAFETY: P1.
         unsafe { (*self.enter().st).gc_is_running() }
@@ -130,7 +130,7 @@ impl Lua {
     /// Performs a full collection. Does nothing inside a finalizer.
     ///
     /// # Errors
-    /// None at present.
+    /// Does not fail at present.
     pub fn gc_collect(&self) -> Result<()> {
         let entry = self.enter();
         self.expire_registry_values();
@@ -143,7 +143,7 @@ impl Lua {
     /// Performs a basic step of the collector. Returns whether it ended a cycle.
     ///
     /// # Errors
-    /// None at present.
+    /// Does not fail at present.
     pub fn gc_step(&self) -> Result<bool> {
         let entry = self.enter();
         let _online = Online::new(entry.st);
@@ -178,15 +178,15 @@ impl Lua {
         }
     }
 
-    /// Starts or ends recording for how long the collector stops the program each time, which costs
-    /// a few system calls a stop. Either forgets what was recorded.
+    /// Starts or ends recording how long each pause of the collector stops the program. Recording
+    /// costs a few system calls per pause. Pauses recorded before the call are discarded.
     pub fn gc_record_pauses(&self, on: bool) {
         // SAFETY: P1.
         unsafe { (*self.enter().st).heap.record_pauses(on) }
     }
 
-    /// Returns the stops that were recorded since the last call. Collections that the program or
-    /// the host requests are not among them.
+    /// Returns the pauses that were recorded since the last call. Collections that the program or
+    /// the host requests are not recorded.
     pub fn gc_take_pauses(&self) -> Vec<GcPause> {
         // SAFETY: P1.
         unsafe { (*self.enter().st).heap.take_pauses() }

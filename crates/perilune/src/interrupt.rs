@@ -17,7 +17,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Makes a gate to the poll word of `st`.
+    /// Creates a gate to the poll word of `st`.
     ///
     /// # Safety
     /// `st` is alive, and stays so until [`Gate::close`] has returned.
@@ -31,8 +31,8 @@ impl Gate {
         self.users.fetch_add(1, Ordering::SeqCst);
         let word = self.word.load(Ordering::SeqCst);
         if !word.is_null() {
-            // SAFETY: P2: the gate was open after this request was counted, so closing it waits for
-            // its end.
+            // SAFETY: P2: the gate was open after this request was counted, so closing it waits
+            // until this request has ended.
             unsafe { (*word).fetch_or(poll::INTERRUPT | with, Ordering::Relaxed) };
         }
         self.users.fetch_sub(1, Ordering::SeqCst);
@@ -74,8 +74,8 @@ impl Interrupt {
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
             }
         };
-        // SAFETY: P3 (what runs in a signal handler is async-signal-safe): atomic operations only,
-        // and a function documented as such.
+        // SAFETY: P3 (code that runs in a signal handler is async-signal-safe): atomic operations
+        // only, and a function documented as such.
         unsafe { signal_hook::low_level::register(signal, act) }.map(|_| ())
     }
 }
@@ -100,17 +100,18 @@ impl SignalTrap {
     }
 
     /// Sets whether long-running library functions, such as a search with an expensive pattern,
-    /// continue for a second after the signal. Library functions of PUC Lua never stop, so programs
-    /// that send a second signal expect that it is needed. Safepoints of the script obey at once.
+    /// continue for a second after the signal. Library functions of PUC Lua cannot be interrupted,
+    /// so programs that send a second signal expect to need it. The script itself still stops at
+    /// its next safepoint.
     pub fn set_patient(&self, patient: bool) {
         self.patient.store(patient, Ordering::SeqCst);
     }
 }
 
 /// Restores the default action of SIGPIPE: a write to a pipe that has no reader ends the process,
-/// as in C programs. Rust's start-up code ignores the signal. For commands, at their start:
-/// `command | head` needs it.
+/// as in C programs. Rust's start-up code ignores the signal. Commands call this when they start,
+/// so that `command | head` works.
 pub fn end_on_broken_pipe() {
-    // SAFETY: P3: the default action is no handler, so nothing of the process runs in it.
+    // SAFETY: P3: the default action runs no code of the process.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
 }

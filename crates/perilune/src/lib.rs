@@ -1,7 +1,7 @@
 //! Lua 5.4 in pure Rust, with a just-in-time compiler.
 //!
-//! An [`Engine`] is shared by threads. A [`Lua`] is one of its states: a heap and a set of globals,
-//! which stays on its thread.
+//! An [`Engine`] can be shared by threads. A [`Lua`] is one of the engine's states: a heap and a
+//! set of globals, used by one thread at a time.
 //!
 //! ```
 //! let lua = perilune::Lua::new();
@@ -10,22 +10,22 @@
 //! # Ok::<(), perilune::Error>(())
 //! ```
 //!
-//! Names and meanings follow [mlua](https://docs.rs/mlua) where both crates offer the same. The
-//! repository has a guide, `docs/embedding.md`, which walks through the programs in `examples`;
-//! `docs/migrating-from-mlua.md` lists the differences.
+//! Names and semantics follow [mlua](https://docs.rs/mlua) where both crates offer the same
+//! feature. The repository has a guide, `docs/embedding.md`, which walks through the programs in
+//! `examples`; `docs/migrating-from-mlua.md` lists the differences.
 //!
 //! # Features
 //!
-//! - `serde`: conversions between Rust and Lua by serde (`LuaSerdeExt`).
-//! - `async`: functions that await futures, and calls that are futures
+//! - `serde`: conversions between Rust and Lua values with serde (`LuaSerdeExt`).
+//! - `async`: functions that await futures, and calls that return futures
 //!   (`Lua::create_async_function`, [`Function`]`::call_async`).
 //! - `send`: states and handles are `Send` and `Sync`; each operation locks its state.
 //! - `macros`: `#[derive(UserData)]`, `#[derive(FromLua)]`, `userdata_impl`, `chunk!`.
-//! - `anyhow`: conversions of `anyhow::Error`.
-//! - `error-send` and `serialize`: accepted for programs written for mlua. Errors are always `Send`
-//!   and `Sync`; `serialize` is `serde`.
+//! - `anyhow`: conversions from `anyhow::Error`.
+//! - `error-send` and `serialize`: accepted for compatibility with mlua. Errors are always `Send`
+//!   and `Sync`; `serialize` is another name for `serde`.
 //!
-//! **Invariant:** this crate connects the others; the language is implemented in them.
+//! **Invariant:** this crate only connects the others; they implement the language.
 
 #[cfg(feature = "macros")]
 #[path = "macros.rs"]
@@ -143,8 +143,9 @@ pub use userdata::{
 };
 pub use value::{Nil, Value};
 
-/// Makes a chunk of Lua source text in Rust code, for [`Lua::load`]. `$name` captures a Rust
-/// variable: it is moved into the chunk, as a global variable of that chunk.
+/// Creates a chunk from Lua source written inline in Rust code, for [`Lua::load`]. `$name` captures
+/// a Rust variable: the variable is moved into the chunk and becomes a global variable of that
+/// chunk.
 ///
 /// ```
 /// use perilune::{Lua, chunk};
@@ -166,12 +167,12 @@ pub use value::{Nil, Value};
 /// # }
 /// ```
 ///
-/// The text consists of Rust tokens: strings are in double quotes and have Rust's escapes, and `//`
-/// begins a comment.
+/// The source consists of Rust tokens: strings are written in double quotes with Rust's escapes,
+/// and `//` begins a comment.
 #[cfg(feature = "macros")]
 pub use perilune_derive::chunk;
 
-/// Derives a conversion that clones the value of a userdata of this type.
+/// Derives `FromLua` for a userdata type: the conversion clones the value out of the userdata.
 ///
 /// ```
 /// use perilune::{FromLua, Lua, UserData};
@@ -192,18 +193,18 @@ pub use perilune_derive::chunk;
 #[cfg(feature = "macros")]
 pub use perilune_derive::FromLua;
 
-/// Implements [`UserData`](trait@UserData) with the named fields of a struct as fields, and what
-/// [`userdata_impl`](macro@userdata_impl) says of the type. Types with generic parameters are not
-/// supported.
+/// Implements [`UserData`](trait@UserData) for a struct, whose named fields become fields of the
+/// userdata. Items of [`userdata_impl`](macro@userdata_impl) blocks for the type are added to them.
+/// Types with generic parameters are not supported.
 ///
 /// | `#[lua(..)]` on a field | |
 /// |---|---|
-/// | `get` | It can be read; its type is `Clone`. |
-/// | `set` | It can be written. |
-/// | `skip` | It is not there. |
+/// | `get` | The field can be read; its type must be `Clone`. |
+/// | `set` | The field can be written. |
+/// | `skip` | The field is hidden from Lua. |
 /// | `name = ".."` | Its name in Lua. |
 ///
-/// Without `get` and `set` it can be both read and written.
+/// A field with neither `get` nor `set` can be both read and written.
 ///
 /// ```
 /// use perilune::{Lua, UserData};
@@ -230,23 +231,25 @@ pub use perilune_derive::FromLua;
 #[cfg(feature = "macros")]
 pub use perilune_derive::UserData;
 
-/// Makes the functions and constants of an `impl` block methods and fields of a type that derives
-/// [`UserData`](derive@UserData), private ones too. A type may have several such blocks.
+/// Turns the functions and constants of an `impl` block, including private ones, into methods and
+/// fields of a type that derives [`UserData`](derive@UserData). A type may have several such
+/// blocks.
 ///
-/// `&self`, `&mut self` and `self` make methods, which borrow the value, borrow it for writing or
-/// take it; what has no receiver is a function. Methods that fail return [`Result`]. `async`
-/// functions wait (feature `async`). A first parameter `&Lua` or `Lua` is the state. Other
-/// references borrow arguments: `&str`, `&[u8]`, and `&T` and `&mut T` of userdata, also as
+/// Functions with the receiver `&self`, `&mut self` or `self` become methods, which borrow the
+/// value, borrow it mutably or take it; functions without a receiver stay functions. They return
+/// [`Result`] unless they are `infallible`. They may be `async` (feature `async`). If the first
+/// parameter has the type `&Lua` or `Lua`, it receives the state. Other parameters of reference
+/// types borrow arguments: `&str`, `&[u8]`, and `&T` and `&mut T` for userdata, also as
 /// `Option<&T>`.
 ///
 /// | `#[lua(..)]` | |
 /// |---|---|
-/// | `skip` | It is not for Lua. |
+/// | `skip` | The item is hidden from Lua. |
 /// | `name = ".."` | Its name in Lua. |
 /// | `infallible` | The function does not return a `Result`. |
-/// | `getter`, `setter` | It reads or writes a field. |
-/// | `field` | What it returns is a field that all values of the type share, as constants are. |
-/// | `meta` | A metamethod or, with `field` or on a constant, a metatable field: `__name`. |
+/// | `getter`, `setter` | The function reads or writes a field. |
+/// | `field` | The result is a field that all values of the type share, as a constant is. |
+/// | `meta` | A metamethod or, with `field` or on a constant, a metatable field such as `__name`. |
 ///
 /// ```
 /// use perilune::{Lua, Result, UserData, userdata_impl};
@@ -287,7 +290,7 @@ pub use perilune_derive::UserData;
 #[cfg(feature = "macros")]
 pub use perilune_derive::userdata_impl;
 
-/// The interface of native functions, for the command and for libraries that come with it.
+/// The interface of native functions, used by the command and the libraries that come with it.
 pub use perilune_runtime::native;
 /// The standard library, for programs that open it themselves or share its streams.
 pub use perilune_stdlib as stdlib;

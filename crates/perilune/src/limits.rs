@@ -13,8 +13,8 @@ use crate::{Error, Lua, Result};
 
 impl Lua {
     /// Limits the script to this much wall-clock time from now on; `None` removes the limit. After
-    /// that time it fails with "time limit exceeded", also in machine code and in long-running
-    /// library functions. Functions of the host are not stopped.
+    /// that time the script fails with "time limit exceeded", also in machine code and in
+    /// long-running library functions. Functions of the host are not stopped.
     ///
     /// One thread of the process watches the clocks of all states that have such a limit.
     ///
@@ -34,7 +34,7 @@ impl Lua {
     /// ```
     pub fn set_time_limit(&self, limit: Option<Duration>) -> Result<()> {
         let entry = self.enter();
-        // dropping the previous alarm stops it
+        // dropping the previous alarm cancels it
         self.control.alarm.take();
         // SAFETY: P1.
         unsafe { (*entry.st).lift_limit(poll::OUT_OF_TIME) };
@@ -49,10 +49,10 @@ impl Lua {
     }
 
     /// Limits the script to this number of further instructions; `None` removes the limit. After
-    /// them it fails with "instruction limit exceeded".
+    /// them the script fails with "instruction limit exceeded".
     ///
     /// The limit is deterministic: a program stops at the same place in the interpreter and in
-    /// machine code. A call is charged with all instructions of the function, and a back-edge with
+    /// machine code. A call is charged for all instructions of the function, and a back-edge for
     /// all instructions of the loop, so the limit is reached early rather than late. Long-running
     /// library functions are charged 100 for each piece of their work. Finalizers are charged too,
     /// and the time at which they run is not deterministic.
@@ -86,7 +86,7 @@ impl Lua {
         Ok(())
     }
 
-    /// Returns the number of instructions left of the limit; `None` without a limit.
+    /// Returns the number of instructions left until the limit; `None` without a limit.
     pub fn instructions_left(&self) -> Option<u64> {
         let entry = self.enter();
         // SAFETY: P1.

@@ -12,16 +12,16 @@ pub fn listing(f: Func<'_>) -> Option<String> {
     Some(disassemble(proto(&f)?, true))
 }
 
-/// Returns the bytecode of those functions in a Lua function that a request selects; `None` for
-/// functions of the host.
+/// Returns the bytecode of the functions that a request selects from a Lua function and those
+/// inside it, as text; `None` for functions of the host.
 pub fn listings_of(f: Func<'_>, request: &DumpRequest) -> Option<String> {
     let mut out = String::new();
     list(&mut out, proto(&f)?, "main", request);
     Some(out)
 }
 
-/// Returns what the interpreter has recorded about the operands of a Lua function and of all
-/// functions inside it, as text; `None` for functions of the host.
+/// Returns the feedback that the interpreter has recorded for a Lua function and all functions
+/// inside it, as text; `None` for functions of the host.
 pub(crate) fn feedback(f: Func<'_>) -> Option<String> {
     if f.is_native() {
         return None;

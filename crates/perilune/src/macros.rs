@@ -8,17 +8,17 @@ pub use inventory;
 
 use crate::{AsChunk, ChunkMode, Lua, Result, Table, UserDataRegistry};
 
-/// Items of a type, found by `userdata_impl`.
+/// The items that one `userdata_impl` block adds to a type.
 pub struct Items {
     /// The type.
     pub of: fn() -> TypeId,
-    /// Adds them to a `UserDataRegistry` of the type.
+    /// Adds the items to a `UserDataRegistry` of the type.
     pub register: fn(&mut dyn Any),
 }
 
 inventory::collect!(Items);
 
-/// Adds the items of a type from all its blocks.
+/// Adds the items of all blocks of a type.
 pub fn register_items<T: 'static>(registry: &mut UserDataRegistry<T>) {
     let of = TypeId::of::<T>();
     for items in inventory::iter::<Items>.into_iter().filter(|i| (i.of)() == of) {
@@ -57,12 +57,12 @@ impl<F: FnOnce(&Table) -> Result<()>> AsChunk for Quoted<F> {
     }
 }
 
-/// Makes a chunk without captured variables.
+/// Creates a chunk without captured variables.
 pub fn plain_chunk(source: &'static str) -> impl AsChunk {
     Quoted { source, capture: Cell::new(None::<fn(&Table) -> Result<()>>) }
 }
 
-/// Makes a chunk whose captured variables `capture` stores in a table.
+/// Creates a chunk whose captured variables `capture` stores in a table.
 pub fn capturing_chunk<F: FnOnce(&Table) -> Result<()>>(
     source: &'static str,
     capture: F,

@@ -24,7 +24,8 @@ impl Lua {
         self.module_table("_LOADED")?.set(name, value)
     }
 
-    /// Registers `func` as the loader of a module. It is called when the module is first required.
+    /// Registers `func` as the loader of a module. The loader is called when the module is first
+    /// required.
     ///
     /// # Errors
     /// Returns [`Error::MemoryError`](crate::Error::MemoryError) when the memory limit is reached.
@@ -35,7 +36,7 @@ impl Lua {
     /// Removes a loaded module, so that the next `require` loads it again.
     ///
     /// # Errors
-    /// None at present.
+    /// Does not fail at present.
     pub fn unload_module(&self, name: &str) -> Result<()> {
         self.module_table("_LOADED")?.set(name, Value::Nil)
     }

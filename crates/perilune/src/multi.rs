@@ -20,7 +20,7 @@ impl MultiValue {
         MultiValue(VecDeque::with_capacity(capacity))
     }
 
-    /// Makes a list of values from a vector.
+    /// Creates a list of values from a vector.
     pub fn from_vec(values: Vec<Value>) -> MultiValue {
         MultiValue(values.into())
     }

@@ -14,13 +14,13 @@ mod sealed {
 
 /// Values that have fields and methods.
 pub trait ObjectLike: sealed::Sealed {
-    /// Returns `object[key]`, with `__index`.
+    /// Returns `object[key]`, honoring `__index`.
     ///
     /// # Errors
     /// Returns the error of a conversion or metamethod.
     fn get<V: FromLua>(&self, key: impl IntoLua) -> Result<V>;
 
-    /// Assigns `object[key] = value`, with `__newindex`.
+    /// Assigns `object[key] = value`, honoring `__newindex`.
     ///
     /// # Errors
     /// Returns the error of a conversion or metamethod.
@@ -29,19 +29,19 @@ pub trait ObjectLike: sealed::Sealed {
     /// Calls the object (`__call`).
     ///
     /// # Errors
-    /// As for [`Function::call`].
+    /// See [`Function::call`].
     fn call<R: FromLuaMulti>(&self, args: impl IntoLuaMulti) -> Result<R>;
 
     /// Calls `object:name(args)`.
     ///
     /// # Errors
-    /// As for [`Function::call`]; also when there is no such function.
+    /// Fails like [`Function::call`], and also when there is no such function.
     fn call_method<R: FromLuaMulti>(&self, name: &str, args: impl IntoLuaMulti) -> Result<R>;
 
     /// Calls `object.name(args)`.
     ///
     /// # Errors
-    /// As for [`Function::call`]; also when there is no such function.
+    /// Fails like [`Function::call`], and also when there is no such function.
     fn call_function<R: FromLuaMulti>(&self, name: &str, args: impl IntoLuaMulti) -> Result<R>;
 
     /// Like [`ObjectLike::call`], as a future.
@@ -88,7 +88,7 @@ pub trait ObjectLike: sealed::Sealed {
         V::from_lua(current, self.lua())
     }
 
-    /// Returns the text that `tostring` gives, with `__tostring`.
+    /// Returns the text that `tostring` produces, honoring `__tostring`.
     ///
     /// # Errors
     /// Returns the error that `__tostring` raises.
@@ -114,7 +114,7 @@ macro_rules! objects {
             }
 
             fn call<R: FromLuaMulti>(&self, args: impl IntoLuaMulti) -> Result<R> {
-                // calling needs no check of the callee's type
+                // a call checks the type of its callee by itself
                 Function(self.0.clone()).call(args)
             }
 

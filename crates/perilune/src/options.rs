@@ -9,8 +9,8 @@ use perilune_stdlib as lib;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LuaOptions {
-    /// Whether `pcall` and `xpcall` catch panics of host functions as error values (the default). A
-    /// panic that no `pcall` has caught is resumed in the host's call in either case.
+    /// Whether `pcall` and `xpcall` catch panics of host functions as error values (the default).
+    /// In either case, a panic that no `pcall` has caught is resumed in the call of the host.
     pub catch_rust_panics: bool,
     /// Accepted for programs written for mlua, and ignored: coroutines that have ended are left to
     /// the collector.
@@ -73,7 +73,7 @@ impl StdLib {
     pub const PACKAGE: StdLib = StdLib(1 << 8);
     /// `debug`
     pub const DEBUG: StdLib = StdLib(1 << 31);
-    /// The libraries that reach nothing outside the state. Some basic functions do;
+    /// The libraries that do not reach outside the state. Some basic functions do;
     /// [`crate::Sandbox`] removes those.
     pub const SANDBOX: StdLib = StdLib(
         StdLib::COROUTINE.0 | StdLib::TABLE.0 | StdLib::STRING.0 | StdLib::UTF8.0 | StdLib::MATH.0,
@@ -85,7 +85,7 @@ impl StdLib {
     /// All libraries except `debug`.
     pub const ALL_SAFE: StdLib = StdLib((1 << 30) - 1);
 
-    /// Returns whether the selection contains one of `lib`.
+    /// Returns whether the selection contains at least one of the libraries in `lib`.
     #[must_use]
     pub const fn contains(self, lib: StdLib) -> bool {
         self.0 & lib.0 != 0

@@ -32,7 +32,7 @@ impl IntoLua for &Key {
     }
 }
 
-/// Splits a path into its keys, each with whether a `?` follows it.
+/// Splits a path into its keys. The flag of a key says whether a `?` follows it.
 pub(crate) fn parse(path: &str) -> Result<Vec<(Key, bool)>> {
     let mut chars = path.char_indices().peekable();
     let mut keys = Vec::new();

@@ -7,8 +7,9 @@ use perilune_runtime::engine::EngineShared;
 
 use crate::{Engine, Error};
 
-/// A compiled chunk, for any number of states of one engine on any number of threads. Cheap to
-/// clone. It is freed, with its machine code, together with its last handle and its last function.
+/// A compiled chunk, for any number of states of one engine on any number of threads. It is cheap
+/// to clone. It is freed, together with its machine code, when its last handle and its last
+/// function are gone.
 #[derive(Clone)]
 pub struct Program {
     pub(crate) proto: Arc<Proto>,

@@ -27,7 +27,7 @@ impl Lua {
     /// Removes a name from the registry.
     ///
     /// # Errors
-    /// None at present.
+    /// Does not fail at present.
     pub fn unset_named_registry_value(&self, key: &str) -> Result<()> {
         self.set_named_registry_value(key, Value::Nil)
     }
@@ -58,19 +58,20 @@ impl Lua {
     /// Returns the value of a key.
     ///
     /// # Errors
-    /// Returns [`Error::MismatchedRegistryKey`], or the error of the conversion.
+    /// Returns [`Error::MismatchedRegistryKey`] if the key belongs to another state, or the error
+    /// of the conversion.
     pub fn registry_value<T: FromLua>(&self, key: &RegistryKey) -> Result<T> {
         self.check_key(key)?;
         let entry = self.enter();
         let s = entry.stack();
-        // SAFETY: P4: the slot is the key's; the value is given away at once.
+        // SAFETY: P4: the slot is the key's; the value is passed on at once.
         unsafe { T::from_lua_raw(Raw((*s.st).host_roots.get(key.slot)), s) }
     }
 
     /// Removes a key and its value.
     ///
     /// # Errors
-    /// Returns [`Error::MismatchedRegistryKey`].
+    /// Returns [`Error::MismatchedRegistryKey`] if the key belongs to another state.
     pub fn remove_registry_value(&self, key: RegistryKey) -> Result<()> {
         self.check_key(&key)?;
         drop(key);
@@ -81,7 +82,8 @@ impl Lua {
     /// Replaces the value of a key.
     ///
     /// # Errors
-    /// Returns [`Error::MismatchedRegistryKey`], or the error of the conversion.
+    /// Returns [`Error::MismatchedRegistryKey`] if the key belongs to another state, or the error
+    /// of the conversion.
     pub fn replace_registry_value(&self, key: &mut RegistryKey, value: impl IntoLua) -> Result<()> {
         self.check_key(key)?;
         let entry = self.enter();
@@ -103,7 +105,7 @@ impl Lua {
         if self.owns_registry_value(key) { Ok(()) } else { Err(Error::MismatchedRegistryKey) }
     }
 
-    /// Removes the values whose keys were dropped. Creating a key does this, too.
+    /// Removes the values whose keys were dropped. Creating a key does this as well.
     pub fn expire_registry_values(&self) {
         let dropped = std::mem::take(&mut *self.control.keys.lock());
         if dropped.is_empty() {
@@ -111,7 +113,7 @@ impl Lua {
         }
         let entry = self.enter();
         for slot in dropped {
-            // SAFETY: P4: the slot was the key's alone.
+            // SAFETY: P4: only the dropped key referred to the slot.
             unsafe { (*entry.st).host_roots.release(slot) };
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use perilune_code::lock::{Mutex, MutexGuard, lock};
 
-/// Dropped keys of one state, which the state frees later.
+/// The slots of the dropped keys of one state, which the state releases later.
 #[derive(Default)]
 pub(crate) struct Keys {
     dropped: Mutex<Vec<u32>>,

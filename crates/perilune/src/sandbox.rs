@@ -17,7 +17,7 @@ use crate::{
 
 /// Basic functions that reach files or the host's collector.
 const NOT_BASIC: &[&str] = &["collectgarbage", "dofile", "loadfile"];
-/// The functions of `os` that are kept: the time of day, and that of the process.
+/// The functions of `os` that are kept: those about dates and times.
 const OS: &[&str] = &["clock", "date", "difftime", "time"];
 /// The functions of `debug` that are kept.
 const DEBUG: &[&str] = &["traceback"];
@@ -39,7 +39,7 @@ pub struct SandboxOptions {
 }
 
 impl SandboxOptions {
-    /// Returns options without limits that discard what is printed.
+    /// Returns options that set no limits and discard printed text.
     pub fn new() -> SandboxOptions {
         SandboxOptions::default()
     }
@@ -70,18 +70,18 @@ impl SandboxOptions {
         self
     }
 
-    /// Sets the receiver of printed text: it is called with each line, without the line's end.
-    /// `print` raises its errors.
+    /// Sets the receiver of printed text. It is called with each line, without the newline at its
+    /// end; `print` raises its errors.
     pub fn print(mut self, f: impl Fn(&str) -> Result<()> + MaybeSend + 'static) -> SandboxOptions {
         self.print = Some(Box::new(f));
         self
     }
 
-    /// Makes the state.
+    /// Creates the state.
     ///
     /// # Errors
-    /// Returns an error when there is not enough memory, and [`Error::RuntimeError`] for a limit of
-    /// instructions with an engine that does not count them.
+    /// Returns an error when there is not enough memory, and [`Error::RuntimeError`] for an
+    /// instruction limit with an engine that does not count instructions.
     pub fn build(self) -> Result<Sandbox> {
         let engine = match (self.engine, self.instructions) {
             (Some(engine), _) => engine,
@@ -140,15 +140,15 @@ pub enum Limit {
     Instructions,
 }
 
-/// A state for untrusted scripts: it reaches only what the host puts into it, and uses no more
-/// resources than it is given.
+/// A state for untrusted scripts. Its scripts reach only what the host puts into the state, and use
+/// no more resources than they are given.
 ///
 /// It has the basic functions without `dofile`, `loadfile` and `collectgarbage`; `coroutine`,
 /// `table`, `string` (without `dump`), `utf8` and `math`; of `os` the functions `clock`, `date`,
 /// `difftime` and `time`; of `debug` the function `traceback`. `load` takes source text only. The
 /// metatable of strings is hidden. `__gc` has no effect, since finalizers would run outside the
-/// limits. Printed text goes to the host ([`SandboxOptions::print`]) or is discarded, as warnings
-/// are.
+/// limits. Printed text goes to the host ([`SandboxOptions::print`]) or is discarded; warnings are
+/// discarded.
 ///
 /// ```
 /// use std::time::Duration;
@@ -183,19 +183,20 @@ impl Sandbox {
         &self.lua
     }
 
-    /// Makes a chunk of source text. Running a binary chunk fails.
+    /// Creates a chunk from source text. Running a binary chunk fails.
     #[track_caller]
     pub fn load<'a>(&self, chunk: impl AsChunk + 'a) -> Chunk<'a> {
         self.lua.load(chunk).set_mode(ChunkMode::Text)
     }
 
     /// Calls `f` with the state. The limits of time and instructions begin with the call and end
-    /// when `f` returns. Convert results that may have metamethods of the script inside `f`. A run
-    /// inside another run, from a function of the host, shares the limits of the outer one.
+    /// when `f` returns. Results that may have metamethods of the script should be converted inside
+    /// `f`. A run that a function of the host starts inside another run shares the limits of the
+    /// outer one.
     ///
     /// # Errors
     /// Returns the error of `f`. [`Sandbox::reached`] tells whether a limit was the reason; the
-    /// error itself is no proof, since a script can raise the same text.
+    /// error itself is no proof, since a script can raise an error with the same text.
     pub fn run<R>(&self, f: impl FnOnce(&Lua) -> Result<R>) -> Result<R> {
         /// Lifts the limits, also after a panic.
         struct Run<'a>(&'a Sandbox);
@@ -248,7 +249,7 @@ impl Sandbox {
     }
 }
 
-/// Returns the engine of sandboxes with a limit of instructions.
+/// Returns the engine that sandboxes with an instruction limit share.
 fn counting_engine() -> Engine {
     static COUNTING: OnceLock<Engine> = OnceLock::new();
     let make = || Engine::with_jit(JitOptions { counts: true, ..JitOptions::default() });
@@ -266,7 +267,7 @@ fn keep(library: &Table, names: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Makes `load` for source text only.
+/// Creates a `load` that accepts source text only.
 fn text_only(lua: &Lua, load: &Function) -> Result<Function> {
     let entry = lua.enter();
     let s = entry.stack();
@@ -299,7 +300,7 @@ fn load_text(cx: &mut Cx) -> NativeResult {
     cx.call_then(n.max(3), 1)
 }
 
-/// Makes `print` for the host's receiver.
+/// Creates a `print` that calls the host's receiver.
 fn printer(lua: &Lua, print: Option<Box<Print>>) -> Result<Function> {
     let Some(print) = print else {
         return lua.create_function(|_, _: Variadic<Value>| Ok(()));

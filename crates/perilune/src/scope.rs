@@ -1,4 +1,4 @@
-//! Scopes: functions and userdata that borrow for the duration of a call of the host.
+//! Scopes: functions and userdata that borrow data of the host for the duration of a call.
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
@@ -12,8 +12,8 @@ use crate::traits::{FromLuaMulti, IntoLuaMulti};
 use crate::userdata::{Erased, Scoped, Target};
 use crate::{AnyUserData, Error, Function, Lua, Result, UserData, UserDataRegistry};
 
-/// The destructor of an item of a scope. It removes the value from Lua; the result is dropped after
-/// all items were removed.
+/// The destructor of an item of a scope. It removes the value from Lua and returns it; the scope
+/// drops the returned values after it has removed all items.
 type End<'a> = Box<dyn FnOnce() -> Option<Box<dyn Erased + 'a>> + 'a>;
 
 /// Creates functions and userdata that may borrow values that outlive the scope ([`Lua::scope`]).
@@ -27,7 +27,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 
 impl Lua {
     /// Calls `f` with a scope, whose functions and userdata may borrow data that is not `'static`.
-    /// They end when `f` returns: later uses fail with [`Error::CallbackDestructed`] and
+    /// They become invalid when `f` returns: later uses fail with [`Error::CallbackDestructed`] and
     /// [`Error::UserDataDestructed`].
     ///
     /// ```
@@ -51,7 +51,7 @@ impl Lua {
         &self,
         f: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> Result<R>,
     ) -> Result<R> {
-        // the data that the scope shares with its functions stays on this thread
+        // the lock keeps the data that the scope shares with its functions on this thread
         let _guard = self.control.lock.hold();
         let scope = Scope {
             ends: Ends { list: RefCell::default(), over: Cell::new(false) },
@@ -60,7 +60,8 @@ impl Lua {
             scope: PhantomData,
             env: PhantomData,
         };
-        // The scope is borrowed shared to its end, since items dropped then may still refer to it.
+        // The scope stays borrowed (shared) to its end, since items that are dropped then may still
+        // refer to it.
         let _afterwards = AtEnd(|| scope.destructors.run());
         let _first = AtEnd(|| scope.ends.end());
         f(&scope)
@@ -68,7 +69,7 @@ impl Lua {
 }
 
 impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
-    /// Creates a function that calls `func` and ends with the scope.
+    /// Creates a function that calls `func` and becomes invalid when the scope ends.
     ///
     /// # Errors
     /// Returns [`Error::MemoryError`] when the memory limit is reached.
@@ -87,7 +88,7 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
         }))
     }
 
-    /// Like [`Scope::create_function`], for closures that change their state.
+    /// Like [`Scope::create_function`], for `FnMut` closures.
     ///
     /// # Errors
     /// Returns [`Error::MemoryError`] when the memory limit is reached.
@@ -104,15 +105,15 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
         })
     }
 
-    /// Destructors of items of the scope may still use the scope.
+    /// Returns an error once the scope has ended, since destructors of its items may still use it.
     fn check_open(&self) -> Result<()> {
         if self.ends.over.get() { Err(Error::runtime("the scope has ended")) } else { Ok(()) }
     }
 
     fn function(&'scope self, run: Box<Run<'scope>>) -> Result<Function> {
         self.check_open()?;
-        // SAFETY: only the lifetime changes: the closure is dropped, and not called any more, when
-        // the scope ends.
+        // SAFETY: only the lifetime changes: when the scope ends, the closure is dropped and no
+        // longer called.
         let run = unsafe { std::mem::transmute::<Box<Run<'scope>>, Box<Run<'static>>>(run) };
         let place = Rc::new(Borrowing { run: RefCell::new(Some(Rc::new(run))) });
         let end = place.clone();
@@ -128,7 +129,7 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
     /// Creates a userdata that borrows a value.
     ///
     /// # Errors
-    /// As for [`Lua::create_userdata`].
+    /// See [`Lua::create_userdata`].
     pub fn create_userdata_ref<T: UserData + 'static>(
         &'scope self,
         data: &'env T,
@@ -139,7 +140,7 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
     /// Creates a userdata that mutably borrows a value.
     ///
     /// # Errors
-    /// As for [`Lua::create_userdata`].
+    /// See [`Lua::create_userdata`].
     pub fn create_userdata_ref_mut<T: UserData + 'static>(
         &'scope self,
         data: &'env mut T,
@@ -150,7 +151,7 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
     /// Creates a userdata that borrows a value of a registered type.
     ///
     /// # Errors
-    /// As for [`Lua::create_any_userdata`].
+    /// See [`Lua::create_any_userdata`].
     pub fn create_any_userdata_ref<T: 'static>(&'scope self, data: &'env T) -> Result<AnyUserData> {
         self.borrowed((&raw const *data).cast_mut(), true, |_| ())
     }
@@ -158,7 +159,7 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
     /// Creates a userdata that mutably borrows a value of a registered type.
     ///
     /// # Errors
-    /// As for [`Lua::create_any_userdata`].
+    /// See [`Lua::create_any_userdata`].
     pub fn create_any_userdata_ref_mut<T: 'static>(
         &'scope self,
         data: &'env mut T,
@@ -181,7 +182,7 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
         let end = handle.clone();
         self.ends.list.borrow_mut().push(Box::new(move || {
             with_cell::<T>(&end, |cell| {
-                // SAFETY: the cell is alive as its userdata is; the scope ends only after all
+                // SAFETY: the cell is alive because its userdata is; the scope ends only after all
                 // borrows have ended.
                 unsafe {
                     assert_free(cell, usize::from(shared));
@@ -193,19 +194,19 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
         Ok(AnyUserData(handle))
     }
 
-    /// Creates a userdata with a value that may borrow.
+    /// Creates a userdata with a value that may contain references.
     ///
     /// # Errors
-    /// As for [`Lua::create_userdata`].
+    /// See [`Lua::create_userdata`].
     pub fn create_userdata<T: UserData + 'env>(&'scope self, data: T) -> Result<AnyUserData> {
         self.create_any_userdata(data, T::register)
     }
 
-    /// Creates a userdata with a value that may borrow, with the fields and methods that `register`
-    /// adds. It has a metatable of its own.
+    /// Creates a userdata with a value that may contain references, and with the fields and methods
+    /// that `register` adds. It has a metatable of its own.
     ///
     /// # Errors
-    /// As for [`Lua::create_userdata`].
+    /// See [`Lua::create_userdata`].
     pub fn create_any_userdata<T: 'env>(
         &'scope self,
         data: T,
@@ -230,7 +231,7 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
             place.set(std::ptr::null_mut());
             let mut value = None;
             with_cell::<Scoped>(&end, |cell| {
-                // SAFETY: the cell is alive as its userdata is.
+                // SAFETY: the cell is alive because its userdata is.
                 unsafe {
                     assert_free(cell, 0);
                     value = HostCell::take(cell).ok();
@@ -247,7 +248,7 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
     }
 }
 
-/// The native function of functions of a scope.
+/// The code of a function of a scope.
 type Run<'a> = dyn Fn(Stack<'_>, usize, usize) -> Result<usize> + 'a;
 
 /// A function of a scope; empty after the scope's end.
@@ -270,9 +271,9 @@ fn with_cell<T: 'static>(handle: &Handle, f: impl FnOnce(*mut HostCell<T>)) {
     }
 }
 
-/// Aborts when a value of a scope is in use at the scope's end, since its user would continue with
-/// a dangling reference. Lua code cannot cause this, as the scope's end waits for all calls that it
-/// began; a leaked borrow can.
+/// Aborts the process when a value of a scope is in use at the scope's end, since its user would
+/// continue with a dangling reference. Lua code cannot cause this, as a scope ends only after all
+/// calls that it began; a leaked borrow can.
 unsafe fn assert_free<T: 'static>(cell: *mut HostCell<T>, own: usize) {
     if !(*cell).is_taken() && (*cell).borrows() != own as isize {
         eprintln!("a userdata is borrowed beyond the end of its scope");
@@ -289,10 +290,10 @@ impl<F: Fn()> Drop for AtEnd<F> {
     }
 }
 
-/// The items that the scope has made.
+/// The destructors of the items that the scope has created.
 struct Ends<'a> {
     list: RefCell<Vec<End<'a>>>,
-    /// Set when the scope ends; it makes no items afterwards.
+    /// Set when the scope ends; the scope creates no items afterwards.
     over: Cell<bool>,
 }
 
@@ -306,7 +307,7 @@ impl Ends<'_> {
     }
 }
 
-/// The functions to call afterwards.
+/// The functions to call after the scope has ended.
 struct Destructors<'a>(RefCell<Vec<Box<dyn FnOnce() + 'a>>>);
 
 impl Destructors<'_> {

@@ -9,7 +9,7 @@ use crate::{BorrowedBytes, LightUserData, UserDataRef, UserDataRefMut};
 unsafe impl Send for Control {}
 // SAFETY: P6: likewise.
 unsafe impl Sync for Control {}
-// SAFETY: an address, which is not followed.
+// SAFETY: an address, which is never dereferenced.
 unsafe impl Send for LightUserData {}
 // SAFETY: likewise.
 unsafe impl Sync for LightUserData {}

@@ -56,7 +56,7 @@ impl<'a> Stack<'a> {
     /// Returns value number `i`.
     ///
     /// # Safety
-    /// It exists.
+    /// The value exists.
     #[inline(always)]
     pub(crate) unsafe fn get(self, i: usize) -> Raw {
         Raw((*self.st).base.add(i).get())
@@ -114,8 +114,8 @@ impl<'a> Stack<'a> {
         unsafe { (*self.st).gc_poll() }.map_err(|_| Error::not_enough_memory())
     }
 
-    /// Returns an error if the last store was not done for want of memory. No unrooted value is
-    /// held.
+    /// Returns an error if the last store failed for lack of memory. The caller holds no unrooted
+    /// value.
     #[inline(always)]
     pub(crate) fn check_stored(self) -> Result<()> {
         // SAFETY: as above.
@@ -137,7 +137,7 @@ impl<'a> Stack<'a> {
         if made { Ok(()) } else { Err(Error::not_enough_memory()) }
     }
 
-    /// Makes a string.
+    /// Creates a string.
     #[inline(always)]
     pub(crate) fn string(self, bytes: &[u8]) -> Result<Raw> {
         self.poll()?;
@@ -148,7 +148,7 @@ impl<'a> Stack<'a> {
         Ok(Raw(Word::string(string)))
     }
 
-    /// Makes a handle.
+    /// Creates a handle.
     #[inline(always)]
     pub(crate) fn handle(self, v: Raw) -> Handle {
         // SAFETY: as above: the value was just taken from the state.
@@ -165,15 +165,15 @@ impl<'a> Stack<'a> {
         Raw(h.word())
     }
 
-    /// Returns the host value of a userdata, as its head, if it has this type.
+    /// Returns the head of the host cell of a userdata if its value has the type `id`.
     #[inline(always)]
     pub(crate) fn cell_of(self, v: Raw, id: std::any::TypeId) -> Option<*mut CellHead> {
         let head = self.cell(v)?;
-        // SAFETY: as above; the head is alive as its userdata is.
+        // SAFETY: as above; the head is alive because its userdata is.
         (unsafe { (*head).id } == id).then_some(head)
     }
 
-    /// Returns the host value of a userdata.
+    /// Returns the head of the host cell that a userdata holds.
     #[inline(always)]
     pub(crate) fn cell(self, v: Raw) -> Option<*mut CellHead> {
         if v.0.tag() != Tag::USERDATA {
@@ -218,7 +218,7 @@ impl Online {
 impl Drop for Online {
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: P1: an operation is under way.
+        // SAFETY: P1: an operation is running.
         if let Some(tier) = unsafe { (&mut (*self.0).tier).as_mut() } {
             tier.leave();
         }

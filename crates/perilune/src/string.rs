@@ -66,7 +66,7 @@ impl LuaString {
     }
 
     /// Returns the contents and the NUL that follows them in memory, so that C functions can read
-    /// them. The contents may have others.
+    /// them. The contents may contain further NULs.
     ///
     /// # Panics
     /// Panics when the state has ended.

@@ -35,7 +35,7 @@ mod imp {
             && !std::mem::needs_drop::<Guard<'_>>()
     );
 
-    /// A count of one thread.
+    /// A count that only one thread uses.
     pub(crate) struct Count(Cell<usize>);
 
     impl Count {
@@ -94,7 +94,8 @@ mod imp {
     impl Drop for Guard<'_> {
         #[inline]
         fn drop(&mut self) {
-            // SAFETY: P6: this thread took the lock when it made the guard, which stays on it.
+            // SAFETY: P6: this thread took the lock when it created the guard, which stays on this
+            // thread.
             unsafe { self.0.0.unlock() }
         }
     }

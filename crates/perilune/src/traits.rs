@@ -12,7 +12,8 @@ pub trait IntoLua: Sized {
     /// Returns an error when there is not enough memory, or the type's own error.
     fn into_lua(self, lua: &Lua) -> Result<Value>;
 
-    /// Converts without a handle. The result must be stored before any other operation.
+    /// Converts the value without creating a handle. The result must be stored before any other
+    /// operation.
     ///
     /// # Safety
     /// For this crate only: the result is a live value of the state.
@@ -33,7 +34,7 @@ pub trait FromLua: Sized {
     /// value has another type.
     fn from_lua(value: Value, lua: &Lua) -> Result<Self>;
 
-    /// Converts without a handle where that is possible.
+    /// Converts the value, without creating a handle where that is possible.
     ///
     /// # Safety
     /// For this crate only: `raw` is a live value of the state.
@@ -46,7 +47,7 @@ pub trait FromLua: Sized {
     /// Like [`FromLua::from_lua`], for argument `i` of the function `to`.
     ///
     /// # Errors
-    /// Returns [`Error::BadArgument`](crate::Error::BadArgument).
+    /// Returns [`Error::BadArgument`](crate::Error::BadArgument) when the conversion fails.
     #[doc(hidden)]
     fn from_lua_arg(arg: Value, i: usize, to: Option<&str>, lua: &Lua) -> Result<Self> {
         Self::from_lua(arg, lua).map_err(|e| e.bad_argument(i, to))
@@ -59,7 +60,7 @@ pub trait IntoLuaMulti: Sized {
     /// Converts the values.
     ///
     /// # Errors
-    /// As for [`IntoLua::into_lua`].
+    /// See [`IntoLua::into_lua`].
     fn into_lua_multi(self, lua: &Lua) -> Result<MultiValue>;
 
     /// Pushes the values and returns their number.
@@ -85,17 +86,17 @@ pub trait FromLuaMulti: Sized {
     /// Converts the values.
     ///
     /// # Errors
-    /// As for [`FromLua::from_lua`].
+    /// See [`FromLua::from_lua`].
     fn from_lua_multi(values: MultiValue, lua: &Lua) -> Result<Self>;
 
     /// Converts the `n` values of the stack from number `at` on.
     ///
     /// # Safety
-    /// For this crate only: they exist.
+    /// For this crate only: the values exist.
     #[doc(hidden)]
     #[inline]
     unsafe fn from_stack_multi(at: usize, n: usize, s: Stack<'_>) -> Result<Self> {
-        // SAFETY: they exist.
+        // SAFETY: the caller guarantees that the values exist.
         let values = (at..at + n).map(|i| s.value(unsafe { s.get(i) })).collect();
         Self::from_lua_multi(values, s.lua)
     }
@@ -104,7 +105,7 @@ pub trait FromLuaMulti: Sized {
     /// function `to`.
     ///
     /// # Safety
-    /// As there.
+    /// See [`FromLuaMulti::from_stack_multi`].
     #[doc(hidden)]
     #[inline]
     unsafe fn from_stack_args(
@@ -115,7 +116,7 @@ pub trait FromLuaMulti: Sized {
         s: Stack<'_>,
     ) -> Result<Self> {
         let _ = (i, to);
-        // SAFETY: they exist.
+        // SAFETY: the caller guarantees that the values exist.
         unsafe { Self::from_stack_multi(at, n, s) }
     }
 
@@ -123,7 +124,7 @@ pub trait FromLuaMulti: Sized {
     /// `to`.
     ///
     /// # Errors
-    /// As there.
+    /// See [`FromLuaMulti::from_lua_multi`].
     #[doc(hidden)]
     fn from_lua_args(args: MultiValue, i: usize, to: Option<&str>, lua: &Lua) -> Result<Self> {
         let _ = (i, to);

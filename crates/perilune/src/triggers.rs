@@ -91,7 +91,7 @@ pub enum DebugEvent {
     TailCall,
     /// A new line.
     Line,
-    /// The number of instructions asked for.
+    /// The requested number of instructions was executed.
     Count,
     /// An event of a later version of Lua, by its number. No hook of this crate receives it; it
     /// exists for programs that match on the events of mlua.
@@ -165,10 +165,10 @@ impl BitOrAssign for ThreadTriggers {
 /// The kind of a coroutine event.
 #[derive(Clone, Copy)]
 pub(crate) enum ThreadEventKind {
-    /// It was created.
+    /// The coroutine was created.
     Create,
-    /// It is about to be resumed.
+    /// The coroutine is about to be resumed.
     Resume,
-    /// It has yielded.
+    /// The coroutine has yielded.
     Yield,
 }

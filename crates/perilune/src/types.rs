@@ -22,7 +22,7 @@ impl LightUserData {
     }
 }
 
-/// The action of a hook after its call.
+/// What the program does after a hook has returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VmState {

@@ -7,8 +7,9 @@ use crate::types::MaybeSend;
 use crate::{Lua, Result};
 
 impl Lua {
-    /// Passes warnings to a function, each message as a whole, so that its last argument is always
-    /// false. Control messages such as `@on` are passed, too. Errors of the function are ignored.
+    /// Passes warnings to a function. Each message is passed as a whole, so that the last argument
+    /// of the function is always false. Control messages such as `@on` are passed as well. Errors
+    /// of the function are ignored.
     pub fn set_warning_function<F>(&self, callback: F)
     where
         F: Fn(&Lua, &str, bool) -> Result<()> + MaybeSend + 'static,
@@ -19,7 +20,7 @@ impl Lua {
         unsafe { (*entry.st).warn = Some(deliver) };
     }
 
-    /// Lets warnings go to the standard error again, if they are on.
+    /// Sends warnings to standard error again, if they are on.
     pub fn remove_warning_function(&self) {
         let entry = self.enter();
         // SAFETY: P1.

@@ -102,7 +102,7 @@ macro_rules! sets {
             }
         }
 
-        /// Converts the keys, or the values of a table that is a list.
+        /// Converts the keys of the table or, if it is a list, its values.
         impl<$($from)*> FromLua for $t {
             fn from_lua(value: Value, _: &Lua) -> Result<Self> {
                 let table = expect_table::<Self>(value)?;

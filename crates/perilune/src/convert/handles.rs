@@ -74,7 +74,7 @@ macro_rules! handles {
                 }
                 let entry = lua.enter();
                 let s = entry.stack();
-                // SAFETY: the value is a handle's or none of the heap.
+                // SAFETY: the value is held by a handle or is not a heap object.
                 unsafe { $t::from_lua_raw(s.raw(&value)?, s) }
             }
 

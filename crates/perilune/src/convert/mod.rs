@@ -1,4 +1,4 @@
-//! Conversions between Rust and Lua: of the types of this crate and of the standard library.
+//! Conversions between Rust and Lua for the types of this crate and of the standard library.
 
 mod collections;
 mod handles;
@@ -27,22 +27,22 @@ impl Lua {
     /// other values give `None`.
     ///
     /// # Errors
-    /// None at present.
+    /// Does not fail at present.
     pub fn coerce_integer(&self, v: Value) -> Result<Option<i64>> {
         let entry = self.enter();
         let raw = entry.stack().raw(&v)?;
-        // SAFETY: the value is a handle's or none of the heap.
+        // SAFETY: the value is held by a handle or is not a heap object.
         Ok(unsafe { perilune_runtime::convert::to_integer(raw.0) })
     }
 
     /// Converts a number, or a string that represents one, to a float; other values give `None`.
     ///
     /// # Errors
-    /// None at present.
+    /// Does not fail at present.
     pub fn coerce_number(&self, v: Value) -> Result<Option<f64>> {
         let entry = self.enter();
         let raw = entry.stack().raw(&v)?;
-        // SAFETY: the value is a handle's or none of the heap.
+        // SAFETY: the value is held by a handle or is not a heap object.
         let n = unsafe { perilune_runtime::convert::to_number(raw.0) };
         Ok(n.map(|n| if n.is_int() { n.as_int() as f64 } else { n.as_float() }))
     }
@@ -63,7 +63,7 @@ impl Lua {
         T::from_lua(value, self)
     }
 
-    /// Converts a value to Lua and from there to another type.
+    /// Converts a Rust value to Lua and the result to another Rust type.
     ///
     /// # Errors
     /// Returns the error of a conversion.

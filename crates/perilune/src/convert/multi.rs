@@ -38,7 +38,7 @@ impl<T: IntoLua> IntoLuaMulti for Variadic<T> {
         let n = self.0.len();
         s.reserve(n)?;
         for v in self.0 {
-            // SAFETY: it is pushed at once.
+            // SAFETY: the value is pushed at once.
             let raw = unsafe { v.into_lua_raw(s)? };
             s.push(raw);
         }
@@ -82,7 +82,7 @@ impl<T: IntoLua> IntoLuaMulti for T {
 
     #[inline(always)]
     unsafe fn push_into_stack_multi(self, s: Stack<'_>) -> Result<usize> {
-        // SAFETY: it is pushed at once.
+        // SAFETY: the value is pushed at once.
         let raw = unsafe { self.into_lua_raw(s)? };
         s.push(raw);
         Ok(1)

@@ -47,7 +47,7 @@ macro_rules! integers {
                 }
                 let entry = lua.enter();
                 let s = entry.stack();
-                // SAFETY: the value is a handle's or none of the heap.
+                // SAFETY: the value is held by a handle or is not a heap object.
                 unsafe { $t::from_lua_raw(s.raw(&value)?, s) }
             }
 
@@ -103,7 +103,7 @@ macro_rules! floats {
             fn from_lua(value: Value, lua: &Lua) -> Result<$t> {
                 let entry = lua.enter();
                 let s = entry.stack();
-                // SAFETY: the value is a handle's or none of the heap.
+                // SAFETY: the value is held by a handle or is not a heap object.
                 unsafe { $t::from_lua_raw(s.raw(&value)?, s) }
             }
 
@@ -176,7 +176,7 @@ impl<T: IntoLua> IntoLua for Option<T> {
     #[inline(always)]
     unsafe fn into_lua_raw(self, s: Stack<'_>) -> Result<Raw> {
         match self {
-            // SAFETY: handed on.
+            // SAFETY: the caller upholds the same contract.
             Some(v) => unsafe { v.into_lua_raw(s) },
             None => Ok(Raw(Word::NIL)),
         }
@@ -194,7 +194,7 @@ impl<T: FromLua> FromLua for Option<T> {
         if raw.0.tag() == Tag::NIL {
             return Ok(None);
         }
-        // SAFETY: handed on.
+        // SAFETY: the caller upholds the same contract.
         unsafe { T::from_lua_raw(raw, s).map(Some) }
     }
 }

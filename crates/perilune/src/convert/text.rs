@@ -1,4 +1,4 @@
-//! Conversions of Rust strings and of those of the system.
+//! Conversions of Rust strings and strings of the system.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, OsStr, OsString};
@@ -89,7 +89,7 @@ macro_rules! to_text {
             fn from_lua(value: Value, lua: &Lua) -> Result<Self> {
                 let entry = lua.enter();
                 let s = entry.stack();
-                // SAFETY: the value is a handle's or none of the heap.
+                // SAFETY: the value is held by a handle or is not a heap object.
                 unsafe { Self::from_lua_raw(s.raw(&value)?, s) }
             }
 

@@ -11,7 +11,7 @@ impl Function {
     /// Calls the function.
     ///
     /// # Errors
-    /// Returns the error that the function raises, with a traceback, or that of a conversion.
+    /// Returns the error that the function raises, with a traceback, or the error of a conversion.
     ///
     /// # Panics
     /// Resumes the panic of a host function that was called and that no `pcall` caught.
@@ -43,7 +43,7 @@ impl Function {
         }
     }
 
-    /// Returns a function that calls this one with these arguments before its own.
+    /// Returns a function that calls this one with `args` before its own arguments.
     ///
     /// # Errors
     /// Returns [`Error::BindError`] for more than 254 arguments.

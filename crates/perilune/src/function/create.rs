@@ -29,9 +29,8 @@ impl Lua {
         self.enter().stack().function(Plain(func), true)
     }
 
-    /// Like [`Lua::create_function`], for closures that change their state. Calling the function
-    /// while it runs fails with
-    /// [`Error::RecursiveMutCallback`](crate::Error::RecursiveMutCallback).
+    /// Like [`Lua::create_function`], for `FnMut` closures. Calling the function while it runs
+    /// fails with [`Error::RecursiveMutCallback`](crate::Error::RecursiveMutCallback).
     ///
     /// # Errors
     /// Returns [`Error::MemoryError`](crate::Error::MemoryError) when the memory limit is reached.

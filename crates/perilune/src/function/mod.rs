@@ -47,9 +47,9 @@ pub struct FunctionInfo {
     pub source: Option<String>,
     /// The chunk's name as it appears in messages.
     pub short_src: Option<String>,
-    /// The first line.
+    /// The line where the definition begins.
     pub line_defined: Option<usize>,
-    /// The last line.
+    /// The line where the definition ends.
     pub last_line_defined: Option<usize>,
     /// Number of upvalues.
     pub num_upvalues: u8,
@@ -79,7 +79,7 @@ impl Function {
     /// functions that have none.
     ///
     /// # Errors
-    /// None at present.
+    /// Does not fail at present.
     pub fn set_environment(&self, env: Table) -> Result<bool> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -90,7 +90,7 @@ impl Function {
             match cx.upvalue(f, i) {
                 None => return Ok(false),
                 Some((name, _)) if name == b"_ENV" => {
-                    // A new function holds the variable, so that other functions do not see the
+                    // A new function provides the upvalue, so that other functions do not see the
                     // change.
                     let holder =
                         cx.load(b"return x", b"=env", b"t", None).map_err(|m| Error::syntax(&m))?;
@@ -146,8 +146,8 @@ impl Function {
         self.val(cx).as_func().and_then(|f| cx.dump(f, strip)).unwrap_or_default()
     }
 
-    /// Returns what the interpreter has recorded about the operands of a Lua function and of the
-    /// functions inside it, as text; empty for functions of the host. For tests.
+    /// Returns the feedback that the interpreter has recorded for a Lua function and the functions
+    /// inside it, as text; empty for functions of the host. For tests.
     #[doc(hidden)]
     pub fn feedback(&self) -> String {
         let entry = self.0.enter();

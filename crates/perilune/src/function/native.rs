@@ -4,15 +4,15 @@ use crate::traits::FromLuaMulti;
 
 /// A Rust closure or function whose parameters are the Lua arguments.
 pub trait LuaNativeFn<A: FromLuaMulti> {
-    /// The type of its result.
+    /// The type of the function's result.
     type Output;
     /// Calls the function.
     fn call(&self, args: A) -> Self::Output;
 }
 
-/// Like [`LuaNativeFn`], for closures that change their state.
+/// Like [`LuaNativeFn`], for `FnMut` closures.
 pub trait LuaNativeFnMut<A: FromLuaMulti> {
-    /// The type of its result.
+    /// The type of the function's result.
     type Output;
     /// Calls the function.
     fn call(&mut self, args: A) -> Self::Output;

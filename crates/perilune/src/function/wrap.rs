@@ -5,7 +5,7 @@ use crate::types::MaybeSend;
 use crate::{ExternalError, Function, Lua, LuaNativeFn, LuaNativeFnMut, Result, Value};
 
 impl Function {
-    /// Wraps a Rust function that may fail in a value that converts to a Lua function.
+    /// Wraps a Rust function that returns a `Result` in a value that converts to a Lua function.
     pub fn wrap<F, A, R, E>(func: F) -> impl IntoLua
     where
         F: LuaNativeFn<A, Output = std::result::Result<R, E>> + MaybeSend + 'static,
@@ -20,7 +20,7 @@ impl Function {
         })
     }
 
-    /// Like [`Function::wrap`], for closures that change their state.
+    /// Like [`Function::wrap`], for `FnMut` closures.
     pub fn wrap_mut<F, A, R, E>(func: F) -> impl IntoLua
     where
         F: LuaNativeFnMut<A, Output = std::result::Result<R, E>> + MaybeSend + 'static,
@@ -47,7 +47,7 @@ impl Function {
         Wrapped(move |lua: &Lua| lua.create_function(move |_, args: A| Ok(func.call(args))))
     }
 
-    /// Like [`Function::wrap_raw`], for closures that change their state.
+    /// Like [`Function::wrap_raw`], for `FnMut` closures.
     pub fn wrap_raw_mut<F, A>(func: F) -> impl IntoLua
     where
         F: LuaNativeFnMut<A> + MaybeSend + 'static,

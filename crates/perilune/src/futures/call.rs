@@ -9,7 +9,7 @@ use crate::traits::{FromLuaMulti, IntoLuaMulti};
 use crate::{Chunk, Error, Function, Result};
 
 /// A call as a future ([`Function::call_async`]). Dropping it cancels the call: the future that it
-/// awaits is dropped, and pending variables are closed.
+/// awaits is dropped, and to-be-closed variables are closed.
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 #[derive(Debug)]
 pub struct AsyncCallFuture<R>(Result<AsyncThread<R>>);
@@ -32,8 +32,8 @@ impl<R: FromLuaMulti> Future for AsyncCallFuture<R> {
 }
 
 impl Function {
-    /// Calls the function in a new coroutine, as a future for any executor. Values that it yields,
-    /// other than by async functions, are ignored.
+    /// Calls the function in a new coroutine, as a future for any executor. Values that the
+    /// coroutine yields, other than by async functions, are ignored.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -61,7 +61,7 @@ impl Chunk<'_> {
     /// Like [`Chunk::exec`], as a future.
     ///
     /// # Errors
-    /// As there.
+    /// See [`Chunk::exec`].
     pub async fn exec_async(self) -> Result<()> {
         self.call_async(()).await
     }
@@ -69,7 +69,7 @@ impl Chunk<'_> {
     /// Like [`Chunk::eval`], as a future.
     ///
     /// # Errors
-    /// As there.
+    /// See [`Chunk::eval`].
     pub async fn eval_async<R: FromLuaMulti>(self) -> Result<R> {
         let f = self.into_evaluated()?;
         f.call_async(()).await
@@ -78,7 +78,7 @@ impl Chunk<'_> {
     /// Like [`Chunk::call`], as a future.
     ///
     /// # Errors
-    /// As there.
+    /// See [`Chunk::call`].
     pub async fn call_async<R: FromLuaMulti>(self, args: impl IntoLuaMulti) -> Result<R> {
         let f = self.into_function()?;
         f.call_async(args).await

@@ -32,7 +32,7 @@ where
     R: IntoLuaMulti,
 {
     fn poll(self: Pin<&mut Self>, s: Stack<'_>, cx: &mut Context<'_>) -> Poll<Result<usize>> {
-        // SAFETY: the field is pinned as the whole is: nothing moves it out.
+        // SAFETY: the field is pinned as the whole task is, since nothing moves it out.
         let future = unsafe { self.map_unchecked_mut(|r| &mut r.0) };
         // SAFETY: results are pushed on the stack of the running function.
         future.poll(cx).map(|r| r.and_then(|r| unsafe { r.push_into_stack_multi(s) }))
@@ -41,15 +41,15 @@ where
 
 type Boxed = Pin<Box<dyn Task>>;
 
-/// Makes the future of a call from the `n` arguments from `at` on.
+/// Creates the future of a call from the `n` arguments on the stack that start at `at`.
 type Start = dyn Fn(Stack<'_>, usize, usize) -> Result<Boxed>;
 
 /// The bound value of the native function.
 pub(crate) struct AsyncCallee(Box<Start>);
 
 impl AsyncCallee {
-    /// Makes a callee from a function that makes futures. `start` receives the arguments of a call
-    /// on the stack.
+    /// Creates a callee from a function that creates futures. `start` receives the arguments of a
+    /// call on the stack.
     pub(crate) fn new<F, R>(
         start: impl Fn(Stack<'_>, usize, usize) -> Result<F> + 'static,
     ) -> AsyncCallee
@@ -68,15 +68,15 @@ impl AsyncCallee {
 /// The future of a call: value 0 of the frame that awaits it.
 struct Waiting {
     future: Option<Boxed>,
-    /// Whether it waits for the values of [`Lua::yield_with`].
+    /// Whether the future waits for the values of [`Lua::yield_with`].
     exchanging: bool,
 }
 
 /// The outcome of a step of a call.
 enum Next {
-    /// It returned this number of values.
+    /// The call returned this number of values.
     Return(usize),
-    /// It yielded this number of values.
+    /// The call yielded this number of values.
     Yield(usize),
 }
 
@@ -87,7 +87,7 @@ fn run(cx: &mut Cx) -> NativeResult {
         let mut values = None;
         if step == 0 {
             // SAFETY: the function is bound to the cell, which Lua cannot change (HIDDEN), and
-            // alive as it is the callee of the running frame; the value is never taken.
+            // alive, as it is the callee of the running frame; the value is never taken.
             let callee = unsafe { &*crate::callback::bound::<AsyncCallee>(s.cx()) };
             let future = (callee.0)(s, 0, top)?;
             s.cut(0);
@@ -122,14 +122,14 @@ fn run(cx: &mut Cx) -> NativeResult {
 
 /// Polls the future in value 0, after the coroutine was resumed with values.
 fn poll(s: Stack<'_>, values: Option<MultiValue>) -> Result<Next> {
-    // SAFETY: it was pushed.
+    // SAFETY: the value was pushed.
     let cell = HostCell::<Waiting>::of(s, unsafe { s.get(0) }).ok_or(Error::CallbackDestructed)?;
     // SAFETY: P1: the cell is rooted in the running frame; only this function and the cancellation
     // of a suspended call use it.
     let waiting = unsafe { &mut *HostCell::value(cell) };
     let Some(future) = &mut waiting.future else { return Err(Error::CallbackDestructed) };
     let polling = &s.lua.control.polling;
-    // SAFETY: it outlives the poll in which it was set.
+    // SAFETY: the waker outlives the poll in which it was set.
     let waker = polling.waker.get().map_or(Waker::noop(), |w| unsafe { w.as_ref() });
     // Hides the values that an outer future exchanges.
     let before = polling.exchange.replace(values.filter(|_| waiting.exchanging).map(boxed));
@@ -161,12 +161,12 @@ fn poll(s: Stack<'_>, values: Option<MultiValue>) -> Result<Next> {
     }
 }
 
-/// Makes values that are exchanged with an async function.
+/// Boxes values that are exchanged with an async function.
 fn boxed(values: MultiValue) -> Box<dyn Any> {
     Box::new(values)
 }
 
-/// Returns values that are exchanged with an async function.
+/// Unboxes values that are exchanged with an async function.
 fn unboxed(values: Box<dyn Any>) -> MultiValue {
     *values.downcast().expect("only values are exchanged")
 }
@@ -187,12 +187,12 @@ pub(super) fn cancel(s: Stack<'_>, th: *mut ThreadObject) {
 }
 
 impl Stack<'_> {
-    /// Makes a function that runs futures.
+    /// Creates a function that runs futures.
     pub(crate) fn async_function(self, callee: AsyncCallee) -> Result<Function> {
         self.poll()?;
         let cell = self.udata(HostCell::boxed(callee, Some(&self.lua.control)));
         let cx = self.cx();
-        // SAFETY: it was just made.
+        // SAFETY: the value was just created.
         let cell = unsafe { perilune_runtime::native::Val::of(cx, cell.0) };
         let f = cx.func(run, &[cell]);
         f.hide_bound();
@@ -245,7 +245,7 @@ impl Function {
     {
         Wrapped(move |lua: &Lua| {
             lua.enter().stack().async_function(AsyncCallee::of_boxed(move |s, at, n| {
-                // SAFETY: they are the arguments.
+                // SAFETY: these values are the arguments of the call.
                 let args = unsafe { A::from_stack_args(at, n, 1, None, s)? };
                 let future = func.call(args);
                 let future = async move { future.await.map_err(ExternalError::into_lua_err) };
@@ -264,7 +264,7 @@ impl Function {
     {
         Wrapped(move |lua: &Lua| {
             lua.enter().stack().async_function(AsyncCallee::of_boxed(move |s, at, n| {
-                // SAFETY: they are the arguments.
+                // SAFETY: these values are the arguments of the call.
                 let args = unsafe { A::from_stack_args(at, n, 1, None, s)? };
                 let future = func.call(args);
                 Ok(Box::pin(TaskOf(async move { Ok(future.await) })) as Boxed)
@@ -305,14 +305,14 @@ impl Lua {
         R: IntoLuaMulti,
     {
         self.enter().stack().async_function(AsyncCallee::new(move |s, at, n| {
-            // SAFETY: they are the arguments.
+            // SAFETY: these values are the arguments of the call.
             let args = unsafe { A::from_stack_args(at, n, 1, None, s)? };
             Ok(func(s.lua.clone(), args))
         }))
     }
 
-    /// Suspends the coroutine that runs the async function around this call with values, like
-    /// `coroutine.yield`. Returns the values with which the coroutine is resumed.
+    /// Yields values from the coroutine that runs the enclosing async function, like
+    /// `coroutine.yield`, and returns the values with which the coroutine is resumed.
     ///
     /// ```
     /// use perilune::{Lua, Result};

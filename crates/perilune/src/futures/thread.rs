@@ -44,10 +44,11 @@ pub struct AsyncThread<R> {
 }
 
 impl Thread {
-    /// Makes a future and stream of the coroutine, which starts or continues with arguments.
+    /// Creates a future and stream from the coroutine, which starts or resumes with `args`.
     ///
     /// # Errors
-    /// Returns [`Error::CoroutineUnresumable`], or the error of the conversion.
+    /// Returns [`Error::CoroutineUnresumable`] if the coroutine cannot be resumed, or the error of
+    /// the conversion.
     pub fn into_async<R: FromLuaMulti>(self, args: impl IntoLuaMulti) -> Result<AsyncThread<R>> {
         let entry = self.0.enter();
         if self.status() != ThreadStatus::Resumable {
@@ -61,11 +62,11 @@ impl Thread {
 
 /// The outcome of a resumption.
 enum Step<R> {
-    /// It awaits a future.
+    /// The coroutine awaits a future.
     Pending,
-    /// It yielded.
+    /// The coroutine yielded.
     Yielded(R),
-    /// It returned.
+    /// The coroutine returned.
     Returned(R),
 }
 
@@ -156,7 +157,7 @@ impl<R> Drop for AsyncThread<R> {
         if self.thread.status() == ThreadStatus::Resumable {
             function::cancel(entry.stack(), self.thread.0.word().as_thread());
         }
-        // A panic of a closing variable would abort the process here.
+        // A panic of a to-be-closed variable would abort the process here.
         if !std::thread::panicking() {
             let _ = self.thread.close();
         }

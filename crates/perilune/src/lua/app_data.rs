@@ -1,4 +1,4 @@
-//! Data of the host that a state carries.
+//! Application data: values of the host that a state carries.
 
 use std::cell::{BorrowError, BorrowMutError};
 
@@ -9,7 +9,7 @@ impl Lua {
     /// Sets the state's value of type `T` and returns the previous one.
     ///
     /// # Panics
-    /// Panics if application data is borrowed.
+    /// Panics if any application data is borrowed.
     pub fn set_app_data<T: MaybeSend + 'static>(&self, data: T) -> Option<T> {
         match self.try_set_app_data(data) {
             Ok(old) => old,
@@ -20,7 +20,7 @@ impl Lua {
     /// Sets the state's value of type `T` and returns the previous one.
     ///
     /// # Errors
-    /// Returns the value if application data is borrowed.
+    /// Returns `data` if any application data is borrowed.
     pub fn try_set_app_data<T: MaybeSend + 'static>(&self, data: T) -> Result<Option<T>, T> {
         let _guard = self.control.lock.hold();
         self.control.app_data.set(data)
@@ -56,7 +56,7 @@ impl Lua {
     /// Returns an error if the value is borrowed.
     ///
     /// # Panics
-    /// Panics if the container is being changed.
+    /// Panics if the container of application data is mutably borrowed.
     pub fn try_app_data_mut<T: 'static>(
         &self,
     ) -> Result<Option<AppDataRefMut<'_, T>>, BorrowMutError> {
@@ -66,7 +66,7 @@ impl Lua {
     /// Removes and returns the state's value of type `T`.
     ///
     /// # Panics
-    /// Panics if application data is borrowed.
+    /// Panics if any application data is borrowed.
     pub fn remove_app_data<T: 'static>(&self) -> Option<T> {
         let _guard = self.control.lock.hold();
         self.control.app_data.remove()

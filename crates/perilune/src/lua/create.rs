@@ -50,7 +50,7 @@ impl Lua {
     /// Creates a state with these libraries.
     ///
     /// # Safety
-    /// As for [`Lua::unsafe_new`].
+    /// See [`Lua::unsafe_new`].
     ///
     /// # Panics
     /// Panics when there is not enough memory.
@@ -59,7 +59,7 @@ impl Lua {
             .unwrap_or_else(|e| panic!("the standard library does not open: {e}"))
     }
 
-    /// Returns the engine of states that are made without one.
+    /// Returns the engine of states that are created without one.
     pub(crate) fn shared_engine() -> Engine {
         static SHARED: OnceLock<Engine> = OnceLock::new();
         let _inside = fork::enter();
@@ -91,8 +91,8 @@ impl Lua {
         Lua::bare(engine, LuaOptions::new())
     }
 
-    /// Creates a state of `engine` without any globals, whose heap comes from `allocator`. This is
-    /// for the C API.
+    /// Creates a state of `engine` without any globals, whose heap is allocated by `allocator`. For
+    /// the C API.
     #[doc(hidden)]
     pub fn without_libraries_in(engine: &Engine, allocator: Allocator) -> Lua {
         Lua::bare_in(engine, LuaOptions::new(), allocator)
@@ -105,12 +105,12 @@ impl Lua {
     fn bare_in(engine: &Engine, options: LuaOptions, allocator: Allocator) -> Lua {
         let state = State::create_with(engine.shared.clone(), &perilune_interp::VM, allocator);
         if let Some(jit) = &engine.jit {
-            // SAFETY: the state was just made; destroying it drops the tier with it, when no frame
-            // is left.
+            // SAFETY: the state was just created; destroying it drops the tier with it, when no
+            // frame is left.
             unsafe { jit.attach(state) };
         }
-        // SAFETY: P2: the state was just made, and its owner closes the gate before it destroys the
-        // state.
+        // SAFETY: P2: the state was just created, and its owner closes the gate before it destroys
+        // the state.
         let gate = unsafe { Gate::to(state) };
         // SAFETY: likewise: the frame of the host is on top.
         unsafe { (*state).finalizer_warn = Some(warn) };
@@ -139,7 +139,7 @@ impl Lua {
 /// Emits a warning of the collector: an error in a finalizer.
 unsafe fn warn(st: *mut State, message: &[u8]) {
     // SAFETY: the collector calls this with the frame of a native function or of Lua code on top,
-    // and uses nothing meanwhile.
+    // and uses nothing of the state meanwhile.
     unsafe { perilune_stdlib::base::emit_warning(Cx::from_state(st), message) }
 }
 

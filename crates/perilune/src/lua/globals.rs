@@ -17,7 +17,7 @@ impl Lua {
     /// Sets the table of globals of chunks that are loaded from now on.
     ///
     /// # Errors
-    /// None at present.
+    /// Does not fail at present.
     pub fn set_globals(&self, globals: Table) -> Result<()> {
         let entry = self.enter();
         let s = entry.stack();

@@ -1,4 +1,4 @@
-//! A state as native functions see it.
+//! Access to a state in the form in which native functions receive it.
 
 use perilune_runtime::native::Cx;
 use perilune_runtime::state::State;
@@ -8,19 +8,19 @@ use crate::control::Control;
 use crate::stack::Online;
 
 impl Lua {
-    /// Runs `f` with the state as native functions see it, and removes what `f` leaves on the
-    /// stack. Meanwhile nothing else may use the state, except functions of the host that `f` calls
-    /// through it.
+    /// Runs `f` with the state in the form in which native functions receive it, and removes the
+    /// values that `f` leaves on the stack. Meanwhile nothing else may use the state, except
+    /// functions of the host that `f` calls through it.
     ///
     /// # Panics
     /// Panics if `f`, or a native function that it calls, panics. The state can be used afterwards:
-    /// the frames above are gone, without calls of `__close`, and coroutines that were running are
+    /// the frames above are removed without calling `__close`, and coroutines that were running are
     /// dead. Also panics if `f` uses a handle of the state.
     pub fn with<R>(&self, f: impl FnOnce(&mut Cx) -> R) -> R {
         let entry = self.enter();
         let _lent = Lent::new(&self.control);
         // SAFETY: P1: the state is alive, on this thread or locked, and lent: no operation finds it
-        // until the end.
+        // until `f` has returned.
         let cx = unsafe { Cx::from_state(entry.st) };
         let _inside = Online::new(entry.st);
         let _values = Values { state: entry.st, top: cx.top() };
@@ -46,8 +46,7 @@ impl Drop for Lent<'_> {
     }
 }
 
-/// The host's values on the stack. They are removed, except the given number of results, also after
-/// a panic.
+/// The host's values on the stack. They are removed at the end, also after a panic.
 struct Values {
     state: *mut State,
     top: usize,

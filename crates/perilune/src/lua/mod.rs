@@ -1,4 +1,4 @@
-//! The types that stand for a state. Its operations are in the files of what they are about.
+//! The types that represent a state. Operations on a state are in the files of their subjects.
 
 mod app_data;
 mod create;
@@ -15,9 +15,9 @@ use crate::control::{Control, Entry};
 use crate::sync::{XRc, XWeak};
 use crate::{Engine, Interrupt};
 
-/// A Lua state: a heap and a set of globals. Cheap to clone; clones are the same state. A state
-/// stays on its thread, unless the feature `send` lets any thread use it: then each operation,
-/// dropping a handle included, waits until no other thread is in the state.
+/// A Lua state: a heap and a set of globals. It is cheap to clone; clones refer to the same state.
+/// A state stays on its thread, unless the feature `send` lets any thread use it: then each
+/// operation, including the drop of a handle, waits until no other thread is in the state.
 ///
 /// The state lives while a `Lua` exists or a call into it is running. Handles
 /// ([`Table`](crate::Table), [`crate::Function`], ..) do not keep it alive: using one afterwards
@@ -72,7 +72,7 @@ impl Deref for Borrowed {
 }
 
 impl Lua {
-    /// Returns the `Lua` that a control block stands for.
+    /// Returns the `Lua` that a reference to a control block represents.
     #[inline(always)]
     pub(crate) fn of(control: &XRc<Control>) -> &Lua {
         // SAFETY: `Lua` is a transparent wrapper; a reference drops nothing, and `Lua` is only
@@ -83,7 +83,7 @@ impl Lua {
     /// Returns the `Lua` of a state, for a callback of it.
     ///
     /// # Safety
-    /// `st` is alive, was made by this crate, and outlives the result.
+    /// `st` is alive, was created by this crate, and outlives the result.
     #[inline(always)]
     pub(crate) unsafe fn borrowed(st: *mut State) -> Borrowed {
         let control = XRc::from_raw((*st).host.cast::<Control>());
@@ -93,7 +93,7 @@ impl Lua {
     /// Begins an operation.
     ///
     /// # Panics
-    /// Panics when the state has ended, which a `Lua` that a finalizer kept can observe.
+    /// Panics when the state has ended. A `Lua` that a finalizer has kept can outlive its state.
     #[inline(always)]
     pub(crate) fn enter(&self) -> Entry<'_> {
         Entry::new(&self.control)

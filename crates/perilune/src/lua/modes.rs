@@ -13,22 +13,22 @@ impl Lua {
         unsafe { (*self.enter().st).set_gc_stress(on) }
     }
 
-    /// Lets each safepoint do one tiny increment of the collector's work, in all phases and modes,
-    /// as `seed` decides, and walks the heap after each collection: a mode for tests.
+    /// Makes each safepoint do one tiny increment of the collector's work, in phases and modes that
+    /// `seed` determines, and walks the heap after each collection: a mode for tests.
     pub fn set_gc_phases(&self, seed: u64) {
         // SAFETY: P1.
         unsafe { (*self.enter().st).set_gc_phases(seed) }
     }
 
-    /// Breaks the write barrier, so that a test can show that the mode above finds it.
+    /// Breaks the write barrier, so that a test can show that [`Lua::set_gc_phases`] detects it.
     #[doc(hidden)]
     pub fn lose_write_barriers(&self) {
         // SAFETY: P1.
         unsafe { (*self.enter().st).lose_barriers() }
     }
 
-    /// Chooses the portable loop of the interpreter, or the handlers that are generated for the
-    /// processor, which are the default. Where there are none, the loop runs code in either case.
+    /// Chooses between the portable loop of the interpreter and the handlers that are generated for
+    /// the processor, which are the default. Platforms without handlers always use the loop.
     pub fn set_portable_interpreter(&self, on: bool) {
         // SAFETY: P1.
         unsafe { (*self.enter().st).portable = on }

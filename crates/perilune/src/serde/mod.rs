@@ -1,4 +1,4 @@
-//! Conversions between Lua values and types that serde knows (feature `serde`).
+//! Conversions between Lua values and types that serde supports (feature `serde`).
 //!
 //! Conversions work on the VM stack: values under construction stay there while code of other types
 //! runs, so a conversion creates no handle except for its result.
@@ -27,9 +27,10 @@ mod sealed {
     impl Sealed for crate::Lua {}
 }
 
-/// Conversions between Rust and Lua by serde.
+/// Conversions between Rust and Lua with serde.
 pub trait LuaSerdeExt: sealed::Sealed {
-    /// Returns the value that represents `null`, a light userdata. (A table cannot contain nil.)
+    /// Returns the value that represents `null`: a light userdata, since a table cannot contain
+    /// nil.
     ///
     /// ```
     /// use std::collections::HashMap;
@@ -44,8 +45,8 @@ pub trait LuaSerdeExt: sealed::Sealed {
     /// ```
     fn null(&self) -> Value;
 
-    /// Returns a metatable that makes a table a list for serde, even if it is empty or has other
-    /// keys.
+    /// Returns a metatable that makes serde treat a table as a list, even if it is empty or has
+    /// other keys.
     ///
     /// ```
     /// use perilune::{Lua, LuaSerdeExt};
@@ -81,7 +82,7 @@ pub trait LuaSerdeExt: sealed::Sealed {
     /// Like [`LuaSerdeExt::to_value`], with options.
     ///
     /// # Errors
-    /// As there.
+    /// See [`LuaSerdeExt::to_value`].
     fn to_value_with<T: Serialize + ?Sized>(
         &self,
         t: &T,
@@ -111,7 +112,7 @@ pub trait LuaSerdeExt: sealed::Sealed {
     /// Like [`LuaSerdeExt::from_value`], with options.
     ///
     /// # Errors
-    /// As there.
+    /// See [`LuaSerdeExt::from_value`].
     #[allow(clippy::wrong_self_convention)]
     fn from_value_with<T: DeserializeOwned>(
         &self,

@@ -1,4 +1,4 @@
-//! The tables around the current value of a conversion, and the elements that it skips.
+//! The tables around the current value of a conversion, and which elements the conversion skips.
 
 use perilune_runtime::table::Table as TableObject;
 use perilune_runtime::value::{Tag, Value as Word};
@@ -7,7 +7,8 @@ use super::{DeserializeOptions as Options, userdata};
 use crate::stack::{Raw, Stack};
 use crate::{Error, Result};
 
-/// A table and those around it. All of them are in slots, so their addresses are not reused.
+/// A table and the tables around it. All of them are in slots of the stack, so they are alive and
+/// their addresses are not reused.
 #[derive(Clone, Copy)]
 pub(super) struct Path<'a> {
     table: *mut TableObject,

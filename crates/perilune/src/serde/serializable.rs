@@ -1,4 +1,4 @@
-//! Serialization of Lua values by serde.
+//! Serialization of Lua values with serde.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -14,7 +14,7 @@ use crate::{Error, LuaString, Result, Table, Value};
 pub struct SerializableValue<'a> {
     value: &'a Value,
     options: Options,
-    /// The addresses of the tables around it.
+    /// The addresses of the tables around the value.
     path: Option<&'a RefCell<Vec<*const c_void>>>,
 }
 

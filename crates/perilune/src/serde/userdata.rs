@@ -19,7 +19,7 @@ unsafe fn value_of<T: Serialize + 'static>(
     value
 }
 
-/// A value that is borrowed to be serialized.
+/// A value that is borrowed for its serialization.
 pub(super) struct Borrowed {
     head: *mut CellHead,
     value: *const dyn erased_serde::Serialize,
@@ -42,7 +42,7 @@ impl Drop for Borrowed {
 /// Returns the value of a userdata if its type can be serialized.
 pub(super) fn serializer(s: Stack<'_>, v: Raw) -> Option<(*mut CellHead, SerFn)> {
     let head = s.cell(v)?;
-    // SAFETY: the head is alive as its userdata is.
+    // SAFETY: the head is alive because its userdata is.
     let (id, borrow) = unsafe { ((*head).id, (*head).borrow.get()) };
     let f = *s.lua.control.serializers.borrow().get(&id)?;
     (borrow != CellHead::TAKEN).then_some((head, f))
@@ -51,7 +51,7 @@ pub(super) fn serializer(s: Stack<'_>, v: Raw) -> Option<(*mut CellHead, SerFn)>
 /// Borrows the value of a userdata to serialize it.
 pub(super) fn borrow(s: Stack<'_>, v: Raw) -> Result<Option<Borrowed>> {
     let Some((head, f)) = serializer(s, v) else { return Ok(None) };
-    // SAFETY: the head is alive as its userdata is, and the function is that of its type.
+    // SAFETY: the head is alive because its userdata is, and the function is that of its type.
     unsafe {
         (*head).begin_shared().map_err(|n| unavailable(n, false))?;
         Ok(Some(Borrowed { head, value: f(head) }))
@@ -65,10 +65,10 @@ impl Lua {
 
     /// Creates a userdata like [`Lua::create_userdata`] whose value can be serialized:
     /// [`LuaSerdeExt::from_value`](crate::LuaSerdeExt::from_value) and serializers use the
-    /// serialized form. Afterwards this holds for all userdata of the type in this state.
+    /// serialized form. From then on, this holds for all userdata of the type in this state.
     ///
     /// # Errors
-    /// As there.
+    /// See [`Lua::create_userdata`].
     pub fn create_ser_userdata<T: UserData + Serialize + MaybeSend + MaybeSync + 'static>(
         &self,
         data: T,
@@ -81,7 +81,7 @@ impl Lua {
     /// Combines [`Lua::create_any_userdata`] and [`Lua::create_ser_userdata`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`Lua::create_userdata`].
     pub fn create_ser_any_userdata<T: Serialize + MaybeSend + MaybeSync + 'static>(
         &self,
         data: T,
@@ -122,7 +122,7 @@ impl Serialize for AnyUserData {
             Ok(Some(value)) => erased_serde::serialize(value.get(), serializer),
             Ok(None)
                 if s.cell(s.word(&self.0)).is_some_and(|head| {
-                    // SAFETY: the head is alive as its userdata is.
+                    // SAFETY: the head is alive because its userdata is.
                     unsafe { (*head).borrow.get() == CellHead::TAKEN }
                 }) =>
             {

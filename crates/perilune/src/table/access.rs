@@ -19,10 +19,10 @@ impl Table {
         self.set(key, value)
     }
 
-    /// Assigns `table[key] = value`, with `__newindex`.
+    /// Assigns `table[key] = value`, honoring `__newindex`.
     ///
     /// # Errors
-    /// Returns an error for keys that are nil or NaN, or that of a conversion or metamethod.
+    /// Returns an error for keys that are nil or NaN, or the error of a conversion or metamethod.
     #[inline]
     pub fn set(&self, key: impl IntoLua, value: impl IntoLua) -> Result<()> {
         let entry = self.0.enter();
@@ -40,12 +40,12 @@ impl Table {
         self.set_slow(s, top)
     }
 
-    /// Assigns with key and value on the stack, to a table that has a metatable.
+    /// Assigns to a table that has a metatable, with key and value on the stack.
     #[cold]
     fn set_slow(&self, s: Stack<'_>, top: usize) -> Result<()> {
         // SAFETY: the key was pushed.
         let key = unsafe { s.get(top) };
-        // SAFETY: so was the value.
+        // SAFETY: the value was pushed too.
         let value = unsafe { s.get(top + 1) };
         s.push(Raw(self.0.word()));
         s.push(value);
@@ -57,7 +57,7 @@ impl Table {
         Ok(())
     }
 
-    /// Returns `table[key]`, with `__index`.
+    /// Returns `table[key]`, honoring `__index`.
     ///
     /// # Errors
     /// Returns the error of a conversion or metamethod.
@@ -92,15 +92,15 @@ impl Table {
         r
     }
 
-    /// Returns whether `table[key]` is not nil, with `__index`.
+    /// Returns whether `table[key]` is not nil, honoring `__index`.
     ///
     /// # Errors
-    /// As for [`Table::get`].
+    /// See [`Table::get`].
     pub fn contains_key(&self, key: impl IntoLua) -> Result<bool> {
         Ok(!self.get::<Value>(key)?.is_nil())
     }
 
-    /// Compares with `==`, with `__eq`.
+    /// Compares two tables with `==`, honoring `__eq`.
     ///
     /// # Errors
     /// Returns the error that `__eq` raises.
@@ -111,7 +111,7 @@ impl Table {
     /// Assigns `table[key] = value` without metamethods.
     ///
     /// # Errors
-    /// As for [`Table::set`].
+    /// See [`Table::set`].
     #[inline]
     pub fn raw_set(&self, key: impl IntoLua, value: impl IntoLua) -> Result<()> {
         let entry = self.0.enter();
@@ -132,17 +132,17 @@ impl Table {
         let entry = self.0.enter();
         let s = entry.stack();
         // SAFETY: the key is used at once, the table is rooted by the handle, and the value is
-        // given away at once.
+        // passed on at once.
         unsafe {
             let key = key.into_lua_raw(s)?;
             V::from_lua_raw(Raw(TableObject::get(self.object(), key.0)), s)
         }
     }
 
-    /// Removes all entries; the metatable stays.
+    /// Removes all entries and keeps the metatable.
     ///
     /// # Errors
-    /// None at present.
+    /// Does not fail at present.
     pub fn clear(&self) -> Result<()> {
         let entry = self.0.enter();
         let t = self.object();
@@ -158,7 +158,7 @@ impl Table {
         Ok(())
     }
 
-    /// Returns `#table`, with `__len`.
+    /// Returns `#table`, honoring `__len`.
     ///
     /// # Errors
     /// Returns the error that `__len` raises, or an error if its result is not an integer.
@@ -198,7 +198,7 @@ impl Table {
     /// Sets or removes the metatable.
     ///
     /// # Errors
-    /// Returns [`Error::MemoryError`].
+    /// Returns [`Error::MemoryError`] when the memory limit is reached.
     pub fn set_metatable(&self, metatable: Option<Table>) -> Result<()> {
         let entry = self.0.enter();
         let s = entry.stack();

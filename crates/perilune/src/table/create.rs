@@ -36,7 +36,7 @@ impl Lua {
     /// Creates a table with these entries.
     ///
     /// # Errors
-    /// Returns an error for keys that are nil or NaN, or that of a conversion.
+    /// Returns an error for keys that are nil or NaN, or the error of a conversion.
     pub fn create_table_from<K: IntoLua, V: IntoLua>(
         &self,
         iter: impl IntoIterator<Item = (K, V)>,

@@ -10,7 +10,7 @@ use crate::{Result, Table};
 
 impl Table {
     /// Returns an iterator over the entries in the order of `next`, without metamethods. Existing
-    /// entries may be changed and removed meanwhile.
+    /// entries may be changed and removed during the traversal.
     pub fn pairs<K: FromLua, V: FromLua>(&self) -> TablePairs<'_, K, V> {
         TablePairs::new(self)
     }
@@ -81,7 +81,7 @@ impl Table {
         let entry = self.0.enter();
         let s = entry.stack();
         for i in 1..=last {
-            // SAFETY: P1: the table is rooted by the handle; the value is given away at once.
+            // SAFETY: P1: the table is rooted by the handle; the value is passed on at once.
             let v = unsafe {
                 let v = TableObject::get_int(self.object(), i);
                 if up_to_nil && v.is_nil() {
@@ -158,7 +158,7 @@ impl<V: FromLua> Iterator for TableSequence<'_, V> {
     fn next(&mut self) -> Option<Result<V>> {
         let entry = self.table.0.enter();
         let s = entry.stack();
-        // SAFETY: P1: the table is rooted by the handle; the value is given away at once.
+        // SAFETY: P1: the table is rooted by the handle; the value is passed on at once.
         unsafe {
             let v = TableObject::get_int(self.table.0.word().as_table(), self.index);
             if v.is_nil() {

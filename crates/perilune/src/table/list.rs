@@ -10,10 +10,10 @@ use crate::types::Integer;
 use crate::{Error, Result, Table, Value};
 
 impl Table {
-    /// Appends a value, with metamethods.
+    /// Appends a value, honoring metamethods.
     ///
     /// # Errors
-    /// As for [`Table::set`].
+    /// See [`Table::set`].
     pub fn push(&self, value: impl IntoLua) -> Result<()> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -33,10 +33,10 @@ impl Table {
         self.set(n.ok_or_else(|| Error::runtime("table length overflow"))?, value)
     }
 
-    /// Removes and returns the last element, with metamethods; nil for an empty list.
+    /// Removes and returns the last element, honoring metamethods; nil for an empty list.
     ///
     /// # Errors
-    /// As for [`Table::get`].
+    /// See [`Table::get`].
     pub fn pop<V: FromLua>(&self) -> Result<V> {
         if !self.has_metatable() {
             return self.raw_pop();
@@ -51,11 +51,11 @@ impl Table {
         V::from_lua(value, entry.lua)
     }
 
-    /// Removes a key, with metamethods. An integer key removes an element of the list and moves the
-    /// following ones down.
+    /// Removes a key, honoring metamethods. An integer key removes an element of the list and moves
+    /// the following ones down.
     ///
     /// # Errors
-    /// As for [`Table::set`]; also for an index outside the list.
+    /// Fails like [`Table::set`], and also for an index outside the list.
     pub fn remove(&self, key: impl IntoLua) -> Result<()> {
         let entry = self.0.enter();
         let i = match key.into_lua(entry.lua)? {
@@ -81,7 +81,7 @@ impl Table {
         let entry = self.0.enter();
         let s = entry.stack();
         s.poll()?;
-        // SAFETY: it is pushed at once.
+        // SAFETY: the value is pushed at once.
         let value = unsafe { value.into_lua_raw(s)? };
         s.push(value);
         let top = s.top() - 1;
@@ -128,7 +128,7 @@ impl Table {
     pub fn raw_pop<V: FromLua>(&self) -> Result<V> {
         let entry = self.0.enter();
         let s = entry.stack();
-        // SAFETY: P1: the table is rooted by the handle; the value is given away at once.
+        // SAFETY: P1: the table is rooted by the handle; the value is passed on at once.
         unsafe {
             let t = self.object();
             let n = TableObject::length(t);

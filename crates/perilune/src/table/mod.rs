@@ -43,7 +43,7 @@ impl Table {
         unsafe { Val::of(s.cx(), self.0.word()) }.as_table()
     }
 
-    /// Returns a border, without metamethods.
+    /// Returns a border of the table (manual 3.4.7), without metamethods.
     #[inline]
     pub fn raw_len(&self) -> usize {
         let _guard = self.0.hold();
@@ -58,7 +58,7 @@ impl Table {
         unsafe { TableObject::next_index(self.object(), TableObject::FIRST).is_none() }
     }
 
-    /// Returns whether there is a metatable.
+    /// Returns whether the table has a metatable.
     #[inline]
     pub fn has_metatable(&self) -> bool {
         let _guard = self.0.hold();

@@ -12,11 +12,11 @@ use crate::{Error, Lua, Result, Thread};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ThreadEvent {
-    /// It was created.
+    /// The coroutine was created.
     Create(Thread),
-    /// It is about to be resumed.
+    /// The coroutine is about to be resumed.
     Resume(Thread),
-    /// It has yielded.
+    /// The coroutine has yielded.
     Yield(Thread),
 }
 
@@ -66,7 +66,7 @@ impl Thread {
 impl Lua {
     /// Sets the callback for events of coroutines that the host creates and resumes, and replaces
     /// the previous one. Lua code that uses `coroutine` causes no events. An error of the callback
-    /// becomes the error of the operation; yielded values are lost then.
+    /// becomes the error of the operation; values that the coroutine has yielded are then lost.
     ///
     /// ```
     /// use std::sync::{Arc, atomic::{AtomicUsize, Ordering}};

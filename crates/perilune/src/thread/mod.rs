@@ -33,15 +33,15 @@ pub struct Thread(pub(crate) Handle);
 /// The status of a coroutine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThreadStatus {
-    /// It has not started, or has yielded.
+    /// The coroutine has not started, or has yielded.
     Resumable,
-    /// It is running.
+    /// The coroutine is running.
     Running,
-    /// It has resumed another coroutine and waits for it.
+    /// The coroutine has resumed another one and waits for it.
     Normal,
-    /// It has ended.
+    /// The coroutine has ended.
     Finished,
-    /// It has ended with an error.
+    /// The coroutine has ended with an error.
     Error,
 }
 

@@ -9,14 +9,15 @@ use crate::triggers::{ThreadEventKind, ThreadTriggers};
 use crate::{Error, Function, Result, Thread, ThreadStatus};
 
 impl Thread {
-    /// Resumes the coroutine with arguments, or with results for `yield`. Returns the values that
-    /// it yields or returns.
+    /// Resumes the coroutine with the arguments of its function or the results of its `yield`.
+    /// Returns the values that it yields or returns.
     ///
     /// # Errors
-    /// Returns [`Error::CoroutineUnresumable`], or the error that the coroutine raises.
+    /// Returns [`Error::CoroutineUnresumable`] if the coroutine cannot be resumed, or the error
+    /// that it raises.
     ///
     /// # Panics
-    /// As for [`Function::call`].
+    /// See [`Function::call`].
     pub fn resume<R: FromLuaMulti>(&self, args: impl IntoLuaMulti) -> Result<R> {
         self.about_to_resume()?;
         // SAFETY: the values exist.
@@ -34,8 +35,8 @@ impl Thread {
         self.tell(|t| t.on_resume, ThreadEventKind::Resume)
     }
 
-    /// Resumes the coroutine. `f` converts the values that it yields or returns: the `n` values of
-    /// the stack from number `at` on.
+    /// Resumes the coroutine. `f` converts the values that the coroutine yields or returns: the `n`
+    /// values of the stack that start at number `at`.
     #[inline]
     pub(crate) fn resume_with<R>(
         &self,
@@ -43,7 +44,7 @@ impl Thread {
         f: impl FnOnce(Stack<'_>, usize, usize) -> Result<R>,
     ) -> Result<R> {
         let entry = self.0.enter();
-        // the event callback may have resumed it
+        // the event callback may have resumed the coroutine
         if self.status() != ThreadStatus::Resumable {
             return Err(Error::CoroutineUnresumable);
         }
@@ -75,11 +76,12 @@ impl Thread {
         }
     }
 
-    /// Ends the coroutine, closes its pending variables, and restarts it with another function.
+    /// Ends the coroutine, closes its to-be-closed variables, and restarts it with another
+    /// function.
     ///
     /// # Errors
     /// Returns an error for a coroutine that is running or waits for another, or the error of a
-    /// closing variable.
+    /// to-be-closed variable.
     pub fn reset(&self, func: Function) -> Result<()> {
         self.check_not_told()?;
         match self.status() {
@@ -97,11 +99,11 @@ impl Thread {
         Ok(())
     }
 
-    /// Ends the coroutine and closes its pending variables.
+    /// Ends the coroutine and closes its to-be-closed variables.
     ///
     /// # Errors
     /// Returns an error for a coroutine that is running or waits for another, the error of a
-    /// closing variable, or the error that ended the coroutine.
+    /// to-be-closed variable, or the error that ended the coroutine.
     pub fn close(&self) -> Result<()> {
         let status = self.status();
         if matches!(status, ThreadStatus::Running | ThreadStatus::Normal) {
@@ -121,7 +123,7 @@ impl Thread {
                 s.cut(at);
                 Ok(())
             }
-            // the error that ended it was reported before
+            // the error that ended the coroutine was reported before
             Err(_) if status == ThreadStatus::Error => {
                 let _ = s.caught(at);
                 Ok(())
@@ -131,7 +133,7 @@ impl Thread {
     }
 }
 
-/// Resumes its first argument with the others, and propagates errors.
+/// Implements the resumption: resumes the first argument with the others, and propagates errors.
 fn resume(cx: &mut Cx) -> NativeResult {
     let n = cx.top() - 1;
     match cx.resume(0, n) {
@@ -146,7 +148,7 @@ fn resume(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// Closes its argument, and propagates errors.
+/// Implements the closing of a coroutine: closes the argument, and propagates errors.
 fn close(cx: &mut Cx) -> NativeResult {
     if cx.close_thread(0) {
         return cx.ret(0);

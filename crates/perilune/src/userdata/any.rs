@@ -33,15 +33,15 @@ impl AnyUserData {
         let entry = self.0.enter();
         let s = entry.stack();
         let head = s.cell(s.word(&self.0))?;
-        // SAFETY: the head is alive as its userdata is.
+        // SAFETY: the head is alive because its userdata is.
         let head = unsafe { &*head };
         let gone = head.borrow.get() == CellHead::TAKEN || head.id == TypeId::of::<Scoped>();
         (!gone).then_some(head.id)
     }
 
     /// Borrows the value, or the value it points to if it is an `Rc<T>`, `Rc<RefCell<T>>`,
-    /// `Arc<T>`, `Arc<Mutex<T>>` or `Arc<RwLock<T>>`. With the feature `send` a value in a lock of
-    /// std can be borrowed with [`AnyUserData::borrow_scoped`] only, as the guards of such locks
+    /// `Arc<T>`, `Arc<Mutex<T>>` or `Arc<RwLock<T>>`. With the feature `send`, a value in a lock of
+    /// std can only be borrowed with [`AnyUserData::borrow_scoped`], as the guards of such locks
     /// stay on their thread.
     ///
     /// # Errors
@@ -63,7 +63,7 @@ impl AnyUserData {
     /// Borrows the value for the duration of a call of `f`.
     ///
     /// # Errors
-    /// As for [`AnyUserData::borrow`].
+    /// See [`AnyUserData::borrow`].
     pub fn borrow_scoped<T: 'static, R>(&self, f: impl FnOnce(&T) -> R) -> Result<R> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -82,7 +82,7 @@ impl AnyUserData {
     /// Mutably borrows the value for the duration of a call of `f`.
     ///
     /// # Errors
-    /// As for [`AnyUserData::borrow_mut`].
+    /// See [`AnyUserData::borrow_mut`].
     pub fn borrow_mut_scoped<T: 'static, R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -101,12 +101,12 @@ impl AnyUserData {
     /// Takes the value out; later uses fail with [`Error::UserDataDestructed`].
     ///
     /// # Errors
-    /// As for [`AnyUserData::borrow_mut`].
+    /// See [`AnyUserData::borrow_mut`].
     pub fn take<T: 'static>(&self) -> Result<T> {
         let entry = self.0.enter();
         let s = entry.stack();
         let cell = cell_of::<T>(s, s.word(&self.0))?;
-        // SAFETY: the cell is alive as its userdata is.
+        // SAFETY: the cell is alive because its userdata is.
         unsafe { HostCell::take(cell) }
     }
 
@@ -119,7 +119,7 @@ impl AnyUserData {
         let s = entry.stack();
         let v = s.word(&self.0);
         let Some(head) = s.cell(v) else { return Ok(()) };
-        // SAFETY: the head is alive as its userdata is.
+        // SAFETY: the head is alive because its userdata is.
         unsafe {
             (*head).begin_exclusive().map_err(|n| unavailable(n, true))?;
             (*head).end();
@@ -150,7 +150,7 @@ impl AnyUserData {
         self.nth_user_value(1)
     }
 
-    /// Sets user value `n`, from 1.
+    /// Sets user value `n`, counted from 1.
     ///
     /// # Errors
     /// Returns the error of the conversion, or an error for an invalid number.
@@ -159,7 +159,7 @@ impl AnyUserData {
         self.user_table(true)?.map_or(Ok(()), |t| t.raw_set(n, v))
     }
 
-    /// Returns user value `n`, from 1.
+    /// Returns user value `n`, counted from 1.
     ///
     /// # Errors
     /// Returns the error of the conversion, or an error for an invalid number.
@@ -276,7 +276,7 @@ impl AnyUserData {
 
 /// Pushes a value and returns it. Cuts the stack to `top` on an error.
 fn push_one(s: Stack<'_>, v: impl IntoLua, top: usize) -> Result<Raw> {
-    // SAFETY: it is pushed at once.
+    // SAFETY: the value is pushed at once.
     match unsafe { v.into_lua_raw(s) } {
         Ok(raw) => {
             s.push(raw);

@@ -34,7 +34,7 @@ pub struct UserDataOwned<T>(pub T);
 /// borrowed only for the duration of a call.
 pub(crate) fn cell_of<T: 'static>(s: Stack<'_>, v: Raw) -> Result<*mut HostCell<T>> {
     match HostCell::<T>::of(s, v) {
-        // SAFETY: the cell is alive as its userdata is.
+        // SAFETY: the cell is alive because its userdata is.
         Some(cell) if unsafe { (*cell).is_inside() } => Ok(cell),
         _ => Err(Error::UserDataTypeMismatch),
     }
@@ -51,7 +51,7 @@ macro_rules! begin {
                     return $t::shared(s, owner);
                 };
                 let head = cell.cast::<CellHead>();
-                // SAFETY: the cell is alive as its userdata is.
+                // SAFETY: the cell is alive because its userdata is.
                 unsafe {
                     (*head).$begin().map_err(|n| unavailable(n, $exclusive))?;
                     let at = HostCell::value(cell);
@@ -59,7 +59,7 @@ macro_rules! begin {
                 }
             }
 
-            /// A value behind a pointer in a userdata.
+            /// Borrows the value behind the pointer that a userdata holds.
             #[cold]
             fn shared(s: Stack<'_>, owner: (AnyUserData, Lua)) -> Result<$t<T>> {
                 let v = s.word(&owner.0.0);

@@ -15,10 +15,10 @@ use crate::{AnyUserData, Lua, Result, Value};
 
 impl Lua {
     /// Registers the fields and methods of a type that does not implement [`UserData`]. Existing
-    /// userdata keep theirs.
+    /// userdata keep the ones they have.
     ///
     /// # Errors
-    /// Returns an error when the metatable cannot be made.
+    /// Returns an error when the metatable cannot be created.
     pub fn register_userdata_type<T: 'static>(
         &self,
         f: impl FnOnce(&mut UserDataRegistry<T>),
@@ -26,7 +26,7 @@ impl Lua {
         self.make_metatable::<T>(TypeId::of::<T>(), f).map(drop)
     }
 
-    /// Makes and stores the metatable of the type `key`.
+    /// Creates and stores the metatable of the type `key`.
     fn make_metatable<T: 'static>(
         &self,
         key: TypeId,
@@ -46,7 +46,7 @@ impl Lua {
         }
     }
 
-    /// Returns the metatable of a type, which `f` makes if there is none.
+    /// Returns the metatable of a type, which `f` creates if there is none.
     #[inline]
     fn metatable_of<T: 'static>(
         &self,
@@ -62,7 +62,7 @@ impl Lua {
         Ok(Raw(unsafe { (*s.st).host_roots.get(slot) }))
     }
 
-    /// Makes a userdata of a cell that holds, or is a proxy of, a `T`.
+    /// Creates a userdata from a cell that holds a `T` or a proxy of that type.
     pub(crate) fn userdata_of<T: 'static>(
         &self,
         s: Stack<'_>,
@@ -80,7 +80,7 @@ impl Lua {
     /// [`Lua::create_send_userdata`].
     ///
     /// # Errors
-    /// Returns an error when the metatable of the type cannot be made or the memory limit is
+    /// Returns an error when the metatable of the type cannot be created or the memory limit is
     /// reached.
     pub fn create_userdata<T: UserData + MaybeSend + MaybeSync + 'static>(
         &self,
@@ -96,7 +96,7 @@ impl Lua {
     /// ([`Lua::detach`]) while the userdata exists.
     ///
     /// # Errors
-    /// As there.
+    /// See [`Lua::create_userdata`].
     pub fn create_send_userdata<T: UserData + Send + MaybeSync + 'static>(
         &self,
         data: T,
@@ -111,7 +111,7 @@ impl Lua {
     /// [`Lua::register_userdata_type`] has registered.
     ///
     /// # Errors
-    /// As for [`Lua::create_userdata`].
+    /// See [`Lua::create_userdata`].
     pub fn create_any_userdata<T: MaybeSend + MaybeSync + 'static>(
         &self,
         data: T,
@@ -122,10 +122,10 @@ impl Lua {
         self.userdata_of::<T>(s, cell, |_| ()).map(|u| AnyUserData(s.handle(u)))
     }
 
-    /// Creates a userdata that has the functions and fields of a type without being a value of it.
+    /// Creates a userdata that has the functions and fields of a type but holds no value of it.
     ///
     /// # Errors
-    /// As for [`Lua::create_userdata`].
+    /// See [`Lua::create_userdata`].
     pub fn create_proxy<T: UserData + 'static>(&self) -> Result<AnyUserData> {
         let entry = self.enter();
         let s = entry.stack();

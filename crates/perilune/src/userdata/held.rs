@@ -34,14 +34,14 @@ pub(crate) struct Hold<T: 'static> {
 
 /// A shared pointer to a `T`.
 pub(super) trait Pointer<T: 'static>: 'static {
-    /// Whether writing requires the only pointer.
+    /// Whether a mutable borrow requires that this is the only pointer to the value.
     const WHOLE: bool;
 
     /// Locks or borrows the value.
     ///
     /// # Safety
-    /// `this` is borrowed (exclusively to write, if [`Pointer::WHOLE`]), and stays so while the
-    /// result lives.
+    /// `this` is borrowed (exclusively for a mutable borrow, if [`Pointer::WHOLE`]), and stays so
+    /// while the result lives.
     unsafe fn hold(this: *mut Self, exclusive: bool) -> Result<(*mut T, Held<T>)>;
 }
 
@@ -69,7 +69,7 @@ macro_rules! cells {
             const WHOLE: bool = false;
 
             unsafe fn hold(this: *mut $t, exclusive: bool) -> Result<(*mut T, Held<T>)> {
-                // the caller keeps it borrowed
+                // the caller keeps the pointer borrowed
                 let cell: &'static $t = &*this;
                 if exclusive {
                     let mut guard = cell.$write().map_err(|_| Error::UserDataBorrowMutError)?;
@@ -96,7 +96,7 @@ pub(super) fn hold<P: Pointer<T>, T: 'static>(
     exclusive: bool,
 ) -> Result<Hold<T>> {
     let head = s.cell_of(v, TypeId::of::<P>()).ok_or_else(|| mismatch::<T>(s, v))?;
-    // SAFETY: the head is alive as its userdata is, which is in use; the cell's type is the
+    // SAFETY: the head is alive because its userdata is, which is in use; the cell's type is the
     // pointer's.
     unsafe {
         let whole = exclusive && P::WHOLE;
@@ -116,7 +116,7 @@ pub(super) fn hold<P: Pointer<T>, T: 'static>(
 #[cold]
 pub(crate) fn hold_any<T: 'static>(s: Stack<'_>, v: Raw, exclusive: bool) -> Result<Hold<T>> {
     let head = s.cell(v).ok_or(Error::UserDataTypeMismatch)?;
-    // SAFETY: the head is alive as its userdata is.
+    // SAFETY: the head is alive because its userdata is.
     let id = unsafe { (*head).id };
     macro_rules! kinds {
         ($($t:ty),*) => {$(

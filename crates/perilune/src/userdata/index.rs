@@ -5,8 +5,8 @@ use perilune_runtime::native::{Builtin, Cx, NativeFn, NativeResult, Val};
 use crate::stack::Raw;
 use crate::{Function, Lua, Result, Table, Value};
 
-/// Makes `__index`: methods, then getters, then the `__index` of the type itself. When `strict`,
-/// which excludes the last, an unknown field is an error.
+/// Creates `__index`, which tries getters, then methods, then the `__index` of the type itself. If
+/// `strict`, which requires that the type has no `__index`, an unknown field is an error.
 pub(super) fn getter(
     lua: &Lua,
     members: &Table,
@@ -27,7 +27,7 @@ pub(super) fn getter(
     )
 }
 
-/// Makes `__newindex`: setters, then the `__newindex` of the type itself.
+/// Creates `__newindex`, which tries setters, then the `__newindex` of the type itself.
 pub(super) fn setter(lua: &Lua, setters: &Table, own: Value) -> Result<Function> {
     bind(lua, new_index, Builtin::Other, &[Value::Table(setters.clone()), own])
 }

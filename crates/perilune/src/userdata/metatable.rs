@@ -36,7 +36,8 @@ impl UserDataMetatable {
     /// Returns whether a field is not nil.
     ///
     /// # Errors
-    /// Returns [`Error::MetaMethodRestricted`](crate::Error::MetaMethodRestricted).
+    /// Returns [`Error::MetaMethodRestricted`](crate::Error::MetaMethodRestricted) for a restricted
+    /// field.
     pub fn contains(&self, key: impl AsRef<str>) -> Result<bool> {
         Ok(!self.get::<Value>(key)?.is_nil())
     }

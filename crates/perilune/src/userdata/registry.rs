@@ -1,4 +1,4 @@
-//! The fields and methods of a type, and the metatable made of them.
+//! The fields and methods of a type, and the metatable created from them.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -36,7 +36,7 @@ pub(crate) struct Parts {
     pub(super) failure: Option<Error>,
 }
 
-/// A proxy, which has the functions of a type without being a value of it.
+/// A proxy, which has the functions of a type but holds no value of it.
 pub(crate) struct Proxy<T>(pub(super) PhantomData<T>);
 
 impl<T> UserDataRegistry<T> {
@@ -135,7 +135,7 @@ impl<T> UserDataRegistry<T> {
     {
         let name = function_name::<T>(name);
         self.future(move |s, at, n| {
-            // SAFETY: they are the arguments.
+            // SAFETY: these values are the arguments of the call.
             let (this, args) = unsafe {
                 let this = B::from_stack_args(at, n.min(1), 1, None, s);
                 (this, A::from_stack_args(at + 1, n.saturating_sub(1), 2, Some(&name), s))
@@ -158,13 +158,13 @@ impl<T> UserDataRegistry<T> {
     {
         let name = function_name::<T>(name);
         self.future(move |s, at, n| {
-            // SAFETY: they are the arguments.
+            // SAFETY: these values are the arguments of the call.
             let args = unsafe { A::from_stack_args(at, n, 1, Some(&name), s)? };
             Ok(f(s.lua.clone(), args))
         })
     }
 
-    /// Makes the metatable.
+    /// Creates the metatable.
     pub(crate) fn build(self) -> Result<Table> {
         let UserDataRegistry { lua, parts, .. } = self;
         if let Some(e) = parts.failure {
@@ -184,7 +184,7 @@ impl<T> UserDataRegistry<T> {
         }
         meta.raw_set("__metatable", false)?;
 
-        // fields and methods that need no call to be read
+        // fields and methods that can be read without a call
         let own: Value = meta.raw_get("__index")?;
         let members = match &own {
             Value::Table(t) => t.clone(),
@@ -200,7 +200,8 @@ impl<T> UserDataRegistry<T> {
         let setters = lua.create_table_from(parts.setters)?;
         let fallback = if own.is_table() { Value::Nil } else { own.clone() };
         if !getters.is_empty() || (!fallback.is_nil() && !members.is_empty()) {
-            // an unknown field is an error only if the type has no `__index` of its own
+            // an unknown field is an error only if the type has neither an `__index` of its own nor
+            // methods
             let strict = own.is_nil() && members.is_empty();
             meta.raw_set("__index", index::getter(&lua, &members, &getters, fallback, strict)?)?;
         } else if fallback.is_nil() && (own.is_table() || !members.is_empty()) {

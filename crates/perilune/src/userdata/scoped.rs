@@ -1,17 +1,17 @@
-//! Values of a scope, whose types may borrow.
+//! Values of a scope, which may contain references.
 
-/// Anything, behind a pointer.
+/// A value of any type, behind a pointer.
 pub(crate) trait Erased {}
 impl<T: ?Sized> Erased for T {}
 
-/// A value of a scope; dropped when the scope ends.
+/// A value of a scope, which is dropped when the scope ends.
 pub(crate) struct Scoped(pub(crate) Box<dyn Erased>);
 
 impl Scoped {
-    /// Keeps a value that may borrow for `'a`.
+    /// Stores a value that may contain references with the lifetime `'a`.
     ///
     /// # Safety
-    /// It is dropped before `'a` ends.
+    /// The result is dropped before `'a` ends.
     pub(crate) unsafe fn new<'a, T: 'a>(value: Box<T>) -> Scoped {
         let value: Box<dyn Erased + 'a> = value;
         // SAFETY: only the lifetime changes; the caller drops it in time.

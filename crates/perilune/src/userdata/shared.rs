@@ -32,7 +32,7 @@ fn entry<P: Pointer<T>, T: 'static>(cx: &mut Cx) -> NativeResult {
     // lives as long as the function.
     let outer = unsafe { &*bound_at::<Outer>(cx, 1) };
     let hold = inside(cx, |s| {
-        // SAFETY: they are the arguments.
+        // SAFETY: these values are the arguments of the call.
         let this = unsafe { first(s, 0, n) };
         hold::<P, T>(s, this, outer.exclusive).map_err(|e| e.bad_self(&outer.name))
     })?;
@@ -42,7 +42,7 @@ fn entry<P: Pointer<T>, T: 'static>(cx: &mut Cx) -> NativeResult {
 }
 
 impl<T> UserDataRegistry<T> {
-    /// Takes over the items of a type, for values that are found in another way.
+    /// Takes over the fields and methods of the type `U`, whose values are found through `target`.
     fn take_parts_of<U: UserData>(&mut self, target: Target) {
         let mut other = UserDataRegistry::<U>::new(&self.lua, target);
         U::register(&mut other);
@@ -62,8 +62,8 @@ macro_rules! userdata {
         /// The userdata has the fields and methods of the value it points to. A method fails with
         /// [`Error::UserDataBorrowError`](crate::Error::UserDataBorrowError) or
         /// [`Error::UserDataBorrowMutError`](crate::Error::UserDataBorrowMutError) while the host
-        /// has a conflicting borrow; one that writes through a mere `Rc` or `Arc` requires the only
-        /// pointer.
+        /// has a conflicting borrow; a method that writes through a plain `Rc` or `Arc` requires
+        /// that it is the only pointer.
         impl<T: UserData + 'static> UserData for $t {
             fn register(registry: &mut UserDataRegistry<$t>) {
                 registry.take_parts_of::<T>(Target::Held(Rc::new(Place {

@@ -19,8 +19,7 @@ use crate::{Error, Result};
 pub(crate) enum Target {
     /// All userdata of a type.
     Type(TypeId),
-    /// One userdata, of a type that borrows: the address of its value, null after the end of its
-    /// scope.
+    /// One userdata of a scope: the address of its value, null after the scope has ended.
     One(Rc<Cell<*mut ()>>),
     /// All userdata that hold a pointer to a value of a type. The calling function holds the value.
     Held(Rc<Place>),
@@ -57,7 +56,7 @@ impl Guard {
 }
 
 impl Target {
-    /// Borrows the value of a userdata, if it is one of these.
+    /// Borrows the value of a userdata, if it is one that the target covers.
     ///
     /// # Safety
     /// The target was made for `T`, and `v` is a live value.
@@ -118,20 +117,21 @@ pub(super) unsafe fn first(s: Stack<'_>, at: usize, n: usize) -> Raw {
 /// The address of the value of a running method.
 pub(crate) struct Place {
     pub(super) at: Cell<*mut ()>,
-    /// For the borrow that a method begins and ends.
+    /// Counts the borrow that a method begins and ends.
     pub(super) head: CellHead,
     /// The native function that locks or borrows values.
     pub(super) entry: NativeFn,
 }
 
 impl Place {
-    /// The value, as borrowed.
+    /// Returns the value, which the calling function has borrowed already.
     pub(crate) fn borrow<T>(&self) -> (*mut T, Guard) {
         self.head.borrow.set(self.head.borrow.get() + 1);
         (self.at.get().cast(), Guard { head: &raw const self.head })
     }
 
-    /// The native function to call instead of one that is bound to a method, and to an [`Outer`].
+    /// Returns the native function to call instead of a method's own. It is bound to the method and
+    /// to an [`Outer`].
     pub(crate) fn entry(&self) -> NativeFn {
         self.entry
     }

@@ -46,7 +46,7 @@ pub trait UserDataMethods<T> {
         A: FromLuaMulti,
         R: IntoLuaMulti;
 
-    /// Like [`UserDataMethods::add_function`], for closures that change their state.
+    /// Like [`UserDataMethods::add_function`], for `FnMut` closures.
     fn add_function_mut<F, A, R>(&mut self, name: impl Into<String>, function: F)
     where
         F: FnMut(&Lua, A) -> Result<R> + MaybeSend + 'static,
@@ -54,7 +54,7 @@ pub trait UserDataMethods<T> {
         R: IntoLuaMulti;
 
     /// Adds a metamethod whose first argument is the value. For operators whose second argument may
-    /// be the value use [`UserDataMethods::add_meta_function`].
+    /// be the value, use [`UserDataMethods::add_meta_function`].
     fn add_meta_method<M, A, R>(&mut self, name: impl Into<String>, method: M)
     where
         M: Fn(&Lua, &T, A) -> Result<R> + MaybeSend + 'static,
@@ -75,15 +75,15 @@ pub trait UserDataMethods<T> {
         A: FromLuaMulti,
         R: IntoLuaMulti;
 
-    /// Like [`UserDataMethods::add_meta_function`], for closures that change their state.
+    /// Like [`UserDataMethods::add_meta_function`], for `FnMut` closures.
     fn add_meta_function_mut<F, A, R>(&mut self, name: impl Into<String>, function: F)
     where
         F: FnMut(&Lua, A) -> Result<R> + MaybeSend + 'static,
         A: FromLuaMulti,
         R: IntoLuaMulti;
 
-    /// Like [`UserDataMethods::add_method`], for async methods. The value is borrowed while the
-    /// future holds the borrow.
+    /// Like [`UserDataMethods::add_method`], for async methods. The value stays borrowed as long as
+    /// the future holds the reference.
     #[cfg(feature = "async")]
     fn add_async_method<M, A, MR, R>(&mut self, name: impl Into<String>, method: M)
     where
@@ -166,13 +166,13 @@ pub trait UserDataFields<T> {
     /// Adds a value that all userdata of the type share.
     fn add_field<V: IntoLua + 'static>(&mut self, name: impl Into<String>, value: V);
 
-    /// Adds a getter of a field.
+    /// Adds a getter for a field.
     fn add_field_method_get<M, R>(&mut self, name: impl Into<String>, method: M)
     where
         M: Fn(&Lua, &T) -> Result<R> + MaybeSend + 'static,
         R: IntoLua;
 
-    /// Adds a setter of a field.
+    /// Adds a setter for a field.
     fn add_field_method_set<M, A>(&mut self, name: impl Into<String>, method: M)
     where
         M: FnMut(&Lua, &mut T, A) -> Result<()> + MaybeSend + 'static,

@@ -8,7 +8,7 @@ use crate::control::Handle;
 use crate::{AnyUserData, Result, Table, Value};
 
 impl Value {
-    /// Compares with `==`, with `__eq`.
+    /// Compares two values with `==`, honoring `__eq`.
     ///
     /// # Errors
     /// Returns the error that `__eq` raises.

@@ -13,7 +13,7 @@ use crate::{AnyUserData, Error, Function, LuaString, Result, Table, Thread, Weak
 
 pub use Value::Nil;
 
-/// A Lua value. Objects are handles.
+/// A Lua value. Objects are represented by handles.
 #[derive(Clone, Default)]
 pub enum Value {
     /// nil
@@ -89,7 +89,7 @@ impl Value {
         }
     }
 
-    /// Returns the text that `tostring` gives, with `__tostring`.
+    /// Returns the text that `tostring` produces, honoring `__tostring`.
     ///
     /// # Errors
     /// Returns the error that `__tostring` raises.

@@ -25,7 +25,7 @@ impl Stack<'_> {
                 Some(Failure::Error(e)) => Value::Error(Box::new(e.clone())),
                 _ => Value::UserData(AnyUserData(self.handle(v))),
             },
-            // positions of inlined loops, which programs cannot see
+            // the iterator positions of inlined loops, which programs cannot see
             _ => Value::Nil,
         }
     }

@@ -15,7 +15,7 @@ use crate::control::Handle;
 use crate::stack::Raw;
 use crate::{AnyUserData, Error, Function, LuaString, Result, Table, Thread, Value};
 
-/// A deserializer of a [`Value`], for code that requires one. Other code calls
+/// A deserializer of a [`Value`], for APIs that require one. Other code calls
 /// [`from_value`](super::LuaSerdeExt::from_value).
 #[derive(Debug, Default)]
 pub struct Deserializer {
@@ -24,12 +24,12 @@ pub struct Deserializer {
 }
 
 impl Deserializer {
-    /// Makes a deserializer with the default options.
+    /// Creates a deserializer with the default options.
     pub fn new(value: Value) -> Deserializer {
         Deserializer { value, options: Options::new() }
     }
 
-    /// Makes a deserializer with options.
+    /// Creates a deserializer with options.
     pub fn new_with_options(value: Value, options: Options) -> Deserializer {
         Deserializer { value, options }
     }

@@ -18,8 +18,8 @@ pub struct Options {
     pub sort_keys: bool,
     /// Whether empty tables are lists. Default: false.
     pub encode_empty_tables_as_array: bool,
-    /// Whether only tables that have no keys but indices, and few holes, are lists. Otherwise every
-    /// table whose length is above 0 is a list. Default: false.
+    /// Whether only tables whose keys are all indices, with few holes, are lists. Otherwise every
+    /// table whose length is greater than 0 is a list. Default: false.
     pub detect_mixed_tables: bool,
 }
 

@@ -13,7 +13,7 @@ use crate::serde::{Cut, SerializeOptions, userdata};
 use crate::stack::{Raw, Stack};
 use crate::{Error, Result, Table, Value};
 
-/// Reads one value, which the owner of the reader keeps rooted.
+/// Reads one value, which the creator of the reader keeps rooted.
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'a> {
     /// `None` only for values that are not heap objects.
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
         let s = self.stack();
         let path = Path::enter(self.v.0.as_table(), self.path, self.options.recursion_limit)?;
         let one = || de::Error::invalid_value(Unexpected::Map, &"map with a single key");
-        // SAFETY: P1: the table is rooted by the reader's maker.
+        // SAFETY: P1: the table is rooted by the reader's creator.
         let (k, v) = unsafe {
             let t = self.v.0.as_table();
             let (next, k, v) = TableObject::next_index(t, TableObject::FIRST).ok_or_else(one)?;
@@ -248,7 +248,7 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
     #[inline]
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         if self.is_table() {
-            // SAFETY: P1: the table is rooted by the reader's maker.
+            // SAFETY: P1: the table is rooted by the reader's creator.
             let len = unsafe { TableObject::length(self.v.0.as_table()) as usize };
             return self.list(len, visitor);
         }
@@ -356,7 +356,7 @@ impl<'de> de::SeqAccess<'de> for List<'_> {
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>> {
         while self.next <= self.len {
             let s = self.s;
-            // removes values left by an element that failed
+            // remove the values of an element that failed
             s.cut(self.at + 2);
             // SAFETY: P1: the table is in its slot, and the element is stored in its own.
             let v = unsafe {

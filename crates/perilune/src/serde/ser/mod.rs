@@ -12,7 +12,7 @@ use super::Cut;
 use crate::{Error, Lua, Result, Value};
 use writer::{Compound, Part, Pushed, compounds};
 
-/// A serializer that makes a [`Value`], for code that requires one. Other code calls
+/// A serializer that produces a [`Value`], for APIs that require one. Other code calls
 /// [`to_value`](super::LuaSerdeExt::to_value).
 #[derive(Debug)]
 pub struct Serializer<'a> {
@@ -21,12 +21,12 @@ pub struct Serializer<'a> {
 }
 
 impl<'a> Serializer<'a> {
-    /// Makes a serializer with the default options.
+    /// Creates a serializer with the default options.
     pub fn new(lua: &'a Lua) -> Serializer<'a> {
         Serializer::new_with_options(lua, Options::new())
     }
 
-    /// Makes a serializer with options.
+    /// Creates a serializer with options.
     pub fn new_with_options(lua: &'a Lua, options: Options) -> Serializer<'a> {
         Serializer { lua, options }
     }
@@ -38,7 +38,7 @@ impl<'a> Serializer<'a> {
         s.reserve(8)?;
         let _cut = Cut::new(s);
         f(Writer::new(s, &self.options))?;
-        // SAFETY: it was pushed.
+        // SAFETY: the value was pushed.
         Ok(s.value(unsafe { s.get(s.top() - 1) }))
     }
 
@@ -52,7 +52,7 @@ impl<'a> Serializer<'a> {
         s.reserve(8)?;
         let _cut = Cut::new(s);
         let c = f(Writer::new(s, &self.options))?;
-        // SAFETY: it was pushed.
+        // SAFETY: the value was pushed.
         let table = s.value(unsafe { s.get(c.at) });
         let (lua, part, left) = (self.lua, c.part, c.w.left);
         let options = Options { recursion_limit: left, ..self.options };
@@ -143,8 +143,8 @@ impl<'a> ser::Serializer for Serializer<'a> {
     }
 }
 
-/// The target of the elements that a [`Serializer`] writes. The table is in a handle between two
-/// elements, as several targets may be used in any order.
+/// The target of the elements that a [`Serializer`] writes. Between two elements a handle holds the
+/// table, as several targets may be used in any order.
 pub struct SerializeTable<'a> {
     lua: &'a Lua,
     options: Options,
@@ -166,7 +166,7 @@ impl SerializeTable<'_> {
         let r = f(&mut c)?;
         self.part = c.part;
         if self.part.number {
-            // SAFETY: it was pushed.
+            // SAFETY: the value was pushed.
             self.table = s.value(unsafe { s.get(c.at) });
         }
         Ok(r)
@@ -185,7 +185,7 @@ impl SerializeTable<'_> {
             let s = c.w.s;
             let whole = Compound { w: c.w, at: c.at, part: c.part };
             whole.finish()?;
-            // SAFETY: the result is there.
+            // SAFETY: the result is in this slot.
             Ok(s.value(unsafe { s.get(c.at) }))
         })
     }

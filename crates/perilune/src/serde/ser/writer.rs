@@ -10,7 +10,7 @@ use crate::stack::{Raw, Stack};
 use crate::traits::IntoLua;
 use crate::{Error, Result};
 
-/// A proof that one value was pushed. Only writers make it.
+/// A proof that one value was pushed. Only writers create it.
 pub(crate) struct Pushed(());
 
 /// Writes one value by pushing it on the VM stack.
@@ -22,7 +22,7 @@ pub(crate) struct Writer<'a> {
     pub(super) left: usize,
 }
 
-/// The names that serde sees of private structs of `serde_json`.
+/// The name by which serde sees the private struct of `serde_json` for numbers.
 const JSON_NUMBER: &str = "$serde_json::private::Number";
 
 impl<'a> Writer<'a> {
@@ -82,7 +82,7 @@ macro_rules! scalars {
     ($($f:ident $t:ty;)*) => {$(
         #[inline]
         fn $f(self, v: $t) -> Result<Pushed> {
-            // SAFETY: it is pushed at once.
+            // SAFETY: the value is pushed at once.
             let v = unsafe { v.into_lua_raw(self.s)? };
             self.push(v)
         }
@@ -253,14 +253,15 @@ impl<'a> ser::Serializer for Writer<'a> {
 pub(crate) struct Part {
     /// The number of elements so far.
     next: i64,
-    /// The result is a table whose field of this name is the table.
+    /// If set, the result is a table whose only field, with this name, is the table.
     variant: Option<&'static str>,
-    /// A number in the form of `serde_json`: the result is not a table but its text.
+    /// Whether the table is a number in the form of `serde_json`: the result is then the text of
+    /// the number and not a table.
     pub(super) number: bool,
 }
 
-/// Writes the elements of a table, which is value `at`, and on top of the stack between two
-/// elements.
+/// Writes the elements of a table. The table is value `at` of the stack, and the topmost one
+/// between two elements.
 pub(crate) struct Compound<'a> {
     pub(super) w: Writer<'a>,
     pub(super) at: usize,
@@ -270,7 +271,7 @@ pub(crate) struct Compound<'a> {
 impl Compound<'_> {
     #[inline(always)]
     fn table(&self) -> *mut TableObject {
-        // SAFETY: it was pushed, and stays until the end.
+        // SAFETY: the value was pushed, and stays until the end.
         unsafe { self.w.s.get(self.at).0.as_table() }
     }
 
@@ -278,7 +279,7 @@ impl Compound<'_> {
     #[inline]
     fn value<T: Serialize + ?Sized>(&self, v: &T) -> Result<Raw> {
         let Pushed(()) = v.serialize(self.w)?;
-        // SAFETY: it was pushed.
+        // SAFETY: the value was pushed.
         Ok(unsafe { self.w.s.get(self.w.s.top() - 1) })
     }
 
@@ -321,7 +322,7 @@ impl Compound<'_> {
             s.push(v);
             return Ok(());
         }
-        // SAFETY: P1: table and value are on the stack; making the name does not collect.
+        // SAFETY: P1: table and value are on the stack; creating the name does not collect.
         unsafe {
             let name = (*s.st).intern(name.as_bytes());
             TableObject::set_str_const(&mut *s.st, self.table(), name, v.0);
@@ -344,7 +345,7 @@ impl Compound<'_> {
     fn finish_slow(self) -> Result<Pushed> {
         let s = self.w.s;
         if self.part.number {
-            // SAFETY: it was pushed.
+            // SAFETY: the value was pushed.
             let text = s.value(unsafe { s.get(self.at) }).to_string()?;
             let integer = || text.parse().ok().map(Word::int);
             let v = if text.contains(['.', 'e', 'E']) { None } else { integer() };
@@ -358,7 +359,7 @@ impl Compound<'_> {
         let mut c = Writer { left: outer, ..self.w }.compound(0, 1, Part::default())?;
         c.at = s.top() - 1;
         let name = self.part.variant.unwrap_or_default();
-        // SAFETY: P1: both tables are on the stack; making the name does not collect.
+        // SAFETY: P1: both tables are on the stack; creating the name does not collect.
         unsafe {
             let name = (*s.st).intern(name.as_bytes());
             TableObject::set_str_const(&mut *s.st, c.table(), name, s.get(self.at).0);
