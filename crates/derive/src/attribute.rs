@@ -1,8 +1,8 @@
-//! What is said in `#[lua(..)]`.
+//! Parsing of the attributes `#[lua(..)]`.
 
 use syn::{Attribute, Error, LitStr, Meta, Result};
 
-/// The words of the attributes of one item.
+/// The words in the `lua` attributes of one item.
 #[derive(Default)]
 pub(crate) struct Words {
     words: Vec<(String, proc_macro2::Span)>,
@@ -10,7 +10,8 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Takes the attributes `lua` out of a list. `known` are the words that mean something there.
+    /// Removes the `lua` attributes from a list and parses them. `known` are the words that are
+    /// allowed there.
     pub(crate) fn take(attributes: &mut Vec<Attribute>, known: &[&str]) -> Result<Words> {
         let mut words = Words::default();
         let mut others = Vec::new();
@@ -47,12 +48,12 @@ impl Words {
         })
     }
 
-    /// Is the word there?
+    /// Returns whether the attributes contain the word.
     pub(crate) fn has(&self, word: &str) -> bool {
         self.words.iter().any(|(w, _)| w == word)
     }
 
-    /// Fails if two of these words are there.
+    /// Returns an error if the attributes contain two of these words.
     pub(crate) fn at_most_one(&self, words: &[&str]) -> Result<()> {
         let mut found = self.words.iter().filter(|(w, _)| words.contains(&w.as_str()));
         match (found.next(), found.next()) {
@@ -64,7 +65,7 @@ impl Words {
     }
 }
 
-/// Returns the attributes `cfg` of an item, for what is made of it.
+/// Returns the `cfg` attributes of an item, to repeat them on the code generated for it.
 pub(crate) fn conditions(attributes: &[Attribute]) -> Vec<&Attribute> {
     attributes.iter().filter(|a| a.path().is_ident("cfg")).collect()
 }

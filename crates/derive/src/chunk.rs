@@ -1,4 +1,4 @@
-//! `chunk!`
+//! The expansion of `chunk!`.
 
 use proc_macro2::{Delimiter, Ident, LineColumn, Span, TokenStream, TokenTree};
 use quote::quote;
@@ -6,12 +6,12 @@ use quote::quote;
 /// Lua source as it was written, and the variables that it captures.
 struct Source {
     text: String,
-    /// Where the text ends in the file.
+    /// The position in the file where the text ends so far.
     at: Option<LineColumn>,
     captured: Vec<Ident>,
 }
 
-/// Returns a chunk of the tokens.
+/// Returns code that creates a chunk from the tokens.
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     let mut source = Source { text: String::new(), at: None, captured: Vec::new() };
     source.tokens(tokens);
@@ -61,8 +61,8 @@ impl Source {
         }
     }
 
-    /// Appends a token, as far from the one before as it is in the file, so that lines are the same
-    /// and what was apart stays apart.
+    /// Appends a token at the same distance from the previous one as in the file, so that line
+    /// numbers are the same and separate tokens stay separate.
     fn put(&mut self, text: &str, span: Span) {
         let (start, end) = (span.start(), span.end());
         if let Some(at) = self.at {

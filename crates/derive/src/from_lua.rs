@@ -1,10 +1,10 @@
-//! `#[derive(FromLua)]`
+//! The expansion of `#[derive(FromLua)]`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, parse_quote};
 
-/// Expands the derivation, which clones the type out of a userdata that holds it.
+/// Returns an implementation of `FromLua` that clones the value out of a userdata of the type.
 pub(crate) fn expand(input: DeriveInput) -> TokenStream {
     let DeriveInput { ident, mut generics, .. } = input;
     generics

@@ -1,4 +1,4 @@
-//! `#[userdata_impl]`
+//! The expansion of `#[userdata_impl]`.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -8,7 +8,8 @@ use syn::{Error, FnArg, ImplItem, ImplItemConst, ImplItemFn, ItemImpl, Receiver,
 use crate::attribute::{Words, conditions};
 use crate::parameter::{Parameter, State, state};
 
-/// Returns the block, and its items for the code that derives `UserData` for the type.
+/// Returns the block itself and code that registers its items, which the derived `UserData`
+/// implementation of the type runs.
 pub(crate) fn expand(arguments: &TokenStream, mut block: ItemImpl) -> Result<TokenStream> {
     if !arguments.is_empty() {
         return Err(Error::new_spanned(arguments, "`userdata_impl` takes no arguments"));
@@ -32,7 +33,7 @@ pub(crate) fn expand(arguments: &TokenStream, mut block: ItemImpl) -> Result<Tok
         first.get_or_insert(ident);
         register.extend(code);
     }
-    // no two blocks of a type have an item of the same name
+    // the name is unique, since no two blocks of a type have an item of the same name
     let first = first.unwrap_or_else(|| format_ident!("none"));
     let name = format_ident!("__perilune_register_{}", first.unraw());
     let ty = &block.self_ty;
@@ -76,7 +77,7 @@ fn constant(item: &mut ImplItemConst) -> Result<Option<TokenStream>> {
     Ok(Some(quote! { #(#conditions)* registry.#add(#name, Self::#ident); }))
 }
 
-/// How a method takes its value.
+/// How a method receives its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Nothing,
@@ -133,7 +134,7 @@ struct Method<'a> {
     item: &'a ImplItemFn,
     words: &'a Words,
     takes: Takes,
-    /// Its first parameter is the state.
+    /// How the function receives the state, if that is its first parameter.
     wants: Option<State>,
     parameters: Vec<Parameter>,
     name: String,
@@ -210,7 +211,7 @@ impl Method<'_> {
         })
     }
 
-    /// Returns the call, as a `Result`.
+    /// Returns the code of the call, an expression of type `Result`.
     fn call(&self, this: &TokenStream, lua: &TokenStream) -> TokenStream {
         let ident = &self.item.sig.ident;
         let this = (self.takes != Takes::Nothing).then(|| quote!(#this,));

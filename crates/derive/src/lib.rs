@@ -1,4 +1,4 @@
-//! Macros of the crate `perilune` (its feature `macros`), where they are documented.
+//! The macros of the crate `perilune` (feature `macros`). That crate documents them.
 
 #![forbid(unsafe_code)]
 

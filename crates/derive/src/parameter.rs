@@ -1,20 +1,20 @@
-//! Parameters of methods, and what Lua passes for them.
+//! Parameters of methods, and the arguments that Lua passes for them.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{FnArg, GenericArgument, Ident, PathArguments, Result, Type, TypeReference};
 
-/// A parameter that Lua passes an argument for.
+/// A parameter for which Lua passes an argument.
 pub(crate) struct Parameter {
     /// Pattern of the closure's parameter.
     pub(crate) pattern: TokenStream,
-    /// Its type.
+    /// The type of that parameter.
     pub(crate) ty: TokenStream,
-    /// What the method gets.
+    /// The expression that is passed to the method.
     pub(crate) value: TokenStream,
 }
 
-/// Returns how a method wants the state, if a parameter is that.
+/// Returns how a method receives the state, if this parameter is the state.
 pub(crate) fn state(argument: &FnArg) -> Option<State> {
     let FnArg::Typed(typed) = argument else { return None };
     let is_lua = |ty: &Type| match ty {
@@ -40,7 +40,7 @@ pub(crate) enum State {
 }
 
 impl Parameter {
-    /// Parameter `i`.
+    /// Creates the description of parameter `i`.
     pub(crate) fn new(i: usize, argument: &FnArg) -> Result<Parameter> {
         let FnArg::Typed(typed) = argument else {
             return Err(syn::Error::new_spanned(argument, "a receiver comes first"));
@@ -82,7 +82,8 @@ fn optional_reference(ty: &Type) -> Option<&TypeReference> {
     }
 }
 
-/// Returns what holds the borrow that a reference stands for, and whether it is one for writing.
+/// Returns the type that holds the borrow for a reference parameter, and whether the borrow is
+/// mutable.
 fn borrowed(r: &TypeReference) -> (TokenStream, bool) {
     let elem = &*r.elem;
     match elem {

@@ -1,4 +1,4 @@
-//! `#[derive(UserData)]`
+//! The expansion of `#[derive(UserData)]`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -7,7 +7,8 @@ use syn::{Data, DeriveInput, Error, Fields, Result};
 
 use crate::attribute::{Words, conditions};
 
-/// Named fields are fields in Lua, and what `userdata_impl` has collected comes along.
+/// Returns an implementation of `UserData`. It registers the named fields of the struct and the
+/// items that `userdata_impl` has collected for the type.
 pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     if !input.generics.params.is_empty() {
         let message =
