@@ -53,7 +53,7 @@ infallible! {
     }
 }
 
-/// Tells C code whether a value could be converted, if it wants to know.
+/// Reports to C code whether a value could be converted, if it has passed a place for the answer.
 #[inline(always)]
 unsafe fn report(is: *mut c_int, found: bool) {
     if !is.is_null() {
@@ -61,8 +61,8 @@ unsafe fn report(is: *mut c_int, found: bool) {
     }
 }
 
-// Conversions are not part of the functions below, so that these need no frame. For the same reason
-// they have a convention that says that they do not unwind.
+// Conversions are separate functions, so that the functions below need no stack frame. For the same
+// reason their calling convention says that they do not unwind.
 
 #[inline(never)]
 unsafe extern "C" fn to_float(v: Value, is: *mut c_int) -> f64 {
@@ -189,7 +189,8 @@ pub(crate) unsafe fn memory_of(e: &mut Entry, v: Value) -> *mut c_void {
     }
 }
 
-/// `lua_touserdata` of an argument: this is apart, as its code is in one line of the cache then.
+/// `lua_touserdata`, with the fast path for an argument. The rest is a separate function, so that
+/// this code fits into one cache line.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_touserdata(l: *mut LuaState, index: c_int) -> *mut c_void {
     if index <= 0 || !is_running(l) {
@@ -205,7 +206,7 @@ pub(crate) unsafe extern "C" fn lua_touserdata(l: *mut LuaState, index: c_int) -
     if v.tag() == Tag::LIGHT {
         return v.as_ptr();
     }
-    // Only the order of the code: lpeg asks for light userdata for each character.
+    // This only affects the order of the code: lpeg asks for light userdata for each character.
     std::hint::cold_path();
     if v.tag() != Tag::USERDATA || (*v.as_userdata()).block.is_null() {
         return any_userdata(l, index);

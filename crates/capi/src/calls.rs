@@ -16,8 +16,8 @@ use crate::run::{AFTER_CALL, AFTER_PROTECTED_CALL, AFTER_YIELD, adjust, status_o
 use crate::state::{Continuation, KFunction, LuaState};
 use crate::status::OK;
 
-/// Makes the header slot of a call, between a function and its arguments. Returns the callee's
-/// place.
+/// Inserts the header slot of a call between the function and its arguments. Returns the callee's
+/// slot.
 #[inline(always)]
 unsafe fn make_header(e: &mut Entry, nargs: usize) -> Fallible<*mut Value> {
     let st = e.st;
@@ -32,26 +32,26 @@ unsafe fn make_header(e: &mut Entry, nargs: usize) -> Fallible<*mut Value> {
     Ok(args.sub(1))
 }
 
-/// Whether the function that calls can continue after a yield.
+/// Returns whether the calling function can continue after a yield.
 #[inline(always)]
 unsafe fn can_continue(st: *mut State, k: Option<KFunction>) -> bool {
     k.is_some() && (*(*st).thread).non_yieldable == 0
 }
 
-/// Notes how the running function continues.
+/// Records the continuation of the running function.
 unsafe fn wait(l: *mut LuaState, st: *mut State, k: Continuation) {
     let frame = (*st).base.offset_from((*(*st).thread).stack) as usize;
     let (k, known) = (Continuation { frame, ..k }, &mut (*l).continuations);
-    // The frames above have noted theirs already. A function that an error has removed may have
-    // left one for the same place.
+    // The frames above have recorded theirs already. A function that an error has removed may have
+    // left a record for the same frame.
     match known.binary_search_by_key(&frame, |k| k.frame) {
         Ok(i) => known[i] = k,
         Err(i) => known.insert(i, k),
     }
 }
 
-/// Calls the function below the last `nargs` values in a frame of the caller that continues with
-/// `k`, if it may. Returns the number of results.
+/// Calls the function below the last `nargs` values. If the caller can continue after a yield, it
+/// does so with `k`. Returns the number of results.
 #[inline(always)]
 unsafe fn call(
     l: *mut LuaState,
@@ -72,8 +72,8 @@ unsafe fn call(
     call_continuable(l, st, callee, nargs, step, function, context, results, handler)
 }
 
-/// As [`call`], where the callee may yield. The continuation is in parts, so that it is made only
-/// here.
+/// Like [`call`], for a callee that may yield. The continuation is passed in parts, so that it is
+/// only built here.
 #[inline(never)]
 #[allow(clippy::too_many_arguments)]
 unsafe fn call_continuable(
@@ -94,7 +94,7 @@ unsafe fn call_continuable(
     match ((*st).vm.continuable)(st, (*st).base.add(callee), nargs)? {
         Some(n) => Ok(n),
         None => {
-            // The frame on top is that of the function that yields.
+            // The top frame is that of the function that yields.
             let top = std::mem::replace(&mut (*st).base, (*(*st).thread).stack.offset(base));
             wait(l, st, k);
             (*st).base = top;
@@ -103,7 +103,8 @@ unsafe fn call_continuable(
     }
 }
 
-/// `lua_callk`. The commonest call is apart, so that little has to be kept while it runs.
+/// `lua_callk`. The most common case is handled separately, so that few values are live across the
+/// call.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn lua_callk(
@@ -170,7 +171,7 @@ raising! {
         let mut kept = (*st).top.offset_from((*st).base) as usize - nargs - 1;
         let mut bits = flags::PROTECTED;
         if has_handler {
-            // the last value below the call, where the search for handlers finds it
+            // the handler is the last value below the call, where the search for handlers finds it
             let h = value_or_nil(st, handler);
             e.cx().reserve(2)?;
             e.cx().insert(kept, Val::of(Cx::from_state(st), h));
@@ -200,7 +201,7 @@ raising! {
             e.cx().remove(kept - 1);
         }
         if status != OK && can_continue(st, k.function) {
-            // as in PUC, where this call was left when the error was raised
+            // as in PUC, where the error ended this call when it was raised
             wait(l, st, Continuation { status, ..k });
             return Err(Leave::Continue);
         }
@@ -216,7 +217,7 @@ raising! {
 
     fn lua_yieldk(l, n: c_int, context: isize, k: Option<KFunction>) -> c_int |e| {
         if (*l).in_hook {
-            // the coroutine yields when the hook has returned
+            // the coroutine yields after the hook has returned
             e.cx().yield_after_hook();
             return Ok(0);
         }

@@ -37,7 +37,7 @@ pub(crate) unsafe extern "C" fn lua_status(l: *mut LuaState) -> c_int {
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_isyieldable(l: *mut LuaState) -> c_int {
-    // a hook itself is called as a function that cannot yield
+    // the hook itself is called as a function that cannot yield
     let of_hook = if (*l).in_hook { NOT_YIELDABLE_IN_HOOK } else { 0 };
     c_int::from((*(*l).thread).non_yieldable == of_hook)
 }
@@ -51,7 +51,7 @@ unsafe fn refuse(l: *mut LuaState, nargs: usize, message: &[u8]) -> c_int {
     RUNTIME
 }
 
-/// Makes another coroutine the running one.
+/// Switches to the coroutine `to`. The one that was running gets the status `status_of_other`.
 unsafe fn switch_to(st: *mut State, to: *mut Thread, status_of_other: Status) {
     let from = (*st).thread;
     Thread::save_registers(st);
@@ -63,9 +63,9 @@ unsafe fn switch_to(st: *mut State, to: *mut Thread, status_of_other: Status) {
     (*st).sync_hook();
 }
 
-/// Lets a coroutine that runs be resumed, if it is the main one of a state that C code has made,
-/// and C code has called nothing in it: it runs only in name then, and another coroutine can do so
-/// in its place. Returns whether that does.
+/// Makes it possible to resume the main coroutine of a state that C code has created, while no
+/// function is running in it. The coroutine is then running only nominally, and another one becomes
+/// the running one in its place. Returns whether that was possible.
 unsafe fn stand_in(l: *mut LuaState) -> bool {
     let (st, main, global) = (LuaState::state(l), (*l).thread, (*l).global);
     let calls = (*st).base != (*main).stack.add(Frame::RESERVED);
@@ -80,7 +80,7 @@ unsafe fn stand_in(l: *mut LuaState) -> bool {
         (*th).non_yieldable = 1;
         (*global).stand_in = th;
     }
-    // its frame is one in which the host keeps values
+    // its frame holds values of the host
     (*main).has_bottom = true;
     (*main).non_yieldable = 0;
     switch_to(st, (*global).stand_in, Status::Suspended);
@@ -88,7 +88,7 @@ unsafe fn stand_in(l: *mut LuaState) -> bool {
 }
 
 /// Makes the main coroutine the running one again, if `l` is its block, another one stands in for
-/// it, and it has ended or was not begun.
+/// it, and it has ended or was never started.
 unsafe fn end_stand_in(l: *mut LuaState) {
     let (st, co) = (LuaState::state(l), (*l).thread);
     let stands_in = (*st).thread == (*(*l).global).stand_in;
@@ -100,10 +100,10 @@ unsafe fn end_stand_in(l: *mut LuaState) {
     Frame((*st).base).set_word(FrameWord::new(FrameWord::NATIVE, 0));
 }
 
-/// Ends what the main coroutine of a state that is about to be closed has begun, if it was resumed.
+/// Closes the main coroutine of a state that is about to be closed, if it was resumed.
 ///
 /// # Safety
-/// C1; `l` is that of the main coroutine.
+/// C1; `l` is the block of the main coroutine.
 pub(crate) unsafe fn close_main(l: *mut LuaState) {
     let stand_in = (*(*l).global).stand_in;
     if !stand_in.is_null() && (*LuaState::state(l)).thread == stand_in {
@@ -111,15 +111,15 @@ pub(crate) unsafe fn close_main(l: *mut LuaState) {
     }
 }
 
-/// Resumes the coroutine of `l`, which does not run, with its last `nargs` values. Its values are
-/// the results then, or its last one is the error.
+/// Resumes the coroutine of `l`, which is not running, with its last `nargs` values. Afterwards its
+/// values are the results, or its last value is the error.
 unsafe fn resume(l: *mut LuaState, nargs: usize, results: &mut usize) -> c_int {
     let (st, co) = (LuaState::state(l), (*l).thread);
     Thread::make_bottom(co);
     let idle = Thread::is_idle(co);
     match (*co).status {
         Status::Suspended => {}
-        // it has ended, and was given another function
+        // the coroutine has ended, and C code has pushed another function
         Status::Dead if !(*co).failed && idle && (*co).top > (*co).base.add(nargs) => {
             (*co).status = Status::Suspended;
         }
@@ -133,7 +133,7 @@ unsafe fn resume(l: *mut LuaState, nargs: usize, results: &mut usize) -> c_int {
     install_new((*l).global);
     move_values(st, co, running, nargs);
     if !idle && (*co).hook_yielded.is_none() {
-        // what C code has left of the values that were yielded
+        // the yielded values that C code has left on the stack
         let kept = (Frame((*co).base).word().pc() >> 8) as usize;
         (*co).top = (*co).base.add(kept);
     }
@@ -161,11 +161,11 @@ raising! {
         let th = State::new_thread(e.st, Value::NIL);
         e.push(Value::thread(th));
         Thread::make_bottom(th);
-        // the function that it was made with
+        // remove the function with which it was created
         (*th).top = (*th).base;
         let made = LuaState::of(e.st, th);
         if let Some(hook) = &(*(*e.st).thread).hook {
-            // it inherits the hook of the one that creates it
+            // the coroutine inherits the hook of the one that creates it
             let mut hook = hook.clone();
             hook.active = false;
             (*th).hook = Some(hook);
@@ -176,7 +176,7 @@ raising! {
     }
 
     fn lua_resume(l, _from: *mut LuaState, nargs: c_int, results: *mut c_int) -> c_int |e| {
-        // The coroutine that runs otherwise resumes it.
+        // The coroutine that was running before this call resumes it.
         if (*e.st).thread == (*l).thread && e.is_running() && !stand_in(l) {
             let message = e.cx().str(b"cannot resume non-suspended coroutine").val().raw();
             (*e.st).top = (*e.st).top.sub(nargs as usize);
@@ -194,7 +194,7 @@ raising! {
     }
 }
 
-/// Closes a coroutine; its error, if there is one, is its only value then.
+/// Closes a coroutine. If there is an error, it is then the coroutine's only value.
 unsafe fn close(l: *mut LuaState) -> c_int {
     let (st, co) = (LuaState::state(l), (*l).thread);
     if (*st).thread == co || (*co).status == Status::Normal {

@@ -40,7 +40,7 @@ pub(crate) struct Debug {
 }
 
 impl Debug {
-    /// A record of which nothing is set.
+    /// Returns a record in which no field is set.
     pub(crate) fn empty() -> Debug {
         let none = std::ptr::null();
         Debug {
@@ -81,7 +81,7 @@ unsafe fn level_at(st: *mut State, frame: usize) -> Option<usize> {
     None
 }
 
-/// Returns the function of a level that was found.
+/// Returns the function of a level that [`level_at`] has found.
 unsafe fn function_at(st: *mut State, level: usize) -> Value {
     Level::at(st, (*st).thread, level).map_or(Value::NIL, |level| level.function())
 }
@@ -95,7 +95,7 @@ pub(crate) unsafe extern "C" fn lua_getstack(
     let e = Entry::new(l);
     let Ok(mut n) = usize::try_from(level) else { return 0 };
     if (*l).in_hook {
-        // the native function that calls the hook is none of the program's
+        // the native function that calls the hook does not belong to the program
         n += 1;
     }
     match Level::at(e.st, (*e.st).thread, n) {
@@ -112,7 +112,7 @@ unsafe fn keep(l: *mut LuaState, f: Value, text: &[u8]) -> *const c_char {
     (*(*l).global).texts.keep_of(f, text)
 }
 
-/// Returns a copy of one of the few texts that belong to none.
+/// Returns a copy of one of the few texts that belong to no function.
 unsafe fn keep_fixed(l: *mut LuaState, text: &'static str) -> *const c_char {
     keep(l, Value::NIL, text.as_bytes())
 }
@@ -120,7 +120,7 @@ unsafe fn keep_fixed(l: *mut LuaState, text: &'static str) -> *const c_char {
 raising! {
     fn lua_getinfo(l, what: *const c_char, ar: *mut Debug) -> c_int |e| {
         let mut what = c_bytes(what);
-        // the function whose code has the name by which the other one was called
+        // the function whose code contains the name by which the other one was called
         let mut caller = Value::NIL;
         let (f, level) = if let Some(rest) = what.strip_prefix(b">") {
             what = rest;
@@ -252,7 +252,7 @@ pub(crate) unsafe extern "C" fn lua_setlocal(
     name.unwrap_or(std::ptr::null())
 }
 
-/// Returns the index of an upvalue, from 0.
+/// Returns the index of an upvalue, counted from 0.
 fn upvalue_index(n: c_int) -> usize {
     usize::try_from(n).ok().and_then(|n| n.checked_sub(1)).unwrap_or(usize::MAX)
 }

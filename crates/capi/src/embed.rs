@@ -6,29 +6,29 @@ use perilune_runtime::native::Val;
 use crate::run::run;
 use crate::state::{CFunction, LuaState};
 
-/// The field of the registry through which a function becomes a handle.
+/// The field of the registry through which a created function is passed on to get a handle.
 const CREATED: &str = "perilune.created_c_function";
 
 /// The field of the registry with `package.preload` (`LUA_PRELOAD_TABLE`).
 const PRELOAD: &str = "_PRELOAD";
 
-/// What a state can do with C modules.
+/// Operations of a state that concern C modules and C functions.
 pub trait CModules {
-    /// Lets programs of the state load C modules, by `require` and `package.loadlib`.
+    /// Allows programs of the state to load C modules with `require` and `package.loadlib`.
     ///
     /// # Safety
-    /// A C module can do whatever the process can: the state is no sandbox any more, limits of
-    /// memory and time do not hold inside of modules, and a module with an error can break memory
-    /// safety. Who calls this answers for the modules that programs of the state can find.
+    /// A C module can do whatever the process can: the state is no longer a sandbox, limits of
+    /// memory and time do not apply inside modules, and a bug in a module can violate memory
+    /// safety. The caller is responsible for the modules that programs of the state can find.
     unsafe fn allow_c_modules(&self);
 
-    /// Makes a function of one in C, or of one in Rust that uses the C API.
+    /// Creates a Lua function from a C function, or from a Rust function that uses the C API.
     ///
     /// # Errors
-    /// Returns "not enough memory".
+    /// Returns "not enough memory" when the memory limit is reached.
     ///
     /// # Safety
-    /// `f` keeps to the rules of the C API. It does not unwind, and has no frame with destructors
+    /// `f` follows the rules of the C API. It does not unwind, and has no frame with destructors
     /// where it calls functions of the API that can raise an error.
     unsafe fn create_c_function(&self, f: CFunction) -> Result<Function>;
 
@@ -36,19 +36,20 @@ pub trait CModules {
     /// function `luaopen_…` of a C library (`package.preload`).
     ///
     /// # Errors
-    /// Returns "not enough memory".
+    /// Returns "not enough memory" when the memory limit is reached.
     ///
     /// # Safety
-    /// As for [`CModules::create_c_function`], also for all functions that the module defines.
+    /// See [`CModules::create_c_function`]. The same holds for all functions that the module
+    /// defines.
     unsafe fn preload_c_module(&self, name: &str, open: CFunction) -> Result<()>;
 
-    /// Passes the `lua_State` of the running coroutine to `f`, for functions of the C API. What `f`
-    /// leaves on the stack is removed.
+    /// Passes the `lua_State` of the running coroutine to `f`, for calls of the C API. Values that
+    /// `f` leaves on the stack are removed.
     ///
     /// # Safety
-    /// `f` keeps to the rules of the C API, removes no values but its own, and does not use the
-    /// state by handles. No function that it calls raises an error outside of `lua_pcall`: that
-    /// ends the process.
+    /// `f` follows the rules of the C API, removes only values that it has pushed, and does not use
+    /// the state through handles. No function that it calls raises an error outside of `lua_pcall`:
+    /// that would end the process.
     unsafe fn with_lua_state<R>(&self, f: impl FnOnce(*mut LuaState) -> R) -> R;
 }
 
@@ -62,7 +63,7 @@ impl CModules for Lua {
         self.with(|cx| {
             let cx = &*cx;
             crate::hooks::prepare(cx);
-            // SAFETY: N1; C2 holds as the caller has promised.
+            // SAFETY: N1; C2 holds by the caller's contract.
             unsafe {
                 let l = LuaState::of(cx.state(), (*cx.state()).thread);
                 let f = (*(*l).global).functions.light(cx, run, f as *const ());
@@ -92,7 +93,7 @@ impl CModules for Lua {
         crate::files::connect();
         self.with(|cx| {
             crate::hooks::prepare(cx);
-            // SAFETY: N1; the caller answers for what `f` does.
+            // SAFETY: N1; the caller is responsible for what `f` does.
             let l = unsafe { LuaState::of(cx.state(), (*cx.state()).thread) };
             f(l)
         })
@@ -124,7 +125,7 @@ mod tests {
     #[test]
     fn functions_of_the_host() {
         let lua = Lua::new();
-        // SAFETY: they keep to the rules.
+        // SAFETY: the functions follow the rules of the C API.
         let (count, fail) = unsafe { (lua.create_c_function(count), lua.create_c_function(fail)) };
         let (count, fail) = (count.unwrap(), fail.unwrap());
         assert_eq!(count.call::<i64>(("a", 2, 3.5)).unwrap(), 3);
@@ -139,7 +140,7 @@ mod tests {
     #[test]
     fn modules_of_the_host() {
         let lua = Lua::new();
-        // SAFETY: it keeps to the rules.
+        // SAFETY: the function follows the rules of the C API.
         unsafe { lua.preload_c_module("host.count", count).unwrap() };
         let code = "local n, from = require 'host.count' return n, from, require 'host.count'";
         let loaded: (i64, String, i64) = lua.load(code).eval().unwrap();
@@ -168,7 +169,7 @@ mod tests {
         };
         assert_eq!((top, n), (0, 1));
         assert_eq!(lua.globals().get::<i64>("seven").unwrap(), 7);
-        // SAFETY: as above: nothing is left of the values.
+        // SAFETY: as above; the values were removed.
         assert_eq!(unsafe { lua.with_lua_state(|l| lua_gettop(l)) }, 0);
     }
 

@@ -1,4 +1,5 @@
-//! Entering the API: the coroutine that a call names becomes the running one for its duration.
+//! Entering the API: the coroutine that a call names becomes the running one for the duration of
+//! the call.
 
 use std::mem::{ManuallyDrop, MaybeUninit};
 
@@ -9,25 +10,25 @@ use perilune_runtime::value::{SlotExt, Value};
 
 use crate::state::LuaState;
 
-/// A call of the API under way. The state's registers are those of the coroutine that it names.
-/// That is nearly always the running one; C code may use any other, too.
+/// A call of the API in progress. The state's registers are those of the coroutine that the call
+/// names. That is nearly always the running one, but C code may use any other.
 pub(crate) struct Entry {
     /// The state.
     pub(crate) st: *mut State,
-    /// The coroutine that runs otherwise; null if that is the one that was named.
+    /// The coroutine that was running before the call; null if that is the named one.
     from: *mut Thread,
-    /// What the named coroutine was before, if another one runs otherwise.
+    /// The previous condition of the named coroutine; initialized if `from` is not null.
     before: MaybeUninit<Before>,
 }
 
-/// What a coroutine was before it became the running one for a call.
+/// The condition of a coroutine before it became the running one for a call.
 #[derive(Clone, Copy)]
 struct Before {
     /// Its status.
     status: Status,
-    /// The coroutine that it had resumed, if it waits for that.
+    /// The coroutine that it had resumed, if it is waiting for one.
     resumed: *mut Thread,
-    /// Who had resumed it.
+    /// The coroutine that had resumed it.
     resumer: *mut Thread,
 }
 
@@ -44,26 +45,26 @@ impl Entry {
     /// Enters the API for the duration of `body`.
     ///
     /// # Safety
-    /// As for [`Entry::new`].
+    /// See [`Entry::new`].
     #[inline(always)]
     pub(crate) unsafe fn within<R>(l: *mut LuaState, body: impl FnOnce(&mut Entry) -> R) -> R {
         if is_running(l) { Entry::running(l, body) } else { Entry::switched(l, body) }
     }
 
-    /// Does the same for a coroutine that is the running one.
+    /// Like [`Entry::within`], for the running coroutine.
     ///
     /// # Safety
-    /// As for [`Entry::new`].
+    /// See [`Entry::new`].
     #[inline(always)]
     pub(crate) unsafe fn running<R>(l: *mut LuaState, body: impl FnOnce(&mut Entry) -> R) -> R {
-        // There is nothing to take back, so the entry is not dropped: then it is in registers.
+        // There is nothing to undo, so the entry is not dropped and can stay in machine registers.
         body(&mut ManuallyDrop::new(Entry::of_running(l)))
     }
 
-    /// Does the same for another coroutine.
+    /// Like [`Entry::within`], for a coroutine that is not the running one.
     ///
     /// # Safety
-    /// As for [`Entry::new`].
+    /// See [`Entry::new`].
     #[cold]
     #[inline(never)]
     pub(crate) unsafe fn switched<R>(l: *mut LuaState, body: impl FnOnce(&mut Entry) -> R) -> R {
@@ -75,7 +76,7 @@ impl Entry {
         Entry { st: LuaState::state(l), from: std::ptr::null_mut(), before: MaybeUninit::uninit() }
     }
 
-    /// Returns whether the named coroutine is the one that runs anyway.
+    /// Returns whether the named coroutine was already the running one.
     pub(crate) fn is_running(&self) -> bool {
         self.from.is_null()
     }
@@ -96,8 +97,8 @@ impl Entry {
         unsafe { Cx::from_state(self.st) }
     }
 
-    /// Pushes a value. C code need not ask for room for the first 20; for more it should, but is
-    /// given it anyway.
+    /// Pushes a value. C code need not ask for room for the first 20 values; for more it should,
+    /// but it gets the room in any case.
     ///
     /// # Safety
     /// `v` is a live value of the state.
@@ -112,10 +113,10 @@ impl Entry {
         (*st).top = top.add(1);
     }
 
-    /// Removes the last value and returns it.
+    /// Pops the last value and returns it.
     ///
     /// # Safety
-    /// There is one.
+    /// There is a value to pop.
     #[inline(always)]
     pub(crate) unsafe fn pop(&self) -> Value {
         (*self.st).top = (*self.st).top.sub(1);
@@ -124,16 +125,17 @@ impl Entry {
 
     #[cold]
     unsafe fn switch(l: *mut LuaState) -> Entry {
-        // An opaque use: else functions that get here would be given what is in the block in place
-        // of its address, and those that call them would have to move their arguments.
+        // An opaque use: otherwise the compiler would pass the contents of the block in place of
+        // its address to the functions that lead here, and their callers would have to move their
+        // arguments.
         let l = std::hint::black_box(l);
         let (st, co) = (LuaState::state(l), (*l).thread);
         let from = (*st).thread;
         Thread::make_bottom(co);
         Thread::save_registers(st);
         let (status, resumer) = ((*co).status, (*co).resumer);
-        // Walks over all active frames follow the resumers: the coroutine comes first, and is taken
-        // out of where it was.
+        // Walks over all active frames follow the chain of resumers: the coroutine becomes the
+        // first in the chain and is removed from its previous place.
         let mut resumed = std::ptr::null_mut();
         if status == Status::Normal {
             resumed = from;
@@ -155,7 +157,7 @@ impl Entry {
     #[cold]
     unsafe fn switch_back(&mut self) {
         let (st, from) = (self.st, self.from);
-        // It was written by `switch`, since there is a coroutine to go back to.
+        // `switch` has initialized it, since there is a coroutine to switch back to.
         let before = self.before.assume_init();
         let co = (*st).thread;
         Thread::save_registers(st);
@@ -172,10 +174,10 @@ impl Entry {
     }
 }
 
-/// Returns whether the coroutine is the one that runs.
+/// Returns whether the coroutine is the running one.
 ///
 /// # Safety
-/// As for [`Entry::new`].
+/// See [`Entry::new`].
 #[inline(always)]
 pub(crate) unsafe fn is_running(l: *mut LuaState) -> bool {
     (*LuaState::state(l)).thread == (*l).thread
@@ -188,7 +190,8 @@ impl Drop for Entry {
     }
 }
 
-// The convention says that it does not unwind, so that its callers need no frame to stop a panic.
+// The calling convention says that this function does not unwind, so that its callers need no frame
+// to stop a panic.
 #[cold]
 #[inline(never)]
 unsafe extern "C" fn push_with_room(st: *mut State, v: Value) {

@@ -12,7 +12,7 @@ use crate::run::close_from;
 use crate::state::{CFunction, LuaState};
 use crate::status::{MEMORY, RUNTIME};
 
-/// Ends the process because of an error in C code that nothing protects (manual 4.4).
+/// Ends the process because of an error in C code outside of protected calls (manual 4.4).
 ///
 /// # Safety
 /// An error was raised.
@@ -42,8 +42,8 @@ unsafe fn status_of(st: *mut State) -> c_int {
     }
 }
 
-/// Removes all frames of the running coroutine, closes its pending variables, and makes the error
-/// its only value, which is returned.
+/// Removes all frames of the running coroutine, closes its to-be-closed variables, and makes the
+/// error its only value. Returns the error.
 unsafe fn close_all(st: *mut State) -> Value {
     let th = (*st).thread;
     (*st).base = (*th).stack.add(Frame::RESERVED);

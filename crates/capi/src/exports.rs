@@ -1,5 +1,5 @@
-//! The functions of the API by name, so that the linker keeps them in the program: nothing in Rust
-//! calls them.
+//! A list of the functions of the API, so that the linker keeps them in the program although no
+//! Rust code calls them.
 
 use std::hint::black_box;
 
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn all_functions_of_the_headers() {
         // 98 of lua.h, 46 of lauxlib.h and lualib.h, 10 to open libraries; lua_resetthread has
-        // another name since 5.4.6, and both are there
+        // another name since 5.4.6, and both are exported
         assert_eq!(super::COUNT, 154);
         super::keep();
     }

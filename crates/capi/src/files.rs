@@ -33,12 +33,12 @@ struct Stream {
     close: Option<CFunction>,
 }
 
-/// The side of a file that C code sees. It has a descriptor of its own for the same open file, so
-/// both sides have one position; and no buffer, so that what C code writes is not behind what the
-/// library writes later.
+/// The side of a file that C code sees. It has its own descriptor for the same open file, so both
+/// sides share one position. It has no buffer, so that text written by C code comes before text
+/// that the library writes later.
 struct Side {
     stream: Box<Stream>,
-    /// Whether the file is not one of the C library's.
+    /// Whether this side owns the file; false for the standard files of the C library.
     owned: bool,
 }
 
@@ -66,9 +66,9 @@ impl Drop for Side {
     }
 }
 
-/// Makes the library `io` use files of the C library: it accepts those that C code has made, and it
-/// writes its standard output to the C library's, which has the only buffer then, so that what C
-/// code and Lua code write appears in the order in which they do.
+/// Makes the library `io` use files of the C library: it accepts files that C code has created, and
+/// it writes its standard output through that of the C library. The latter then has the only
+/// buffer, so the output of C code and Lua code appears in the order in which it was written.
 pub(crate) fn connect() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -78,18 +78,18 @@ pub(crate) fn connect() {
     });
 }
 
-/// A file of the C library, which is open as long as this is used.
+/// A file of the C library, which stays open as long as this value is used.
 struct File(*mut libc::FILE);
 
-// SAFETY: the functions of the C library lock the file; who makes a `File` uses it no longer than
-// the file is open.
+// SAFETY: the functions of the C library lock the file, and the creator of a `File` uses it only
+// while the file is open.
 unsafe impl Send for File {}
 
 fn checked(succeeded: bool) -> io::Result<()> {
     if succeeded { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-// SAFETY of the blocks in it: the file is open.
+// SAFETY of all blocks of this impl: the file is open.
 impl ForeignStream for File {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         // SAFETY: as above.
@@ -115,7 +115,7 @@ impl ForeignStream for File {
     fn read(&mut self, out: &mut Vec<u8>, n: usize) -> io::Result<usize> {
         out.reserve(n);
         let room = &mut out.spare_capacity_mut()[..n];
-        // SAFETY: as above. The bytes that the function says it has written are initialized.
+        // SAFETY: as above. The function has initialized as many bytes as it says.
         unsafe {
             let got = libc::fread(room.as_mut_ptr().cast(), 1, n, self.0);
             checked(got > 0 || libc::ferror(self.0) == 0)?;
@@ -179,7 +179,7 @@ impl ForeignStream for File {
     }
 }
 
-/// Returns the `luaL_Stream` in a userdata that C code has made as a file.
+/// Returns the `luaL_Stream` in a userdata that C code has created as a file.
 fn stream_of_c(cx: &Cx, u: Udata<'_>) -> Option<*mut Stream> {
     let files = cx.registry().get_name(cx, "FILE*");
     if !u.metatable().is_some_and(|meta| meta.val().raw_equals(files)) {
@@ -200,7 +200,7 @@ fn open_foreign(cx: &Cx, u: Udata<'_>) -> Opened {
         if (*stream).close.is_none() || file.is_null() {
             return Some(None);
         }
-        // as each operation of PUC does
+        // as each operation does in PUC
         libc::clearerr(file);
         Some(Some(Box::new(File(file))))
     }
@@ -217,7 +217,8 @@ fn take_close<'a>(cx: &'a Cx, u: Udata<'a>) -> Option<Val<'a>> {
     }
 }
 
-/// What C code would call to close a file. The library closes its files itself.
+/// The function that C code would call to close a file. It does nothing, as the library closes its
+/// files itself.
 unsafe extern "C" fn close(_: *mut LuaState) -> c_int {
     0
 }
@@ -240,7 +241,7 @@ fn open(info: FileInfo<'_>) -> Option<Box<dyn Foreign>> {
                 libc::fdopen(own.into_raw_fd(), mode.as_ptr())
             }
         };
-        // both sides write to the same standard output anyway
+        // standard output keeps its buffer, since both sides write to the same one
         if !file.is_null() && info.standard != Some(1) {
             libc::setvbuf(file, std::ptr::null_mut(), libc::_IONBF, 0);
         }
@@ -250,7 +251,7 @@ fn open(info: FileInfo<'_>) -> Option<Box<dyn Foreign>> {
     Some(Box::new(Side { stream: Box::new(Stream { file, close }), owned }))
 }
 
-/// Returns the `luaL_Stream` of a file; null for userdata of the host that are no files.
+/// Returns the `luaL_Stream` of a file; null for userdata of the host that are not files.
 ///
 /// # Safety
 /// `v` is live.

@@ -9,20 +9,21 @@ use perilune_runtime::value::Value;
 
 use crate::arch::{THUNKS, thunk, thunk_number};
 
-/// The C functions without upvalues that a state knows, by address: each is one value, so that it
-/// is equal to itself wherever it is pushed. There are as many as modules have.
+/// The C functions without upvalues that a state knows, by address. Each is a single value, so that
+/// it is equal to itself wherever it is pushed. Their number is bounded by the functions that
+/// modules have.
 pub(crate) struct Functions {
     known: HashMap<usize, *mut NativeClosure, foldhash::fast::FixedState>,
-    /// The native functions of Rust that C code has asked for as C functions, by number.
+    /// The native functions of Rust that C code has requested as C functions, by number.
     natives: Vec<*mut NativeClosure>,
-    /// Their numbers.
+    /// The numbers of the functions in `natives`.
     numbers: HashMap<*mut NativeClosure, usize, foldhash::fast::FixedState>,
-    /// The slot of a root: the list of these values, which keeps them alive.
+    /// The root slot of the list that keeps these values alive.
     root: u32,
 }
 
 impl Functions {
-    /// None are known.
+    /// Creates an empty set of functions.
     ///
     /// # Safety
     /// `st` is live, and outlives the result.
@@ -37,7 +38,8 @@ impl Functions {
         }
     }
 
-    /// Makes a C function without upvalues, or returns it if it was made before; `run` runs it.
+    /// Returns the value of a C function without upvalues, and creates it the first time; `run`
+    /// runs it.
     ///
     /// # Safety
     /// `code` is a C function for this state.
@@ -60,8 +62,8 @@ impl Functions {
         Table::set_int(st, list, Table::length(list) + 1, f);
     }
 
-    /// Returns a C function that calls a native function of Rust, which is kept alive from then on;
-    /// null if there are [`THUNKS`] of them already.
+    /// Returns a C function that calls a native function of Rust, and keeps the latter alive from
+    /// then on; null if all [`THUNKS`] are in use.
     ///
     /// # Safety
     /// `f` is a live native function of `st`.
@@ -85,10 +87,10 @@ impl Functions {
     }
 }
 
-/// Makes a C function with upvalues.
+/// Creates a C function with upvalues.
 ///
 /// # Safety
-/// As for [`Functions::light`]. There are no more than 255 upvalues.
+/// See [`Functions::light`]. There are no more than 255 upvalues.
 pub(crate) unsafe fn closure(
     cx: &Cx,
     run: NativeFn,

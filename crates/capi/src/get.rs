@@ -12,7 +12,7 @@ use crate::outcome::{infallible, raising};
 use crate::push::c_bytes;
 use crate::status::type_of;
 
-/// Returns `object[key]` where no metamethod is involved.
+/// Returns `object[key]` if no metamethod is involved.
 #[inline(always)]
 unsafe fn plain(object: Value, key: Value) -> Option<Value> {
     if !object.is_table() {
@@ -28,7 +28,7 @@ unsafe fn plain(object: Value, key: Value) -> Option<Value> {
 /// Returns the errors of metamethods, or "attempt to index …".
 ///
 /// # Safety
-/// N1; both are live.
+/// N1; both values are live.
 #[inline(always)]
 pub(crate) unsafe fn push_index(e: &mut Entry, object: Value, key: Value) -> Result<c_int, Raised> {
     let v = match plain(object, key) {
@@ -43,7 +43,7 @@ pub(crate) unsafe fn push_index(e: &mut Entry, object: Value, key: Value) -> Res
 
 #[cold]
 unsafe fn push_by_metamethod(e: &mut Entry, object: Value, key: Value) -> Result<Value, Raised> {
-    // what the metamethod does not get as an argument stays rooted here
+    // keeps `object` rooted even if the metamethod does not get it as an argument
     e.push(object);
     e.push(key);
     let cx = e.cx();
@@ -59,7 +59,7 @@ unsafe fn push_by_metamethod(e: &mut Entry, object: Value, key: Value) -> Result
 raising! {
     fn lua_getglobal(l, name: *const c_char) -> c_int |e| {
         let key = Value::string((*e.st).intern(c_bytes(name)));
-        // the registry's, which a program may replace
+        // the table in the registry, which a program may replace
         let globals = Table::get_int((*e.st).registry, 2);
         Ok(push_index(e, globals, key)?)
     }

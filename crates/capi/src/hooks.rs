@@ -12,14 +12,14 @@ use crate::load::call_back;
 use crate::new_hooks::install_new;
 use crate::state::{HookFunction, LuaState};
 
-/// The number of calls that cannot yield, of those that are active in a hook of a coroutine that
-/// can yield: that of the hook as a native function, and that of C code.
+/// The number of active calls that cannot yield while a hook runs in a coroutine that can yield:
+/// the call of the hook as a native function, and the call of C code.
 pub(crate) const NOT_YIELDABLE_IN_HOOK: u32 = 2;
 
-/// The events by the names with which functions of Lua receive them; the position is the number.
+/// The names of the events, as Lua hook functions receive them; the position is the event's number.
 const EVENTS: [&[u8]; 5] = [b"call", b"return", b"line", b"count", b"tail call"];
 
-/// Lets C code set hooks at any time.
+/// Prepares a state so that C code can set hooks at any time.
 pub(crate) fn prepare(cx: &Cx) {
     // SAFETY: N1.
     unsafe {
@@ -30,7 +30,7 @@ pub(crate) fn prepare(cx: &Cx) {
     }
 }
 
-/// Does what [`poll::HOST`] asks for.
+/// Handles the request [`poll::HOST`] at a safepoint.
 unsafe fn at_safepoint(st: *mut State) {
     let main = LuaState::of(st, (*st).main_thread);
     install_new((*main).global);

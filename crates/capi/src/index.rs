@@ -9,11 +9,11 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::status::REGISTRY;
 
-/// Returns the place of a value on the stack or of an upvalue; `None` if there is none, or the
-/// index is that of the registry.
+/// Returns the slot of a value on the stack or of an upvalue; `None` if there is no value at the
+/// index, or the index is that of the registry.
 ///
 /// # Safety
-/// `st` is live. The place is valid until the stack moves.
+/// `st` is live. The slot is valid until the stack moves.
 #[inline(always)]
 pub(crate) unsafe fn place(st: *mut State, index: c_int) -> Option<*mut Value> {
     let (base, top) = ((*st).base, (*st).top);
@@ -36,7 +36,7 @@ unsafe fn upvalue(st: *mut State, index: c_int) -> Option<*mut Value> {
     exists.then(|| NativeClosure::bound(f.as_native(), n - 1))
 }
 
-/// Returns the value at an index; `None` if there is none.
+/// Returns the value at an index; `None` if no value exists there.
 ///
 /// # Safety
 /// `st` is live.
@@ -49,7 +49,7 @@ pub(crate) unsafe fn value(st: *mut State, index: c_int) -> Option<Value> {
     }
 }
 
-/// Returns the value at an index; nil if there is none.
+/// Returns the value at an index; nil if no value exists there.
 ///
 /// # Safety
 /// `st` is live.

@@ -1,8 +1,8 @@
 //! The C API of Lua 5.4: compiled modules written for PUC Lua run in states of the engine.
 //!
-//! The functions have the names, types and meanings of `lua.h`, `lauxlib.h` and `lualib.h`; modules
-//! are compiled with these headers, and need no change. Programs of Rust use [`CModules`] to let a
-//! state load them.
+//! The functions have the names, types and semantics of `lua.h`, `lauxlib.h` and `lualib.h`;
+//! modules are compiled with these headers and need no change. Rust programs use [`CModules`] to
+//! let a state load modules.
 //!
 //! **Invariants** (referred to by name in `SAFETY` comments; the contract of the C functions is the
 //! manual's):

@@ -24,15 +24,15 @@ pub(crate) const VERSION: f64 = 504.0;
 #[allow(non_upper_case_globals)] // the name is PUC's
 pub(crate) static lua_ident: [u8; 52] = *b"$LuaVersion: Lua 5.4.8 (implemented by Perilune) $\0\0";
 
-/// Returns the engine of the states that C code makes. What they have printed is written when the
-/// process ends, also if that is after a state was not closed.
+/// Returns the engine of the states that C code creates. Their buffered output is written when the
+/// process exits, even if a state was not closed.
 fn engine() -> &'static Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
     extern "C" fn at_exit() {
         flush_all();
     }
     ENGINE.get_or_init(|| {
-        // SAFETY: the function uses what lives as long as the process.
+        // SAFETY: the function only uses data that lives as long as the process.
         unsafe { libc::atexit(at_exit) };
         Engine::new()
     })
@@ -45,7 +45,7 @@ unsafe fn pass_warning(f: WarnFunction, data: *mut c_void, message: &[u8], more:
     }
 }
 
-/// The receiver of the warnings of a state for which C code has one.
+/// Passes a warning to the function that C code has set for it.
 unsafe fn warn_c(st: *mut State, parts: &[&[u8]]) {
     let l = LuaState::of(st, (*st).thread);
     if let Some((f, data)) = (*(*l).global).warn {
@@ -55,7 +55,7 @@ unsafe fn warn_c(st: *mut State, parts: &[&[u8]]) {
     }
 }
 
-/// Makes a state without libraries, which may load C modules.
+/// Creates a state without libraries, which may load C modules.
 fn new_state(allocator: Allocator) -> *mut LuaState {
     crate::files::connect();
     let lua = Lua::without_libraries_in(engine(), allocator);
@@ -65,7 +65,7 @@ fn new_state(allocator: Allocator) -> *mut LuaState {
         unsafe {
             let l = LuaState::of(cx.state(), (*cx.state()).main_thread);
             (*(*l).global).lua = Some(lua.clone());
-            // nothing has called the host, so its frame is no level of the call stack
+            // nothing has called the host, so its frame is not a level of the call stack
             Frame((*cx.state()).base).add_flags(flags::BOTTOM);
             l
         }
@@ -74,7 +74,7 @@ fn new_state(allocator: Allocator) -> *mut LuaState {
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_newstate(alloc: Alloc, data: *mut c_void) -> *mut LuaState {
-    // SAFETY: C1: the function does what the manual says of `lua_Alloc`.
+    // SAFETY: C1: the function behaves as the manual says of `lua_Alloc`.
     let l = new_state(unsafe { Allocator::new(alloc, data) });
     (*(*l).global).alloc = Some((alloc, data));
     (*(*l).global).has_allocator = true;
@@ -104,7 +104,7 @@ pub(crate) unsafe extern "C" fn lua_close(l: *mut LuaState) {
             e.cx().set_top(0);
         }
     }
-    // The last owner of the state: dropping it frees the blocks of the coroutines, too.
+    // The last owner of the state: dropping it also frees the blocks of the coroutines.
     let lua = (*(*main).global).lua.take();
     drop(lua);
     flush_all();
@@ -123,7 +123,7 @@ pub(crate) unsafe extern "C" fn lua_version(_: *mut LuaState) -> f64 {
     VERSION
 }
 
-/// The allocator that C code gets: that of the C library.
+/// The allocator that C code receives: that of the C library.
 unsafe extern "C" fn reallocate(
     _: *mut c_void,
     p: *mut c_void,
@@ -149,7 +149,7 @@ pub(crate) unsafe extern "C" fn lua_getallocf(l: *mut LuaState, data: *mut *mut 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_setallocf(l: *mut LuaState, f: Alloc, data: *mut c_void) {
     if (*(*l).global).has_allocator {
-        // SAFETY: C1: it takes the blocks of the one before.
+        // SAFETY: C1: the function accepts the blocks of the previous allocator.
         let allocator = unsafe { Allocator::new(f, data) };
         (*LuaState::state(l)).heap.set_allocator(allocator);
     }

@@ -19,8 +19,7 @@ type Reader = unsafe extern "C" fn(*mut LuaState, *mut c_void, *mut usize) -> *c
 /// `lua_Writer`
 type Writer = unsafe extern "C" fn(*mut LuaState, *const c_void, usize, *mut c_void) -> c_int;
 
-/// Pushes what loading a chunk has made: a function, or the message of an error. Returns the
-/// status.
+/// Pushes the result of loading a chunk: a function, or an error message. Returns the status.
 ///
 /// # Safety
 /// N1.
@@ -48,7 +47,7 @@ pub(crate) unsafe fn finish_load(
     Ok(status)
 }
 
-/// Loads a chunk and pushes the function, or the message of the error.
+/// Loads a chunk and pushes the function, or an error message.
 ///
 /// # Safety
 /// N1.
@@ -63,13 +62,13 @@ pub(crate) unsafe fn load(
     finish_load(e, loaded)
 }
 
-/// Calls a function of C that may raise an error, from code of this crate. It cannot yield.
+/// Calls a C function that may raise an error but cannot yield, from code of this crate.
 ///
 /// # Errors
-/// Returns the error that it raises.
+/// Returns the error that the function raises.
 ///
 /// # Safety
-/// `f` takes these words.
+/// `f` takes these words as its arguments.
 pub(crate) unsafe fn call_back(
     l: *mut LuaState,
     e: &mut Entry,
@@ -122,7 +121,7 @@ raising! {
         let source = match read_all(l, e, reader, data) {
             Ok(source) => source,
             Err(_) => {
-                // errors of the reader are results, too
+                // errors of the reader are results as well
                 e.cx().recover(kept);
                 return Ok(status_of_error(e.cx()));
             }

@@ -1,4 +1,4 @@
-//! Hooks as `lua_sethook` leaves them, until they are installed.
+//! Hooks that `lua_sethook` has recorded and that are not installed yet.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
@@ -17,8 +17,8 @@ pub(crate) const LINE: c_int = 4;
 /// `LUA_MASKCOUNT`
 pub(crate) const COUNT: c_int = 8;
 
-/// A hook that C code has set, in the words of `lua_sethook`. Each is written on its own, as the
-/// function may interrupt itself.
+/// A hook that C code has set, as the arguments of `lua_sethook`. Each field is written separately
+/// and atomically, as a signal handler that calls the function may interrupt another call of it.
 #[derive(Default)]
 pub(crate) struct CHook {
     /// The function, or null.
@@ -27,12 +27,12 @@ pub(crate) struct CHook {
     count: AtomicI32,
     /// Whether the coroutine is in [`NewHooks`].
     is_new: AtomicBool,
-    /// The one after it there.
+    /// The next coroutine in that list.
     next: AtomicPtr<LuaState>,
 }
 
 impl CHook {
-    /// Notes the arguments of `lua_sethook`.
+    /// Records the arguments of `lua_sethook`.
     pub(crate) fn set(&self, function: Option<HookFunction>, mask: c_int, count: c_int) {
         let function = function.filter(|_| mask & (CALL | RETURN | LINE | COUNT) != 0);
         let address = function.map_or(std::ptr::null_mut(), |f| f as *mut ());
@@ -44,11 +44,11 @@ impl CHook {
     /// Returns the function, if there is a hook.
     pub(crate) fn function(&self) -> Option<HookFunction> {
         let address = self.function.load(Ordering::Relaxed);
-        // SAFETY: C1: null, or what `set` has stored.
+        // SAFETY: C1: null, or an address that `set` has stored.
         unsafe { std::mem::transmute::<*mut (), Option<HookFunction>>(address) }
     }
 
-    /// Returns the events for which it is called.
+    /// Returns the events for which the hook is called.
     pub(crate) fn mask(&self) -> c_int {
         self.mask.load(Ordering::Relaxed)
     }
@@ -58,23 +58,24 @@ impl CHook {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Sets the same hook as another one.
+    /// Copies the hook of another coroutine.
     pub(crate) fn copy(&self, other: &CHook) {
         self.set(other.function(), other.mask(), other.count());
     }
 }
 
-/// The coroutines whose hooks C code has set since hooks were installed last: the first one, or
-/// null.
+/// The list of the coroutines whose hooks C code has set since hooks were last installed: the first
+/// one, or null.
 ///
 /// `lua_sethook` may be called by a signal handler, at any point of the engine and of the program,
-/// so it only notes what it is to do, and requests a safepoint. Hooks are installed there, and
+/// so it only records the hook and requests a safepoint. Hooks are installed at safepoints, and
 /// where C code calls Lua or returns to it.
 #[derive(Default)]
 pub(crate) struct NewHooks(AtomicPtr<LuaState>);
 
 impl NewHooks {
-    /// Adds a live coroutine. This may interrupt itself and the other functions.
+    /// Adds a live coroutine. A signal handler may call this while another call of it, or of the
+    /// other functions, is in progress.
     ///
     /// # Safety
     /// C1.
@@ -94,13 +95,13 @@ impl NewHooks {
         }
     }
 
-    /// Returns whether there is none.
+    /// Returns whether the list is empty.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.load(Ordering::Relaxed).is_null()
     }
 
-    /// Takes all coroutines out, and passes each to `f`.
+    /// Removes all coroutines from the list and passes each to `f`.
     ///
     /// # Safety
     /// C1.
@@ -108,7 +109,7 @@ impl NewHooks {
         let mut l = self.0.swap(std::ptr::null_mut(), Ordering::AcqRel);
         while !l.is_null() {
             let next = (*l).hook.next.load(Ordering::Relaxed);
-            // from here on it can be added again
+            // from here on the coroutine can be added again
             (*l).hook.is_new.store(false, Ordering::Release);
             f(l);
             l = next;
@@ -116,10 +117,10 @@ impl NewHooks {
     }
 }
 
-/// Removes a coroutine, which is about to be freed, from those with new hooks.
+/// Removes a coroutine that is about to be freed from the list of those with new hooks.
 ///
 /// # Safety
-/// `l` is live, and so is its global part if it is new, or the owner of that.
+/// `l` is live. If its hook is new or `l` owns the global part, the global part is live as well.
 pub(crate) unsafe fn forget(l: *mut LuaState) {
     let is_owner = (*l).owned.is_some();
     if !is_owner && !(*l).hook.is_new.load(Ordering::Relaxed) {
@@ -127,7 +128,7 @@ pub(crate) unsafe fn forget(l: *mut LuaState) {
     }
     let mut others = Vec::new();
     (*(*l).global).new_hooks.take(|other| others.push(other));
-    // without the global part no hook is installed any more
+    // when the global part is freed, no hook is installed any more
     for other in others.into_iter().filter(|&other| !is_owner && other != l) {
         (*(*l).global).new_hooks.add(other);
     }

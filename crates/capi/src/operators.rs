@@ -79,7 +79,7 @@ unsafe fn compute(e: &mut Entry, event: Event, a: Value, b: Value) -> Result<Val
     }
 }
 
-/// Returns whether two values are equal, with `__eq`.
+/// Returns whether two values are equal, honoring `__eq`.
 unsafe fn equal(e: &mut Entry, a: Value, b: Value) -> Result<bool, Raised> {
     if a.raw_equals(b) {
         return Ok(true);
@@ -99,7 +99,7 @@ unsafe fn less(e: &mut Entry, event: Event, a: Value, b: Value) -> Result<bool, 
     if let Some(v) = by_metamethod(e, event, a, b)? {
         return Ok(v.truthy());
     }
-    // as the interpreter does
+    // as in the interpreter
     if event == Event::Le
         && let Some(v) = by_metamethod(e, Event::Lt, b, a)?
     {
@@ -112,9 +112,9 @@ fn joins(v: Value) -> bool {
     v.is_string() || v.is_number()
 }
 
-/// Joins the last `n` values, of which each pair that is not of strings or numbers is joined by a
-/// metamethod, from the right. Where all of them but one string are empty, the result is that
-/// string and no copy, as in PUC: C code reads it as long as the operand is reachable.
+/// Concatenates the last `n` values from the right. Pairs that are not strings or numbers are
+/// joined by a metamethod. If all values except one string are empty, the result is that string
+/// itself and not a copy, as in PUC: C code reads it as long as the operand is reachable.
 unsafe fn concat(e: &mut Entry, n: usize) -> Result<(), Raised> {
     let mut left = n;
     while left > 1 {

@@ -1,4 +1,4 @@
-//! How the body of a stub ends: with a word for C, or with an error or a yield.
+//! How the body of a stub ends: with a result for C, an error or a yield.
 
 use std::any::Any;
 use std::ffi::c_int;
@@ -10,7 +10,7 @@ use crate::arch::{Jump, Left};
 use crate::entry::Entry;
 use crate::state::LuaState;
 
-/// What the body of a stub returns to it.
+/// The value that the body of a stub returns to it.
 #[repr(C)]
 pub(crate) struct Outcome {
     word: u64,
@@ -18,20 +18,20 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Returns to C.
+    /// Creates the outcome that returns `r` to C.
     #[inline(always)]
     pub(crate) fn returned<R: Word>(r: R) -> Outcome {
         Outcome { word: r.word(), jump: std::ptr::null_mut() }
     }
 }
 
-/// Why C code is left.
+/// The reason why C code is unwound.
 pub(crate) enum Leave {
     /// An error.
     Error,
     /// The coroutine yields.
     Yield,
-    /// The continuation of the function is called, for an error that the function has caught.
+    /// The function has caught an error, and its continuation is called.
     Continue,
 }
 
@@ -45,9 +45,9 @@ impl From<Raised> for Leave {
 /// The result of the body of a stub.
 pub(crate) type Fallible<R> = Result<R, Leave>;
 
-/// What fits into the register of a result.
+/// A type that fits into the result register.
 pub(crate) trait Word {
-    /// Returns the register.
+    /// Returns the contents of the register.
     fn word(self) -> u64;
 }
 
@@ -91,26 +91,26 @@ impl<T> Word for *mut T {
 /// Runs the body of a stub. A panic becomes an error.
 ///
 /// # Safety
-/// As for [`Entry::new`].
+/// See [`Entry::new`].
 #[inline(always)]
 pub(crate) unsafe fn guarded<R: Word>(
     l: *mut LuaState,
     body: impl FnOnce(&mut Entry) -> Fallible<R>,
 ) -> Outcome {
-    // SAFETY: the caller's.
+    // SAFETY: the caller upholds the same contract.
     caught(l, move || unsafe { Entry::within(l, body) })
 }
 
-/// Does the same as [`guarded`] for the coroutine that runs.
+/// Like [`guarded`], for the running coroutine.
 ///
 /// # Safety
-/// As for [`Entry::running`].
+/// See [`Entry::running`].
 #[inline(always)]
 pub(crate) unsafe fn guarded_running<R: Word>(
     l: *mut LuaState,
     body: impl FnOnce(&mut Entry) -> Fallible<R>,
 ) -> Outcome {
-    // SAFETY: the caller's.
+    // SAFETY: the caller upholds the same contract.
     caught(l, move || unsafe { Entry::running(l, body) })
 }
 
@@ -167,7 +167,8 @@ macro_rules! raising {
             unsafe extern "C" fn body(
                 $l: *mut $crate::state::LuaState $(, $arg: $type)*
             ) -> $crate::outcome::Outcome {
-                // Arguments are moved and passed on one by one: else they would be in memory.
+                // Arguments are moved and passed on one by one, since otherwise they would be in
+                // memory.
                 #[cold]
                 #[inline(never)]
                 unsafe extern "C" fn switched(

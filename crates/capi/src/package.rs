@@ -8,8 +8,8 @@ use perilune_stdlib::package::LOADER;
 use crate::run::run;
 use crate::state::{CFunction, LuaState};
 
-/// Lets the programs of a state load C modules, which can do anything that the process can: after
-/// this, a state is neither a sandbox nor memory-safe.
+/// Allows programs of a state to load C modules, which can do anything that the process can: after
+/// this, the state is neither a sandbox nor memory-safe.
 pub(crate) fn allow(cx: &mut Cx) {
     let cx = &*cx;
     crate::exports::keep();
@@ -17,16 +17,16 @@ pub(crate) fn allow(cx: &mut Cx) {
     cx.registry().set_name(cx, LOADER, cx.func(load, &[]).val());
 }
 
-/// What failed.
+/// The step of loading that failed.
 enum Failure {
     /// The file cannot be loaded.
     Open,
-    /// It does not have the function.
+    /// The library does not have the function.
     Init,
 }
 
 /// Loads the library at argument 1, and returns its function with the name in argument 2, or true
-/// for `*`; or nil, a message, and what has failed, as `package.loadlib` does. A library stays
+/// for `*`; or nil, a message, and the step that failed, as `package.loadlib` does. A library stays
 /// loaded until the process ends.
 fn load(cx: &mut Cx) -> NativeResult {
     let path = cx.check_str(0)?.bytes();
@@ -38,7 +38,7 @@ fn load(cx: &mut Cx) -> NativeResult {
     match found {
         Ok(None) => cx.push(Val::bool(true)),
         Ok(Some(f)) => {
-            // SAFETY: N1. The program says that this is a function for Lua.
+            // SAFETY: N1. The program asserts that this is a function for Lua.
             unsafe {
                 let l = LuaState::of(cx.state(), (*cx.state()).thread);
                 let f = (*(*l).global).functions.light(cx, run, f as *const ());
@@ -77,7 +77,7 @@ fn symbol(library: *mut c_void, name: &[u8]) -> Result<CFunction, (Failure, Vec<
     if address.is_null() {
         return Err((Failure::Init, last_error()));
     }
-    // SAFETY: C3: a function with this name has the type that Lua asks for.
+    // SAFETY: C3: a function with this name has the type that Lua requires.
     Ok(unsafe { std::mem::transmute::<*mut c_void, CFunction>(address) })
 }
 

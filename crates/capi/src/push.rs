@@ -40,7 +40,7 @@ infallible! {
     }
 }
 
-/// Collects if it is time: called where PUC may collect, after objects were created and pushed.
+/// Performs a safepoint. Called where PUC may collect, after objects were created and pushed.
 ///
 /// # Errors
 /// Returns "not enough memory".
@@ -88,10 +88,10 @@ pub(crate) unsafe fn c_bytes<'a>(s: *const c_char) -> &'a [u8] {
     CStr::from_ptr(s).to_bytes()
 }
 
-/// Returns bytes that C has passed with their number.
+/// Returns the bytes that C code has passed as an address and a length.
 ///
 /// # Safety
-/// There are so many, and they outlive the result.
+/// `s` points to `len` bytes, and they outlive the result.
 #[inline(always)]
 pub(crate) unsafe fn bytes<'a>(s: *const c_char, len: usize) -> &'a [u8] {
     if len == 0 { &[] } else { std::slice::from_raw_parts(s.cast(), len) }

@@ -1,4 +1,4 @@
-//! Running C functions: the native function that all of them share, and its steps.
+//! Running C functions: the native function that all C functions share, and its steps.
 
 use perilune_runtime::closure::NativeClosure;
 use perilune_runtime::frame::{Frame, flags};
@@ -22,7 +22,7 @@ pub(crate) const AFTER_PROTECTED_CALL: u32 = 2;
 /// The step after `lua_yieldk`.
 pub(crate) const AFTER_YIELD: u32 = 3;
 
-/// Runs the C function of the running frame, or continues it.
+/// Runs or continues the C function of the running frame.
 pub(crate) fn run(cx: &mut Cx) -> NativeResult {
     // SAFETY: N1; C2: the closure has the address of a C function.
     unsafe {
@@ -45,7 +45,7 @@ pub(crate) fn run(cx: &mut Cx) -> NativeResult {
         install_new((*l).global);
         match left.why {
             Left::RETURNED => {
-                // an `int`: the upper half of the register has no meaning
+                // an `int`: the upper half of the register is undefined
                 let n = (left.value as i32).max(0) as usize;
                 debug_assert!(n <= cx.top(), "a C function returns more values than it has");
                 let n = n.min(cx.top());
@@ -58,11 +58,11 @@ pub(crate) fn run(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// How a function continues that was waiting without C code.
+/// How a C function continues that was waiting without a frame of C code.
 enum Resumed {
-    /// It returns its last values.
+    /// The function returns its last values.
     Returned(usize),
-    /// Its continuation is called, with this status.
+    /// The function's continuation is called with this status.
     Call(Continuation, i32),
 }
 
@@ -72,12 +72,12 @@ unsafe fn call_continuation(l: *mut LuaState, k: Continuation, status: i32) -> L
     arch::call(&raw mut (*(*l).global).jump, code, args)
 }
 
-/// Takes the continuation of the running function.
+/// Removes and returns the continuation of the running function.
 unsafe fn next_continuation(cx: &mut Cx, l: *mut LuaState) -> Continuation {
     let st = cx.state();
     let frame = (*st).base.offset_from((*(*st).thread).stack) as usize;
     let continuations = &mut (*l).continuations;
-    // those above belong to frames that an error has removed
+    // continuations above belong to frames that an error has removed
     while continuations.last().is_some_and(|k| k.frame > frame) {
         continuations.pop();
     }
@@ -128,10 +128,11 @@ pub(crate) fn status_of_error(cx: &Cx) -> i32 {
     }
 }
 
-/// Makes `want` of the `got` results on top, or keeps all if that is `LUA_MULTRET`.
+/// Adjusts the `got` results on top of the stack to `want` values, or keeps all if `want` is
+/// `LUA_MULTRET`.
 ///
 /// # Safety
-/// `st` is live, and so many values are on top of its frame.
+/// `st` is live, and `got` values are on top of its frame.
 #[inline(always)]
 pub(crate) unsafe fn adjust(st: *mut State, got: usize, want: i32) {
     let Ok(want) = usize::try_from(want) else { return };
@@ -149,7 +150,8 @@ pub(crate) unsafe fn adjust(st: *mut State, got: usize, want: i32) {
     }
 }
 
-/// Closes the variables that the function has left (`lua_toclose`), below its `n` results.
+/// Closes the to-be-closed variables (`lua_toclose`) that the function has left below its `n`
+/// results.
 #[inline(always)]
 unsafe fn close_pending(cx: &mut Cx, n: usize) -> Result<(), Raised> {
     let st = cx.state();
@@ -163,8 +165,8 @@ unsafe fn close_pending(cx: &mut Cx, n: usize) -> Result<(), Raised> {
     Ok(())
 }
 
-/// Closes the variables from value `from` of the running frame on, the last one first, without an
-/// error, or with the one in a slot of the stack.
+/// Closes the to-be-closed variables of the running frame from value `from` on, the last one first.
+/// Their `__close` receives no error, or the one in a slot of the stack.
 ///
 /// # Errors
 /// Returns the errors of `__close`.

@@ -12,13 +12,13 @@ use crate::outcome::raising;
 use crate::push::c_bytes;
 use crate::status::GLOBALS;
 
-/// Assigns `object[key]` the last value, with metamethods, and pops it.
+/// Pops the last value and assigns it to `object[key]`, honoring metamethods.
 ///
 /// # Errors
 /// Returns the errors of metamethods, or "attempt to index …".
 ///
 /// # Safety
-/// N1; both are live.
+/// N1; both values are live.
 #[inline(always)]
 pub(crate) unsafe fn set_index(e: &mut Entry, object: Value, key: Value) -> Result<(), Raised> {
     if object.is_table() && !Table::has_meta(object.as_table()) {
@@ -41,13 +41,13 @@ unsafe fn set_by_metamethod(e: &mut Entry, object: Value, key: Value) -> Result<
     Ok(())
 }
 
-/// Assigns `t[key]` the last value without metamethods, and pops it.
+/// Pops the last value and assigns it to `t[key]` without metamethods.
 ///
 /// # Errors
 /// Returns "index is nil", "index is NaN" or "not enough memory".
 ///
 /// # Safety
-/// N1; both are live.
+/// N1; both values are live.
 #[inline(always)]
 pub(crate) unsafe fn set_raw(e: &mut Entry, t: *mut Table, key: Value) -> Result<(), Raised> {
     let st = e.st;
@@ -61,7 +61,7 @@ pub(crate) unsafe fn set_raw(e: &mut Entry, t: *mut Table, key: Value) -> Result
 
 #[cold]
 unsafe fn set_raw_slow(e: &mut Entry, t: *mut Table, key: Value, v: Value) -> Result<(), Raised> {
-    // both are rooted while a collection makes room
+    // table and key are rooted while a collection makes room
     e.push(Value::table(t));
     e.push(key);
     let cx = e.cx();

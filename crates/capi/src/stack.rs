@@ -24,8 +24,8 @@ infallible! {
     }
 }
 
-/// `lua_settop`, but for what it seldom has to do. It has no destructors, so that errors which pass
-/// it on the way from [`set_top`] skip nothing.
+/// `lua_settop`, with the common cases; [`set_top`] does the rest. This function has no
+/// destructors, so an error that [`set_top`] raises skips nothing on its way through.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_settop(l: *mut LuaState, index: c_int) {
     if !is_running(l) {
@@ -55,7 +55,8 @@ pub(crate) unsafe extern "C" fn lua_settop(l: *mut LuaState, index: c_int) {
     (*st).top = new;
 }
 
-/// `lua_settop` of any coroutine. It makes room, and closes variables, whose errors it raises.
+/// `lua_settop` for any coroutine. It makes room and closes to-be-closed variables, whose errors it
+/// raises.
 #[cold]
 #[unsafe(naked)]
 unsafe extern "C" fn set_top(l: *mut LuaState, index: c_int) {
@@ -96,7 +97,7 @@ infallible! {
     fn lua_rotate(l, index: c_int, n: c_int) |e| {
         let Some(first) = index::place(e.st, index) else { return };
         let last = (*e.st).top.sub(1);
-        // the last of those that come first now
+        // the last of the values that move to the front
         let middle = if n >= 0 { last.sub(n as usize) } else { first.sub(1).add(-n as usize) };
         reverse(first, middle);
         reverse(middle.add(1), last);
@@ -113,7 +114,7 @@ infallible! {
     }
 }
 
-/// Makes room for `n` more values. Returns false, without an error, if there is none.
+/// Makes room for `n` more values. Returns false, without an error, if there is no room.
 pub(crate) fn room_for(cx: &mut Cx, n: usize) -> bool {
     // SAFETY: N1.
     unsafe {
@@ -142,7 +143,7 @@ pub(crate) unsafe extern "C" fn lua_xmove(from: *mut LuaState, to: *mut LuaState
 /// Moves the last `n` values of a coroutine to another one.
 ///
 /// # Safety
-/// Both are live coroutines of `st`, and the first one has so many values.
+/// Both are live coroutines of `st`, and `from` has at least `n` values.
 pub(crate) unsafe fn move_values(st: *mut State, from: *mut Thread, to: *mut LuaState, n: usize) {
     if (*st).thread != from {
         Thread::make_bottom(from);

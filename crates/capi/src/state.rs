@@ -1,4 +1,5 @@
-//! What C knows as `lua_State`: a block of each coroutine, and what those of a state share.
+//! What C knows as `lua_State`: a block for each coroutine, and the data that the coroutines of a
+//! state share.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -20,7 +21,7 @@ pub(crate) type KFunction = unsafe extern "C" fn(*mut LuaState, c_int, isize) ->
 pub(crate) type Alloc = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, usize) -> *mut c_void;
 /// `lua_WarnFunction`
 pub(crate) type WarnFunction = unsafe extern "C" fn(*mut c_void, *const c_char, c_int);
-/// `lua_Hook`, which gets a `lua_Debug`
+/// `lua_Hook`, which receives a `lua_Debug`
 pub(crate) type HookFunction = unsafe extern "C" fn(*mut LuaState, *mut c_void);
 
 /// `LUA_EXTRASPACE`: bytes in front of a `lua_State` that belong to the program.
@@ -29,23 +30,23 @@ const EXTRA_SPACE: usize = size_of::<*const ()>();
 /// A coroutine, as C sees it. Its address identifies the coroutine.
 #[repr(C)]
 pub struct LuaState {
-    /// The registers in the state: the functions of the API need these most, and instructions are
-    /// short where what they use is near an address that they have.
+    /// The address of the registers in the state. The functions of the API use them most, and
+    /// instructions are short if their operands are near an address that is in a machine register.
     registers: *mut u8,
     /// The coroutine.
     pub(crate) thread: *mut Thread,
-    /// What the coroutines of the state share.
+    /// The data that the coroutines of the state share.
     pub(crate) global: *mut Global,
-    /// The calls that wait, without C code, for a function that has yielded, by frame. Some may
-    /// belong to frames that an error has removed.
+    /// The calls that wait, without a frame of C code, for a function that has yielded, in the
+    /// order of their frames. Some may belong to frames that an error has removed.
     pub(crate) continuations: Vec<Continuation>,
     /// The hook that C code has set.
     pub(crate) hook: CHook,
-    /// The status with which an error has ended that nothing protected, for `lua_atpanic`.
+    /// The status of an error outside of protected calls, for `lua_atpanic`.
     pub(crate) panicked: c_int,
     /// Whether a hook of C code is running.
     pub(crate) in_hook: bool,
-    /// The global part, in the block of the main coroutine.
+    /// The shared data, which the block of the main coroutine owns.
     pub(crate) owned: Option<Box<Global>>,
 }
 
@@ -56,9 +57,9 @@ pub(crate) struct Continuation {
     pub(crate) frame: usize,
     /// The function to call, if there is one.
     pub(crate) function: Option<KFunction>,
-    /// Its context.
+    /// The context that is passed to the function.
     pub(crate) context: isize,
-    /// The number of results that it expects.
+    /// The number of results that the call expects.
     pub(crate) results: c_int,
     /// Whether the call has a message handler.
     pub(crate) handler: bool,
@@ -67,7 +68,7 @@ pub(crate) struct Continuation {
 }
 
 impl Continuation {
-    /// Makes the continuation of a function whose frame is noted when it waits.
+    /// Creates the continuation of a function; its frame is recorded when the function waits.
     pub(crate) fn new(
         function: Option<KFunction>,
         context: isize,
@@ -78,13 +79,13 @@ impl Continuation {
     }
 }
 
-/// What the coroutines of a state share.
+/// The data that the coroutines of a state share.
 pub(crate) struct Global {
     /// The innermost call of C code.
     pub(crate) jump: *mut Jump,
-    /// The coroutines whose hooks C code has set and that do not have them yet.
+    /// The coroutines whose hooks C code has set but which are not installed yet.
     pub(crate) new_hooks: NewHooks,
-    /// What calls the hooks.
+    /// The native function that calls the hooks.
     pub(crate) run_hook: Option<NativeFn>,
     /// The C functions that the state knows.
     pub(crate) functions: Functions,
@@ -94,12 +95,12 @@ pub(crate) struct Global {
     pub(crate) panic: Option<CFunction>,
     /// `lua_setwarnf`
     pub(crate) warn: Option<(WarnFunction, *mut c_void)>,
-    /// The coroutine that runs, and does nothing, while the main one of a state that C code has
-    /// made is resumed or has yielded; null until then.
+    /// The coroutine that is nominally running while the main one, of a state that C code has
+    /// created, is resumed or has yielded; null until one is needed.
     pub(crate) stand_in: *mut Thread,
-    /// The state, if C code has made it and closes it.
+    /// The state, if C code has created it and closes it.
     pub(crate) lua: Option<perilune::Lua>,
-    /// Whether the heap takes its memory from `alloc`: C code has made the state with it.
+    /// Whether the heap takes its memory from `alloc`, with which C code has created the state.
     pub(crate) has_allocator: bool,
     /// `lua_setallocf`
     pub(crate) alloc: Option<(Alloc, *mut c_void)>,
@@ -112,7 +113,7 @@ struct Block {
     public: LuaState,
 }
 
-/// Where a state has its registers.
+/// The offset of the registers in a state.
 const REGISTERS: usize = std::mem::offset_of!(State, base);
 
 impl LuaState {
@@ -125,7 +126,7 @@ impl LuaState {
         (*l).registers.sub(REGISTERS).cast()
     }
 
-    /// Returns the block of a coroutine, and makes it at the first time.
+    /// Returns the block of a coroutine, and creates it the first time.
     ///
     /// # Safety
     /// `th` is a live coroutine of the live state `st`.

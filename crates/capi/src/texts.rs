@@ -8,33 +8,33 @@ use foldhash::fast::FixedState;
 use hashbrown::{HashMap, HashSet};
 use perilune_runtime::value::{Tag, Value};
 
-/// Bytes of texts from which on those of functions that are gone are looked for.
+/// The least number of bytes at which texts of functions that are gone are looked for and freed.
 const LEAST: usize = 1 << 20;
 
-/// What a function counts as, besides its texts.
+/// The number of bytes that a function counts as, besides its texts.
 const OVERHEAD: usize = 128;
 
-/// A function as the engine has it, its proto, which its closures share.
+/// The owner of texts: the proto of a function, which its closures share.
 type Owner = dyn Any + Send + Sync;
 
 /// Texts with a final NUL, which do not move.
 type Set = HashSet<Box<[u8]>, FixedState>;
 
 /// Texts that do not move. PUC returns pointers into the strings of a function's proto, which live
-/// as long as it; these here do, too.
+/// as long as the proto; so do these.
 #[derive(Default)]
 pub(crate) struct Texts {
-    /// The texts of each proto, by its address, which is not used again while it is here.
+    /// The texts of each proto, by its address. The address is not reused while the entry exists.
     owned: HashMap<usize, (Weak<Owner>, Set), FixedState>,
-    /// Those that belong to no function of Lua. There are few: kinds, and names that are fixed.
+    /// The texts that belong to no Lua function. There are few: kinds and fixed names.
     others: Set,
-    /// How many bytes are owned.
+    /// The number of bytes in `owned`.
     bytes: usize,
-    /// From how many on those of protos that are gone are freed.
+    /// The number of bytes above which the texts of protos that are gone are freed.
     limit: usize,
 }
 
-/// Returns a copy of a text in a set, and the bytes that it has added.
+/// Returns a copy of a text in a set, and the number of bytes that this has added.
 fn keep_in(set: &mut Set, text: &[u8]) -> (*const c_char, usize) {
     let text = [text, b"\0"].concat().into_boxed_slice();
     let bytes = text.len();
@@ -47,7 +47,7 @@ fn keep_in(set: &mut Set, text: &[u8]) -> (*const c_char, usize) {
 }
 
 impl Texts {
-    /// Returns a copy of a text that belongs to a proto, or else to no function.
+    /// Returns a copy of a text that belongs to a proto or, without an owner, to no function.
     pub(crate) fn keep<P: Any + Send + Sync>(
         &mut self,
         owner: Option<&Arc<P>>,
@@ -81,7 +81,8 @@ impl Texts {
         (self.bytes, self.limit) = (bytes, 2 * bytes);
     }
 
-    /// Returns a copy of a text that belongs to the proto of this function, if it is one of Lua.
+    /// Returns a copy of a text that belongs to the proto of this function, if it is a Lua
+    /// function.
     ///
     /// # Safety
     /// `f` is live.
@@ -108,7 +109,7 @@ mod tests {
         let name = texts.keep(Some(&first), b"name");
         let fixed = texts.keep(None::<&Arc<i32>>, b"name");
         assert!(texts.keep(Some(&second), b"name") != name && fixed != name);
-        // more than are kept without a look
+        // more than are kept without a check
         for i in 0..3u8 {
             let passing = Arc::new(i);
             texts.keep(Some(&passing), &vec![b'x'; LEAST]);

@@ -10,8 +10,7 @@ use crate::state::LuaState;
 
 thunks!(call_native);
 
-/// Calls the native function with this number, with all values of the frame,
-/// and returns its results.
+/// Calls the native function with this number on all values of the frame and returns its results.
 #[unsafe(naked)]
 unsafe extern "C" fn call_native(l: *mut LuaState, number: usize) -> c_int {
     unsafe extern "C" fn body(l: *mut LuaState, number: usize) -> Outcome {

@@ -12,10 +12,10 @@ use crate::push::safepoint;
 use crate::state::{Alloc, LuaState};
 use crate::status::{NONE, type_of};
 
-/// The largest size of a userdata for which memory is asked at all, as in PUC.
+/// The largest size of a userdata for which memory is requested at all, as in PUC.
 const MOST: usize = isize::MAX as usize - 40;
 
-/// `LUA_TUSERDATA`, which the allocator gets in place of the size of a block that is new.
+/// `LUA_TUSERDATA`, which the allocator receives in place of the old size when a block is new.
 const USERDATA: usize = 7;
 
 /// Returns whether an allocator has this much memory.
@@ -27,11 +27,12 @@ unsafe fn has((alloc, data): (Alloc, *mut c_void), size: usize) -> bool {
     !p.is_null()
 }
 
-/// Asks the allocator of a state that C code has made for the memory of a userdata. The heap takes
-/// its memory by the megabyte, and a program that limits it expects that userdata are refused.
+/// Asks the allocator of a state that C code has created whether it has memory for a userdata. The
+/// heap allocates memory by the megabyte, and a program that limits memory in its allocator expects
+/// that userdata can be refused.
 ///
 /// # Errors
-/// Returns "not enough memory" if there is none after a collection either.
+/// Returns "not enough memory" if there is no memory even after a collection.
 #[inline(never)]
 unsafe fn ask_allocator(l: *mut LuaState, e: &mut Entry, size: usize) -> Result<(), Raised> {
     let Some(alloc) = (*(*l).global).alloc else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Calls of C code, and how errors leave it.
+//! Calls of C code, and how errors unwind it.
 
 mod x86_64;
 
@@ -7,48 +7,50 @@ pub(crate) use x86_64::{
     thunks,
 };
 
-/// Where an error in C code continues: in the call of it. The assembly knows the first two fields.
+/// The place where an error in C code continues: the call of that code. The assembly relies on the
+/// layout of the first two fields.
 #[repr(C)]
 pub(crate) struct Jump {
     stack: *mut u8,
-    /// Why the code is left: one of the constants of [`Left`]. It returns if nothing else is said.
+    /// The reason why the code is unwound: one of the constants of [`Left`]. The initial value says
+    /// that it returns.
     why: usize,
-    /// The jump of the call around this one.
+    /// The jump of the enclosing call.
     outer: *mut Jump,
 }
 
 impl Jump {
-    /// Says why the code is about to be left.
+    /// Sets the reason why the code is about to be unwound.
     pub(crate) fn leave_for(&mut self, why: usize) {
         self.why = why;
     }
 }
 
-/// How C code was left.
+/// How a call of C code has ended.
 #[repr(C)]
 pub(crate) struct Left {
-    /// What it returned.
+    /// The value that the code returned.
     pub(crate) value: usize,
-    /// Whether it returned, or else why it was left.
+    /// Whether the code returned, or why it was unwound.
     pub(crate) why: usize,
 }
 
 impl Left {
-    /// It has returned.
+    /// The code has returned.
     pub(crate) const RETURNED: usize = 0;
-    /// It has raised an error, whose value is in the state.
+    /// The code has raised an error, whose value is in the state.
     pub(crate) const ERROR: usize = 1;
-    /// Its coroutine yields.
+    /// The coroutine yields.
     pub(crate) const YIELD: usize = 2;
-    /// Its continuation is to be called, for an error that it has caught.
+    /// The function has caught an error, and its continuation is to be called.
     pub(crate) const CONTINUE: usize = 3;
 }
 
-/// Calls the C function at `f` with these words.
+/// Calls the C function at `f` with these words as arguments.
 ///
 /// # Safety
-/// `f` takes up to four words. `innermost` is where the state of the function has its innermost
-/// jump.
+/// `f` takes up to four words. `innermost` is the variable that holds the innermost jump of the
+/// function's state.
 #[inline(always)]
 pub(crate) unsafe fn call(innermost: *mut *mut Jump, f: *const (), args: [usize; 4]) -> Left {
     let mut jump = Jump { stack: std::ptr::null_mut(), why: Left::RETURNED, outer: *innermost };

@@ -2,15 +2,16 @@
 //!
 //! An error in a function of the API must leave the C function that called it, as `longjmp` does in
 //! PUC. No frame of Rust may be skipped on the way, since its destructors would not run. So C code
-//! is called by `try_call`, which saves the registers that a callee preserves, and a function of
-//! the API that can raise an error is a *stub*: it calls its body, a function of Rust that returns
-//! normally, and jumps to the innermost `try_call` only after that, if the body says so.
+//! is called by `try_call`, which saves the callee-saved registers, and a function of the API that
+//! can raise an error is a *stub*: it calls its body, a Rust function that returns normally, and
+//! only then jumps to the innermost `try_call`, if the body says so.
 
 use std::arch::naked_asm;
 
 use super::{Jump, Left};
 
-/// Calls `f` with four words. The registers are as before when it returns, also by [`throw`].
+/// Calls `f` with four words as arguments. When the call returns, also through [`throw`], the
+/// callee-saved registers have their previous values.
 ///
 /// # Safety
 /// `f` is a C function that takes up to four words. `jump` is not passed to [`throw`] after the
@@ -54,14 +55,14 @@ pub(super) unsafe extern "C" fn try_call(
     )
 }
 
-/// Continues after the call of [`try_call`] whose jump is in `rdx`. A stub has jumped here, so its
-/// return address is on top of the stack.
+/// Continues after the call of the [`try_call`] whose jump is in `rdx`. A stub has jumped here, so
+/// its return address is on top of the stack.
 ///
-/// The processor predicts where returns lead from the calls that were not returned from. So there
-/// is one for each of these, or each return from here on would be predicted to be the one before:
-/// for the call of the C function, and for its call of the stub, unless it has jumped to it, as
-/// compilers have it for `return lua_error(L)`. It may have called other C functions in between,
-/// which cannot be known.
+/// The processor predicts the targets of returns from a stack of the calls that have not returned
+/// yet. So this executes one return for each such call, since otherwise all later returns would be
+/// mispredicted by one: one for the call of the C function, and one for its call of the stub,
+/// unless the C function has jumped to the stub, as compilers do for `return lua_error(L)`. Whether
+/// it has called other C functions in between is not known.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn throw() {
     naked_asm!(
@@ -78,7 +79,7 @@ pub(crate) unsafe extern "C" fn throw() {
     )
 }
 
-/// The code of a stub: calls the body with the same arguments, and returns its word or throws.
+/// The code of a stub: calls the body with the same arguments, and returns its result or throws.
 macro_rules! stub {
     ($body:path) => {
         std::arch::naked_asm!(
@@ -151,12 +152,13 @@ macro_rules! stub_variadic {
     };
 }
 
-/// Lets the function that it is in begin at a line of the cache: calls of short ones that are in
-/// two lines take longer. It is executed, so it belongs where a function seldom goes.
+/// Aligns the enclosing function to a cache line: a call of a short function that spans two lines
+/// takes longer. The macro emits code that is executed, so it belongs on a rarely taken path.
 macro_rules! begin_line {
     () => {
         std::hint::cold_path();
-        // SAFETY: it does nothing. The section of the function gets the alignment.
+        // SAFETY: the directive only emits padding. It raises the alignment of the function's
+        // section.
         std::arch::asm!(".p2align 6", options(nomem, nostack, preserves_flags))
     };
 }
@@ -168,7 +170,7 @@ pub(crate) const THUNKS: usize = 1024;
 /// The size of a thunk in bytes.
 const THUNK: usize = 16;
 
-/// Defines the thunks: C functions of which each has a number, which it passes to a function as a
+/// Defines the thunks: numbered C functions, each of which passes its number to a function as the
 /// second argument.
 macro_rules! thunks {
     ($call:path) => {
@@ -200,7 +202,7 @@ unsafe extern "C" {
 
 /// Returns the thunk with this number, which is less than [`THUNKS`].
 pub(crate) fn thunk(number: usize) -> *const () {
-    // SAFETY: the code is as long, and is not read.
+    // SAFETY: the address is inside the code of the thunks, which is not read.
     unsafe { (&raw const perilune_thunks).cast::<u8>().add(number * THUNK).cast() }
 }
 
@@ -211,7 +213,7 @@ pub(crate) fn thunk_number(code: *const ()) -> Option<usize> {
     (offset < THUNKS * THUNK).then_some(offset / THUNK)
 }
 
-/// C's `va_list`, as the System V convention has it.
+/// C's `va_list`, as the System V convention defines it.
 #[repr(C)]
 pub(crate) struct VaList {
     general: u32,

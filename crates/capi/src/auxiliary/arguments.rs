@@ -24,7 +24,7 @@ use crate::status::{NONE, TYPE_NAMES, type_of};
 #[cold]
 pub(crate) unsafe fn argument_error(e: &mut Entry, argument: c_int, message: &[u8]) -> Raised {
     if Level::innermost(e.st, (*e.st).thread).is_none() {
-        // a program in C that no function of Lua has called
+        // the C code is a host program that no Lua function has called
         return e
             .cx()
             .error([format!("bad argument #{argument} (").as_bytes(), message, b")"].concat());
@@ -176,7 +176,7 @@ raising! {
     }
 }
 
-// The commonest checks succeed without what an error needs.
+// The most common checks succeed without the code that raises errors.
 
 #[unsafe(no_mangle)]
 #[unsafe(naked)]

@@ -2,7 +2,8 @@
 //!
 //! A buffer begins inside the C structure, and moves to a userdata, the *box*, when it becomes
 //! larger. The macros of `lauxlib.h` write into it, so its layout is PUC's. From its initialization
-//! on it has one value on the stack: a light userdata in place of the box, and then the box.
+//! on, a buffer occupies one value on the stack: at first a light userdata as a placeholder, later
+//! the box.
 
 use std::ffi::c_char;
 
@@ -41,7 +42,7 @@ unsafe fn room(buffer: *mut Buffer, more: usize) -> Option<*mut c_char> {
     (size - n >= more).then(|| (*buffer).b.add(n))
 }
 
-/// Adds a text, if there is room for it.
+/// Appends a text, if there is room for it.
 #[inline(always)]
 unsafe fn add_within(buffer: *mut Buffer, text: &[u8]) -> Option<()> {
     let to = room(buffer, text.len())?;
@@ -50,7 +51,8 @@ unsafe fn add_within(buffer: *mut Buffer, text: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Returns where `more` bytes can be written. The box is at `at`, counted from the top.
+/// Returns where `more` bytes can be written. The box is at index `at`, counted from the top of the
+/// stack.
 unsafe fn prepare(
     e: &mut Entry,
     buffer: *mut Buffer,
@@ -64,7 +66,7 @@ unsafe fn prepare(
     if usize::MAX - more < n {
         return Err(e.cx().error("buffer too large").into());
     }
-    // as PUC grows: at least by half
+    // grows as in PUC, at least by half
     let new_size = (size / 2).saturating_mul(3).max(n + more);
     e.cx().make_room(new_size)?;
     let place = (*e.st).top.sub(at);
@@ -106,14 +108,14 @@ unsafe fn push_result(e: &mut Entry, buffer: *mut Buffer) -> Fallible<()> {
     let place = (*e.st).top.sub(1);
     let cx = e.cx();
     if let Some(u) = Val::of(cx, place.get()).as_udata() {
-        // nothing refers to it any more; it may be large
+        // nothing refers to the box any more, and it may be large
         cx.resize_block(u, 0)?;
     }
     place.put(s);
     Ok(())
 }
 
-/// Adds a text, in which each occurrence of `pattern` is replaced.
+/// Appends a text in which each occurrence of `pattern` is replaced.
 unsafe fn add_replaced(
     e: &mut Entry,
     buffer: *mut Buffer,
@@ -157,9 +159,8 @@ raising! {
     }
 }
 
-/// Defines functions that can raise an error, of which the first argument is a buffer: `|e| body`,
-/// after an
-/// expression that has the result if the buffer need not grow.
+/// Defines functions that can raise an error and whose first argument is a buffer: `|e| body`,
+/// after an expression that yields the result if the buffer need not grow.
 macro_rules! of_buffer {
     ($(
         fn $name:ident($buffer:ident $(, $arg:ident: $type:ty)*)
@@ -195,7 +196,7 @@ of_buffer! {
     }
 
     fn luaL_addvalue(buffer) |e| {
-        // the value is above the box
+        // the value lies above the box
         if let Some(s) = string_at(e.st, -1) {
             let text = perilune_runtime::string::LuaString::bytes(s);
             prepare(e, buffer, text.len(), 2)?;

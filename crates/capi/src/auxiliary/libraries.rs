@@ -82,7 +82,7 @@ raising! {
             e.push(module);
             set_index(e, loaded, key)?;
         }
-        // the table and the key are below the module
+        // the table and the key lie below the module
         let module = (*st).top.sub(1).get();
         if global != 0 {
             e.push(module);

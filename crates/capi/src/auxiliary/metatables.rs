@@ -26,7 +26,7 @@ pub(crate) struct Reg {
     func: Option<CFunction>,
 }
 
-/// Returns a field of the metatable of a value; nil if there is none.
+/// Returns a field of the metatable of a value; nil if the field does not exist.
 unsafe fn meta_field(e: &Entry, index: c_int, name: &[u8]) -> Value {
     let meta = Table::meta_of(e.st, value_or_nil(e.st, index));
     if meta.is_null() {
@@ -75,8 +75,8 @@ pub(crate) unsafe extern "C" fn luaL_testudata(
     userdata_of_type(&mut Entry::new(l), index, name)
 }
 
-/// Pushes the table in a field of a table, and makes it if there is none; returns whether there
-/// was.
+/// Pushes the table in a field of a table, and creates it if it does not exist; returns whether it
+/// existed.
 ///
 /// # Safety
 /// N1; `object` is live.
