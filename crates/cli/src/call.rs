@@ -1,4 +1,5 @@
-//! Running functions with a message handler and an eye on interrupts, and reporting what fails.
+//! Running functions with a message handler, so that interrupts can stop them, and reporting
+//! errors.
 
 use std::sync::Arc;
 
@@ -13,16 +14,16 @@ const SIGINT: i32 = 2;
 
 /// Calls chunks and reports their errors.
 pub(crate) struct Caller {
-    /// Armed while a function runs: an interrupt is to stop it, and not the process.
+    /// Armed while a function runs, so that an interrupt stops the function and not the process.
     trap: Arc<SignalTrap>,
-    /// What error messages begin with.
+    /// The text that error messages begin with.
     pub(crate) name: Option<Vec<u8>>,
-    /// What is shown with them.
+    /// The source that is shown with error messages.
     pub(crate) explain: Explain,
 }
 
 impl Caller {
-    /// Catches interrupts from now on.
+    /// Creates a caller, and catches interrupts from now on.
     pub(crate) fn new(interrupt: &Interrupt, name: &[u8], explain: Explain) -> Caller {
         let trap = Arc::new(SignalTrap::default());
         trap.set_patient(true);
@@ -31,21 +32,21 @@ impl Caller {
         Caller { trap, name: Some(name.to_vec()), explain }
     }
 
-    /// From now on the code is typed by a user: messages carry no name, and an interrupt stops
-    /// library functions at once too.
+    /// Prepares for code that a user types: messages carry no name, and an interrupt also stops
+    /// library functions at once.
     pub(crate) fn begin_console(&mut self) {
         self.name = None;
         self.trap.set_patient(false);
     }
 
-    /// Calls the function that was pushed with its `nargs` arguments; the number of results, which
-    /// are on top of the stack. When it fails, `Err` and the message on top. Value 0 of the stack
-    /// is [`message_handler`].
+    /// Calls the function that was pushed with its `nargs` arguments. Returns the number of
+    /// results, which are on top of the stack, or `Err` with the message on top. Value 0 of the
+    /// stack is [`message_handler`].
     pub(crate) fn call(&self, cx: &mut Cx, nargs: usize) -> Result<usize, ()> {
         self.trap.arm();
         let r = call_with_handler(cx, nargs);
         if !self.trap.disarm() {
-            // An interrupt that came too late must not stop what runs next.
+            // An interrupt that came too late must not stop the code that runs next.
             cx.forget_interrupt();
         }
         r
@@ -59,7 +60,7 @@ impl Caller {
         self.message(&message);
     }
 
-    /// Reports an error message, with its source if that is wanted.
+    /// Reports an error message, with its source if explanations are enabled.
     pub(crate) fn message(&self, message: &[u8]) {
         text::message(self.name.as_deref(), message);
         if let Some(source) = self.explain.message(message) {
@@ -68,7 +69,7 @@ impl Caller {
     }
 }
 
-/// Returns a string, or a number as one.
+/// Returns the text of a string or number.
 pub(crate) fn to_text(cx: &Cx, v: Val<'_>) -> Option<Vec<u8>> {
     match v.as_str() {
         Some(s) => Some(s.bytes().to_vec()),
@@ -77,8 +78,8 @@ pub(crate) fn to_text(cx: &Cx, v: Val<'_>) -> Option<Vec<u8>> {
     }
 }
 
-/// Turns any error value into a message with a traceback; what a `__tostring` makes of an error
-/// object stands as it is.
+/// Turns any error value into a message with a traceback. The result of `__tostring` of an error
+/// object is used as it is.
 pub(crate) fn message_handler(cx: &mut Cx) -> NativeResult {
     let message = match to_text(cx, cx.get(0)) {
         Some(text) => text,
@@ -100,7 +101,7 @@ pub(crate) fn message_handler(cx: &mut Cx) -> NativeResult {
     cx.ret1(cx.str(&text).val())
 }
 
-/// Pushes the value of a global variable, metamethods included.
+/// Pushes the value of a global variable, honoring metamethods.
 pub(crate) fn push_global(cx: &mut Cx, name: &[u8]) -> Result<(), Raised> {
     let at = cx.top();
     cx.push(cx.globals().val());
@@ -110,7 +111,7 @@ pub(crate) fn push_global(cx: &mut Cx, name: &[u8]) -> Result<(), Raised> {
     Ok(())
 }
 
-/// Sets a global variable to the value on top of the stack, which is popped.
+/// Pops the value on top of the stack and assigns it to a global variable.
 pub(crate) fn set_global(cx: &mut Cx, name: &[u8]) -> Result<(), Raised> {
     let at = cx.top() - 1;
     cx.insert(at, cx.globals().val());

@@ -1,4 +1,4 @@
-//! Errors shown with their source: the line that a message names, and a mark under what is wrong.
+//! Errors shown with their source: the line that a message names, and a mark under the error.
 //!
 //! The text of the message stays PUC's; the lines of source follow it.
 
@@ -12,21 +12,21 @@ use perilune::syntax::{self, chunkid, lexemes, skip_preamble};
 
 use crate::style;
 
-/// What of the source is known, for messages that name a place in it.
+/// The known sources, for messages that name a place in one of them.
 pub(crate) struct Explain {
-    /// Errors are to be explained (`--explain`).
+    /// Whether errors are explained (`--explain`).
     enabled: bool,
-    /// Display names and texts of chunks that are no files.
+    /// Display names and texts of chunks that are not files.
     sources: RefCell<Vec<(Vec<u8>, Vec<u8>)>>,
 }
 
 impl Explain {
-    /// Errors are to be explained, or not.
+    /// Creates an empty collection of sources.
     pub(crate) fn new(enabled: bool) -> Explain {
         Explain { enabled, sources: RefCell::default() }
     }
 
-    /// Keeps the text of a chunk of this name, in place of an earlier one.
+    /// Stores the text of a chunk with this name, in place of an earlier text.
     pub(crate) fn remember(&self, name: &[u8], source: &[u8]) {
         if self.enabled {
             let id = chunkid(name);
@@ -37,7 +37,7 @@ impl Explain {
     }
 
     /// Returns the source that an error message is about, ready to be shown, if explanations are
-    /// wanted and a known place is named.
+    /// enabled and the message names a known place.
     pub(crate) fn message(&self, message: &[u8]) -> Option<String> {
         if !self.enabled {
             return None;
@@ -67,7 +67,7 @@ impl Explain {
             return Some(source.clone());
         }
         if name == b"stdin" {
-            // typed, and gone
+            // it was typed and was not stored
             return None;
         }
         let file = std::fs::read(std::ffi::OsStr::from_bytes(name)).ok()?;
@@ -75,8 +75,8 @@ impl Explain {
     }
 }
 
-/// Line `line` of a source, with a mark where the error `text` is: under the offending token of a
-/// syntax error, else under all of it.
+/// Returns line `line` of a source with a mark at the error `text`: under the offending token of a
+/// syntax error, otherwise under the whole line.
 #[cold]
 #[inline(never)]
 pub(crate) fn explain(name: &[u8], source: &[u8], line: usize, text: &str) -> Option<String> {
@@ -85,7 +85,7 @@ pub(crate) fn explain(name: &[u8], source: &[u8], line: usize, text: &str) -> Op
     }
     let at_line = line_range(source, line)?;
     let error = syntax::check(source, b"=").err().filter(|e| {
-        // the same error: the line and the text after it
+        // it is the same error if the line and the text after it are equal
         e.line as usize == line && e.message.ends_with(text.as_bytes())
     });
     let span = match error {
@@ -108,7 +108,7 @@ pub(crate) fn explain(name: &[u8], source: &[u8], line: usize, text: &str) -> Op
     Some(shown)
 }
 
-/// Returns the bytes of line `line` (from 1), blanks at both ends left out.
+/// Returns the range of line `line` (from 1), without blanks at both ends.
 fn line_range(source: &[u8], line: usize) -> Option<Range<usize>> {
     let mut start = 0;
     for _ in 1..line {
@@ -121,13 +121,13 @@ fn line_range(source: &[u8], line: usize) -> Option<Range<usize>> {
     Some(start + blank..start + blank + kept)
 }
 
-/// Returns where the text ends as far as it is code: the place of an error at the end of the input.
+/// Returns the place after the last token, which is that of an error at the end of the input.
 fn behind_last_token(source: &[u8]) -> Range<usize> {
     let end = lexemes(source).last().map_or(0, |l| l.span.end as usize);
     end..end
 }
 
-/// Returns the token that a message "(to close 'x' at line n)" speaks of.
+/// Returns the token that a message "(to close 'x' at line n)" refers to.
 fn opening(source: &[u8], message: &str, before: usize) -> Option<Range<usize>> {
     let (_, what) = message.split_once("(to close '")?;
     let (token, rest) = what.split_once("' at line ")?;
@@ -139,7 +139,8 @@ fn opening(source: &[u8], message: &str, before: usize) -> Option<Range<usize>> 
     found.filter(|s| source[s.clone()] == *token.as_bytes()).last()
 }
 
-/// Returns the source as text of the same length: bytes that are not UTF-8 show as question marks.
+/// Returns the source as text of the same length, in which bytes that are not UTF-8 are question
+/// marks.
 fn printable(source: &[u8]) -> String {
     let mut text = String::with_capacity(source.len());
     for chunk in source.utf8_chunks() {

@@ -1,11 +1,11 @@
-//! The options that say whether and how programs are compiled to machine code, and what is shown of
-//! it.
+//! The options for whether and how programs are compiled to machine code, and for showing that
+//! code.
 
 use perilune::{DumpKind, DumpRequest, Engine, JitOptions, Perf, report_at_exit};
 
 use crate::mode::Mode;
 
-/// What is compiled.
+/// The methods that are compiled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tier {
     /// Nothing.
@@ -17,10 +17,10 @@ pub(crate) enum Tier {
 }
 
 impl Tier {
-    /// All of them.
+    /// All tiers.
     const ALL: [Tier; 3] = [Tier::Off, Tier::Baseline, Tier::On];
 
-    /// Returns the word for it.
+    /// Returns the word that selects the tier.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Tier::Off => "off",
@@ -30,14 +30,14 @@ impl Tier {
     }
 }
 
-/// What is compiled where no option says.
+/// The tier without an option.
 pub(crate) const DEFAULT_TIER: Tier = Tier::On;
 
-/// A loop is compiled after this many times as many rounds as a function after entries.
+/// A loop is compiled after this many times as many iterations as a function after entries.
 const ROUNDS_PER_ENTRY: u32 = 4;
 
-/// What the command line says of the compiler; where it is silent, the mode and then the engine
-/// decide.
+/// The choices on the command line that concern the compiler. Where none was made, the mode and
+/// then the engine decide.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct JitChoices {
     tier: Option<Tier>,
@@ -48,27 +48,27 @@ pub(crate) struct JitChoices {
     share: Option<u32>,
     max_funcs: Option<usize>,
     max_bytes: Option<usize>,
-    /// Compile programs before they run.
+    /// Whether programs are compiled before they run.
     pub(crate) precompile: bool,
     verify: bool,
     verify_values: bool,
     stats: bool,
     perf: Option<Perf>,
     gdb: bool,
-    /// What to show; the bytecode is listed instead of running it if nothing else is asked for.
+    /// What to show. If only bytecode is requested, it is listed and the program does not run.
     pub(crate) dump: Vec<DumpRequest>,
 }
 
 impl JitChoices {
-    /// Is anything that is compiled shown or recorded?
+    /// Returns whether compiled code is shown or recorded.
     pub(crate) fn shows(&self) -> bool {
         self.stats || self.gdb || self.perf.is_some() || !self.dump.is_empty()
     }
 
-    /// Reads an option; whether it is one of these.
+    /// Reads an option. Returns whether it is one of these.
     ///
     /// # Errors
-    /// What is wrong with its value.
+    /// Returns what is wrong with the option's value.
     pub(crate) fn option(&mut self, word: &str) -> Result<bool, String> {
         let (name, value) = match word.split_once('=') {
             Some((name, value)) => (name, Some(value)),
@@ -134,7 +134,7 @@ impl JitChoices {
         Ok(true)
     }
 
-    /// Is something to be shown that only the compiler can show?
+    /// Returns whether the options request output that only the compiler can show.
     pub(crate) fn needs_code(&self) -> bool {
         self.dump.iter().any(|d| d.kind != DumpKind::Bytecode) || self.perf.is_some() || self.gdb
     }
@@ -157,10 +157,10 @@ impl JitChoices {
         })
     }
 
-    /// Looks at the options together.
+    /// Checks the combination of options.
     ///
     /// # Errors
-    /// If they contradict each other.
+    /// Returns an error if they contradict each other.
     pub(crate) fn check(&self, mode: Mode) -> Result<(), String> {
         if self.tier(mode) == Tier::Off && self.needs_code() {
             let what = if self.perf.is_some() {
@@ -175,7 +175,7 @@ impl JitChoices {
         Ok(())
     }
 
-    /// Returns the engine that was chosen.
+    /// Creates the engine that was chosen.
     pub(crate) fn engine(&self, mode: Mode) -> Engine {
         let engine = match self.tier(mode) {
             Tier::Off => Engine::interpreter(),
@@ -219,7 +219,7 @@ impl JitChoices {
             _ => false,
         };
         if is_early {
-            // with some feedback first, and more when what was met differs from it
+            // compile with a little feedback, and recompile early when execution deviates from it
             (o.threshold, o.loop_threshold, o.miss_threshold, o.sync) = (2, 4, 4, true);
             o.verify = true;
         }
@@ -259,7 +259,7 @@ fn number(value: &str, min: u32, max: u32) -> Result<u32, String> {
     if (min..=max).contains(&n) { Ok(n) } else { Err(wrong()) }
 }
 
-/// Bytes; `k`, `m` and `g` stand for powers of 1024.
+/// Parses a number of bytes; `k`, `m` and `g` stand for powers of 1024.
 fn size(value: &str) -> Result<usize, String> {
     let wrong = || format!("'{value}' is no number of bytes (such as 65536, 512k or 64m)");
     let (digits, shift) = match value.as_bytes().last().map(u8::to_ascii_lowercase) {
@@ -269,7 +269,7 @@ fn size(value: &str) -> Result<usize, String> {
         _ => (value, 0),
     };
     let n: usize = digits.parse().map_err(|_| wrong())?;
-    // Machine code reaches itself by 32-bit distances.
+    // Machine code addresses itself by 32-bit distances.
     n.checked_mul(1 << shift).filter(|n| *n <= 1 << 31).ok_or_else(wrong)
 }
 

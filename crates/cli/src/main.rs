@@ -1,7 +1,7 @@
 //! The `perilune` command: PUC's `lua` command line on Perilune (manual 7).
 //!
-//! **Invariant:** the command reaches the engine through the crate `perilune` only; no unsafe code
-//! here.
+//! **Invariant:** the command uses the engine only through the crate `perilune`, and has no unsafe
+//! code of its own.
 
 #![deny(unsafe_code)]
 
@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use options::Action;
 
-/// Exhausted memory is a Lua error, also where Rust's collections cannot report it.
+/// Turns exhausted memory into a Lua error, also where Rust's collections cannot report it.
 #[global_allocator]
 static ALLOCATOR: perilune::alloc::Reserve = perilune::alloc::Reserve::new(std::alloc::System);
 

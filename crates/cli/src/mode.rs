@@ -3,10 +3,10 @@
 
 macro_rules! modes {
     ($($(#[$doc:meta])+ $mode:ident $word:literal;)+) => {
-        /// How the state is to behave; for tests.
+        /// How the state behaves; for tests.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
         pub(crate) enum Mode {
-            /// As always.
+            /// Normal behavior.
             #[default]
             Default,
             $($(#[$doc])+ $mode,)+
@@ -20,9 +20,9 @@ macro_rules! modes {
 }
 
 modes! {
-    /// Nothing is compiled.
+    /// No method is compiled.
     Off "off";
-    /// The same, by the portable loop of the interpreter in place of the generated handlers.
+    /// Like `off`, with the portable loop of the interpreter in place of the generated handlers.
     Portable "portable";
     /// Every method is stitched at its first call.
     BaselineSync "baseline-sync";
@@ -32,22 +32,22 @@ modes! {
     Tier2Sync "tier2-sync";
     /// Hot methods are compiled by other threads.
     Background "background";
-    /// What happens at safepoints is decided at random, from the seed in `PERILUNE_CHAOS_SEED`.
+    /// Safepoints do random things, determined by the seed in `PERILUNE_CHAOS_SEED`.
     Chaos "chaos";
-    /// Collect after every allocation.
+    /// The collector runs at every safepoint.
     GcStress "gc-stress";
-    /// As `tier2-sync`, `gc-stress` and `small-stack` together.
+    /// The modes `tier2-sync`, `gc-stress` and `small-stack` together.
     Tier2GcStress "tier2-gc-stress";
-    /// As `tier2-sync` and `gc-phases` together.
+    /// The modes `tier2-sync` and `gc-phases` together.
     Tier2GcPhases "tier2-gc-phases";
-    /// As `tier2-sync`, with code that checks itself.
+    /// The mode `tier2-sync`, with code that checks itself.
     CheckValues "check-values";
-    /// As `tier2-sync`, and guards fail although their conditions hold, by the seed in
-    /// `PERILUNE_CHAOS_SEED`.
+    /// The mode `tier2-sync`, with guards that fail although their conditions hold, determined by
+    /// the seed in `PERILUNE_CHAOS_SEED`.
     ExitStress "exit-stress";
-    /// Each safepoint does a tiny increment of the collector's work, in any phase and mode, by the
-    /// seed in `PERILUNE_CHAOS_SEED`.
+    /// Each safepoint does a tiny increment of the collector's work, in any phase and mode,
+    /// determined by the seed in `PERILUNE_CHAOS_SEED`.
     GcPhases "gc-phases";
-    /// Stacks grow by what is needed only.
+    /// Stacks grow by no more than necessary.
     SmallStack "small-stack";
 }

@@ -1,26 +1,26 @@
 //! The options of the command line.
 //!
 //! PUC's rules: an option is one letter, an argument of `-e` and `-l` follows in the same word or
-//! the next, everything is checked before anything runs. Options of Perilune's own are long.
+//! the next, everything is checked before anything runs. Perilune's own options are long.
 
 use crate::jit_options::JitChoices;
 use crate::mode::Mode;
 
-/// What the command is to do.
+/// The action of the command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Action {
-    /// Run code.
+    /// Runs code.
     #[default]
     Run,
-    /// List the bytecode of what would be run.
+    /// Lists bytecode in place of running code.
     Dump,
-    /// Show the options.
+    /// Shows the options.
     Help,
-    /// Show the version.
+    /// Shows the version.
     Version,
 }
 
-/// What the words before the script say. `-e`, `-l` and `-W` are looked at again when they are
+/// The options, from the words before the script. `-e`, `-l` and `-W` are read again when they are
 /// carried out, in their order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Options {
@@ -30,26 +30,26 @@ pub(crate) struct Options {
     pub(crate) interactive: bool,
     /// `-v`, also by `-i`
     pub(crate) banner: bool,
-    /// There is an `-e`.
+    /// Whether there is an `-e`.
     pub(crate) executes: bool,
     /// `-E`
     pub(crate) ignore_environment: bool,
     /// `--explain`
     pub(crate) explain: bool,
-    /// `--interpreter`: whether it is the portable one.
+    /// `--interpreter`: whether the portable interpreter was chosen.
     pub(crate) portable: Option<bool>,
-    /// `--jit` and its like.
+    /// `--jit` and related options.
     pub(crate) jit: JitChoices,
-    /// Number of the word that is the script; 0: there is none.
+    /// The number of the word that names the script; 0 if there is none.
     pub(crate) script: usize,
 }
 
-/// Why a command line is not understood.
+/// The reason why a command line is not understood.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Bad {
-    /// The word of this number is no option, or lacks its argument.
+    /// The word with this number is not an option, or lacks its argument.
     Option(usize),
-    /// The option in the word of this number has a value that it cannot have, for this reason.
+    /// The option in the word with this number has an invalid value, for this reason.
     Value(usize, String),
     /// Options contradict each other.
     Together(String),
@@ -58,7 +58,7 @@ pub(crate) enum Bad {
 /// Reads the words of a command line, the first of which names the command.
 ///
 /// # Errors
-/// What is not understood.
+/// Returns the part that is not understood.
 pub(crate) fn parse(args: &[Vec<u8>]) -> Result<Options, Bad> {
     let mut o = Options::default();
     words(args, &mut o)?;
@@ -113,7 +113,7 @@ fn words(args: &[Vec<u8>], o: &mut Options) -> Result<(), Bad> {
     Ok(())
 }
 
-/// Reads a long option; whether there is such a one.
+/// Reads a long option. Returns whether it exists.
 fn long(o: &mut Options, word: &[u8]) -> Result<bool, String> {
     match word {
         b"--help" => o.action = Action::Help,

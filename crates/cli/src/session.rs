@@ -1,5 +1,5 @@
-//! One run of the command: the state is made, the options are carried out in order, the script
-//! runs.
+//! One run of the command: the state is created, the options are carried out in order, and the
+//! script runs.
 
 use std::ffi::OsStr;
 use std::io::IsTerminal;
@@ -18,11 +18,11 @@ use crate::mode::Mode;
 use crate::options::{Action, Options};
 use crate::{repl, text};
 
-/// Why a run ends early.
+/// The reason why a run ends early.
 enum Stop {
     /// An error that was reported.
     Failed,
-    /// An error on its way, raised outside all chunks.
+    /// An error that was raised outside all chunks and is not reported yet.
     Raised(Raised),
 }
 
@@ -34,7 +34,7 @@ impl From<Raised> for Stop {
 
 type Result<T = ()> = std::result::Result<T, Stop>;
 
-/// What is left to do at the end of the command line.
+/// The remaining work at the end of the command line.
 #[derive(PartialEq, Eq)]
 enum End {
     Done,
@@ -48,7 +48,7 @@ struct Session<'a> {
     engine: &'a perilune::Engine,
 }
 
-/// Does what the command line asks for; whether all went well. The state is closed at the end.
+/// Carries out the command line and closes the state at the end. Returns whether it succeeded.
 pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
     if options.banner {
         text::write(text::BANNER.as_bytes());
@@ -101,18 +101,18 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
     let ok = end.is_ok();
     drop(lua);
     if !options.jit.shows() {
-        // what is still being compiled is not needed: the process does not wait for it
+        // code that is still being compiled is not needed, so the process does not wait for it
         std::mem::forget(engine);
     }
     ok
 }
 
-/// Lets programs load C modules, as PUC's command does.
+/// Allows programs to load C modules, as PUC's command does.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 #[allow(unsafe_code)] // the only place in this crate
 fn allow_c_modules(lua: &Lua) {
-    // SAFETY: C3: who runs the command answers for the modules that are installed, as for every
-    // program that is.
+    // SAFETY: C3: the user of the command is responsible for the installed modules, as for all
+    // installed programs.
     unsafe { perilune_capi::CModules::allow_c_modules(lua) }
 }
 
@@ -138,13 +138,15 @@ impl Session<'_> {
                 text::write(text::BANNER.as_bytes());
                 return Ok(End::Interactive);
             }
-            // As in PUC, a failure of a script that comes this way is not the command's.
+            // As in PUC, a failure of a script that is read this way is not a failure of the
+            // command.
             let _ = self.run_file(cx, None);
         }
         Ok(End::Done)
     }
 
-    /// The global `arg`: the script's name at 0, what follows it above, what precedes it below.
+    /// Creates the global `arg`: the script's name is at 0, the words after it are above, those
+    /// before it below.
     fn make_arg_table(&self, cx: &Cx) {
         let script = self.options.script;
         let t = cx.table(self.args.len() - script, script);
@@ -154,7 +156,7 @@ impl Session<'_> {
         cx.globals().set_name(cx, "arg", t.val());
     }
 
-    /// Runs what `LUA_INIT_5_4` or `LUA_INIT` says: code, or `@` and the name of a file.
+    /// Runs the contents of `LUA_INIT_5_4` or `LUA_INIT`: code, or `@` and the name of a file.
     fn run_init(&self, cx: &mut Cx) -> Result {
         use std::os::unix::ffi::OsStringExt;
         for name in ["LUA_INIT_5_4", "LUA_INIT"] {
@@ -209,7 +211,7 @@ impl Session<'_> {
         self.run_chunk(cx, |cx| self.load_file(cx, name), push_arguments)
     }
 
-    /// Loads a file, or the standard input. Its text is kept if errors are to be explained.
+    /// Loads a file, or the standard input. Its text is stored if errors are explained.
     fn load_file<'cx>(
         &self,
         cx: &'cx Cx,
@@ -219,7 +221,7 @@ impl Session<'_> {
             return load_file(cx, name, b"bt", None);
         }
         if let Some(name) = name {
-            // by its name as given: messages shorten long ones
+            // under the name as given, since messages shorten long names
             if let Ok(text) = std::fs::read(OsStr::from_bytes(name)) {
                 self.caller.explain.remember(&[b"@", name].concat(), skip_preamble(&text));
             }
@@ -232,7 +234,7 @@ impl Session<'_> {
         cx.load(source, b"=stdin", b"bt", None)
     }
 
-    /// Runs the chunk that `load` compiles, with the arguments that `push` pushes; or lists it.
+    /// Runs the chunk that `load` compiles with the arguments that `push` pushes, or lists it.
     fn run_chunk(
         &self,
         cx: &mut Cx,
@@ -270,7 +272,7 @@ impl Session<'_> {
         }
     }
 
-    /// Lists what was asked for of a function and those inside it.
+    /// Lists the requested parts of a function and those inside it.
     fn list(&self, f: Val<'_>) {
         for request in &self.options.jit.dump {
             let listing = f.as_func().and_then(|f| match &request.of {
@@ -281,8 +283,8 @@ impl Session<'_> {
         }
     }
 
-    /// `-l name`: requires a module into a global. `g=mod` names both; otherwise a version after
-    /// `-` is no part of the global's name.
+    /// Carries out `-l name`: requires a module and assigns it to a global. `g=mod` names both;
+    /// otherwise a version after `-` is not part of the global's name.
     fn require(&self, cx: &mut Cx, argument: &[u8]) -> Result {
         let at = |byte: u8| argument.iter().position(|b| *b == byte);
         let (global, module) = match (at(b'='), at(b'-')) {

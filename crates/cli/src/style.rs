@@ -2,17 +2,17 @@
 
 use std::borrow::Cow;
 
-/// What a piece of text is, which decides how it looks.
+/// The role of a piece of text, which determines its look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
-    /// As it is.
+    /// Text without a look of its own.
     Plain,
     Keyword,
     Constant,
     Number,
     String,
     Comment,
-    /// Source text that is wrong.
+    /// Erroneous source text.
     Wrong,
     /// Functions and other objects that have no text of their own; hints.
     Faint,
@@ -23,7 +23,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Parameters of the control sequence that selects the look.
+    /// Returns the parameters of the control sequence that selects the look.
     fn code(self) -> &'static str {
         match self {
             Role::Plain => "",
@@ -61,7 +61,7 @@ pub(crate) fn strip(text: &str) -> String {
         if c != '\x1b' {
             plain.push(c);
         } else if chars.next() == Some('[') {
-            // parameters up to the letter that ends the sequence
+            // skip the parameters and the letter that ends the sequence
             let _ = chars.by_ref().find(|c| ('@'..='~').contains(c));
         }
     }

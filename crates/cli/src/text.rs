@@ -1,21 +1,21 @@
-//! What the command says of itself, and how.
+//! The texts that the command prints about itself, and how it prints them.
 
 use std::io::Write;
 
 use crate::jit_options::DEFAULT_TIER;
 use crate::options::Bad;
 
-/// The command's name where it was started without one.
+/// The command's name if it was started without one.
 pub(crate) const NAME: &str = "perilune";
 
-/// What `-v` prints. It begins and ends as PUC's line does, for programs that look for that.
+/// The text that `-v` prints. It begins and ends like PUC's line, for programs that look for that.
 pub(crate) const BANNER: &str = concat!(
     "Lua 5.4 (Perilune ",
     env!("CARGO_PKG_VERSION"),
     "), compatible with Lua 5.4.8 of Lua.org, PUC-Rio\n"
 );
 
-/// What `--version` prints.
+/// The text that `--version` prints.
 pub(crate) const VERSION: &str = concat!("Perilune ", env!("CARGO_PKG_VERSION"), " (Lua 5.4)\n");
 
 const OPTIONS: &str = "  -e stat   execute string 'stat'
@@ -94,7 +94,7 @@ fn usage(name: &[u8]) -> Vec<u8> {
         .concat()
 }
 
-/// Returns what `--help` prints.
+/// Returns the text that `--help` prints.
 pub(crate) fn help(name: &[u8]) -> Vec<u8> {
     let long = LONG_OPTIONS.replace("DEFAULT", DEFAULT_TIER.name());
     [&usage(name)[..], long.as_bytes()].concat()
@@ -118,20 +118,20 @@ pub(crate) fn bad_option(name: &[u8], args: &[Vec<u8>], bad: &Bad) -> Vec<u8> {
     }
 }
 
-/// Writes to the standard output, after what the program has printed.
+/// Writes to standard output, after the output of the program.
 pub(crate) fn write(text: &[u8]) {
     perilune::stdlib::io::flush_all();
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text).and_then(|()| out.flush());
 }
 
-/// Writes to the standard error, after what the program has printed.
+/// Writes to standard error, after the output of the program.
 pub(crate) fn write_error(text: &[u8]) {
     perilune::stdlib::io::write_error(text);
 }
 
-/// An error message, with the command's name in front of it if there is one. It ends at the first
-/// zero, as in PUC.
+/// Writes an error message, with the command's name in front of it if there is one. The message
+/// ends at the first NUL, as in PUC.
 pub(crate) fn message(name: Option<&[u8]>, text: &[u8]) {
     let text = text.split(|b| *b == 0).next().unwrap_or_default();
     let line = match name {

@@ -1,4 +1,4 @@
-//! What the line editor asks while a line is typed.
+//! Answers to the line editor while a line is typed.
 
 use std::borrow::Cow;
 
@@ -13,10 +13,10 @@ use super::hint::{Suggestion, suggest};
 use super::{complete, dot_command, highlight, validate};
 use crate::style::{Role, paint};
 
-/// Answers the line editor's questions about a state that is at rest.
+/// Answers the line editor's questions about a state in which nothing runs.
 pub(super) struct Assistant {
     pub(super) lua: Lua,
-    /// The editor shows all lines of an entry; otherwise they are read one by one.
+    /// Whether the editor shows all lines of an entry; otherwise they are read one by one.
     pub(super) multi_line: bool,
     pub(super) files: FilenameCompleter,
 }
@@ -49,7 +49,7 @@ impl Completer for Assistant {
         }
         let before = text.rfind('\n').map_or(text, |i| &text[i + 1..]);
         if before.trim().is_empty() {
-            // nothing to complete: indent
+            // there is nothing to complete, so indent
             return Ok((pos, vec![pair("  ".to_owned())]));
         }
         // An argument of a command is completed as code.

@@ -1,4 +1,4 @@
-//! Runs the commands of the console.
+//! The commands of the console.
 
 use std::time::{Duration, Instant};
 
@@ -60,7 +60,7 @@ fn time(cx: &mut Cx, console: &Console<'_>, code: &str) {
     text::write(format!("{}\n", duration(time)).as_bytes());
 }
 
-/// Returns a time with three digits or more.
+/// Returns a time as text, with three digits or more.
 fn duration(time: Duration) -> String {
     match time.as_nanos() {
         0..10_000 => format!("{} ns", time.as_nanos()),
@@ -106,7 +106,7 @@ fn dump(cx: &mut Cx, console: &Console<'_>, code: &str) {
     }
 }
 
-/// Returns whether the code is nothing but the name of a variable, field or method.
+/// Returns whether the code consists only of the name of a variable, field or method.
 fn is_path(code: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | ' ');
     code.chars().all(plain)

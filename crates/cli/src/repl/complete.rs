@@ -1,4 +1,4 @@
-//! Completion: the variable, field or method at the end of a text, and what it could become.
+//! Completion: the variable, field or method at the end of a text, and its possible completions.
 //!
 //! Values are read without metamethods, so that completing has no effects; tables in `__index` are
 //! followed.
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use perilune::native::{Cx, Val};
 use perilune::syntax::{Lexeme, LexemeKind, lexemes};
 
-/// Longest chain of `__index` that is followed.
+/// The longest chain of `__index` that is followed.
 const MAX_CHAIN: usize = 100;
 
 /// The reserved words.
@@ -24,25 +24,25 @@ pub(super) enum Key {
     Name(String),
     /// An integer in brackets.
     Index(i64),
-    /// Any string: only at the start, as the value itself.
+    /// Any string: only at the start, where the value is a string itself.
     Text,
 }
 
-/// What stands at the end of a text.
+/// The name at the end of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     /// The value in which the name is a field; empty for a variable.
     pub(super) path: Vec<Key>,
-    /// A method call: `:` stands before the name.
+    /// Whether it is a method call: `:` precedes the name.
     pub(super) method: bool,
     /// The part of the name that was typed.
     pub(super) name: String,
-    /// Where the name starts.
+    /// The offset at which the name starts.
     pub(super) start: usize,
 }
 
-/// Returns the name that the text ends with, perhaps an empty one. `None` where there can be none:
-/// in strings, comments and numbers, or after values that are not known without running code.
+/// Returns the name that the text ends with, perhaps an empty one. `None` where no name can be: in
+/// strings, comments and numbers, or after values that are not known without running code.
 pub(super) fn place(text: &str) -> Option<Place> {
     let mut rest: Vec<Lexeme> = lexemes(text.as_bytes()).collect();
     let word = |l: &Lexeme| text.get(l.span.start as usize..l.span.end as usize).unwrap_or("");
@@ -67,7 +67,7 @@ pub(super) fn place(text: &str) -> Option<Place> {
         Some("." | ":") => rest.pop().is_some_and(|l| word(&l) == ":"),
         _ => return Some(Place { path, method: false, name, start }),
     };
-    // backwards from the value's last key to its first
+    // reads backwards from the value's last key to its first
     loop {
         let last = rest.pop()?;
         match (last.kind, word(&last)) {
@@ -123,7 +123,7 @@ fn plain_string(literal: &str) -> Option<&str> {
     (literal.starts_with(['"', '\'']) && !content.contains('\\')).then_some(content)
 }
 
-/// Returns the value that a path leads to, nil if to none.
+/// Returns the value that a path leads to; nil if there is none.
 pub(super) fn value<'a>(cx: &'a Cx, path: &[Key]) -> Val<'a> {
     let mut v = cx.globals().val();
     for key in path {
@@ -136,7 +136,8 @@ pub(super) fn value<'a>(cx: &'a Cx, path: &[Key]) -> Val<'a> {
     v
 }
 
-/// Returns a field, found as the interpreter would if all metamethods were tables.
+/// Returns a field, looked up as in the interpreter, but following only an `__index` that is a
+/// table.
 pub(super) fn field<'a>(cx: &'a Cx, mut v: Val<'a>, key: Val<'_>) -> Val<'a> {
     for _ in 0..MAX_CHAIN {
         if let Some(t) = v.as_table() {
@@ -158,7 +159,7 @@ fn index_target<'a>(cx: &'a Cx, v: Val<'a>) -> Val<'a> {
     cx.metatable_of(v).map_or(Val::NIL, |m| m.get_name(cx, "__index"))
 }
 
-/// Returns the names that the one at a place could become, sorted.
+/// Returns the possible completions of the name at a place, sorted.
 pub(super) fn candidates(cx: &Cx, place: &Place) -> Vec<String> {
     let mut found = BTreeSet::new();
     let matches = |name: &str| {
@@ -191,7 +192,7 @@ pub(super) fn candidates(cx: &Cx, place: &Place) -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// Returns the names of the local variables that a text declares, for completing in an entry of
+/// Returns the names of the local variables that a text declares, to complete them in an entry of
 /// several lines.
 pub(super) fn locals(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();

@@ -16,18 +16,18 @@ use crate::{explain, style, text};
 
 type LineEditor = Editor<Assistant, FileHistory>;
 
-/// What commands and results need to know.
+/// The context for commands and for showing results.
 pub(super) struct Console<'a> {
     pub(super) caller: &'a Caller,
-    /// Columns of the terminal.
+    /// The number of columns of the terminal.
     pub(super) width: usize,
     pub(super) colours: bool,
 }
 
-/// Reads and runs until the input ends.
+/// Reads and runs entries until the input ends.
 ///
 /// # Errors
-/// When the terminal cannot be used; nothing was read then.
+/// Returns an error when the terminal cannot be used; no input was read in that case.
 pub(super) fn run(lua: &Lua, caller: &Caller) -> rustyline::Result<()> {
     let colours = style::wanted(true);
     let config = Config::builder()
@@ -44,7 +44,7 @@ pub(super) fn run(lua: &Lua, caller: &Caller) -> rustyline::Result<()> {
         if let Some(folder) = file.parent() {
             let _ = std::fs::create_dir_all(folder);
         }
-        // A history that cannot be read or written is none.
+        // A history that cannot be read or written is ignored.
         let _ = editor.load_history(file);
     }
     let mut console = Console { caller, width: 80, colours };
@@ -68,8 +68,8 @@ pub(super) fn run(lua: &Lua, caller: &Caller) -> rustyline::Result<()> {
     }
 }
 
-/// Reads an entry. With a `_PROMPT2` of the user's own, each of its lines has a prompt and is
-/// edited alone.
+/// Reads an entry. If the user has set `_PROMPT2`, each line of the entry has a prompt and is
+/// edited on its own.
 fn read_entry(lua: &Lua, editor: &mut LineEditor) -> rustyline::Result<String> {
     let (first, by_line) = lua.with(|cx| (prompt(cx, true), own_prompt(cx, false).is_some()));
     if let Some(assistant) = editor.helper_mut() {
@@ -98,7 +98,7 @@ impl Console<'_> {
         }
         let mut source = entry.as_bytes().to_vec();
         without_equals(&mut source);
-        // as the validator saw it: a string that lacks its quote ends with the line
+        // the same text as in the validator: a string that lacks its quote ends with the line
         source.push(b'\n');
         match push_chunk(cx, &source) {
             Ok(()) => {
@@ -121,7 +121,7 @@ impl Console<'_> {
         }
     }
 
-    /// Reports an entry that does not compile, and shows where.
+    /// Reports an entry that does not compile, and shows the place of the error.
     pub(super) fn syntax_error(&self, message: &[u8], source: &[u8]) {
         text::message(None, message);
         let Err(error) = syntax::check(source, CHUNK) else { return };
@@ -132,8 +132,8 @@ impl Console<'_> {
         }
     }
 
-    /// Takes the cursor to the start of a line: what a program wrote without a line feed would be
-    /// overwritten by the prompt.
+    /// Moves the cursor to the start of a line, since otherwise the prompt would overwrite output
+    /// that does not end with a newline.
     ///
     /// A mark and blanks up to the right margin wrap to the next line unless the cursor was in the
     /// first column, where the prompt then replaces the mark.

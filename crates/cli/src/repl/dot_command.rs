@@ -1,4 +1,4 @@
-//! The form of the console's commands, which start with a dot: `.help` and the like.
+//! The syntax of the console's commands, which start with a dot, such as `.help`.
 
 /// The command that takes a file.
 pub(super) const LOAD: &str = ".load";
@@ -6,8 +6,8 @@ pub(super) const LOAD: &str = ".load";
 /// Every command.
 pub(super) const NAMES: [&str; 4] = [".dump", ".help", LOAD, ".time"];
 
-/// Returns the command and what follows it, if the text is one: a dot and a letter, with which no
-/// Lua code starts.
+/// Returns the command and the text after it, if the text is a command: it starts with a dot and a
+/// letter, as no Lua code does.
 pub(super) fn split(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();
     let name = text.strip_prefix('.')?;

@@ -5,7 +5,7 @@ use perilune::syntax::{LexemeKind, lexemes};
 use super::dot_command;
 use crate::style::{Role, paint};
 
-/// Returns the text with colours; `cursor` is where a bracket and its counterpart are marked.
+/// Returns the text with colours. A bracket at `cursor` and its counterpart are marked.
 pub(super) fn highlight(text: &str, cursor: Option<usize>) -> String {
     let mut shown = String::new();
     let mut code = 0;
@@ -19,7 +19,7 @@ pub(super) fn highlight(text: &str, cursor: Option<usize>) -> String {
     let mut done = code;
     for lexeme in lexemes(&text.as_bytes()[code..]) {
         let (start, end) = (code + lexeme.span.start as usize, code + lexeme.span.end as usize);
-        // An error in the middle of a letter: leave the text as it is.
+        // If an error is in the middle of a character, leave the text as it is.
         let (Some(gap), Some(word)) = (text.get(done..start), text.get(start..end)) else {
             continue;
         };

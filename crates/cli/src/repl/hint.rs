@@ -1,5 +1,5 @@
-//! Hints after the cursor: the parameters of the function whose call was just opened, or how an
-//! earlier entry went on.
+//! Hints after the cursor: the parameters of the function whose call was just opened, or the rest
+//! of an earlier entry.
 
 use perilune::native::{Cx, Func, Val};
 use rustyline::Context;
@@ -13,7 +13,7 @@ use super::signatures;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Suggestion {
     text: String,
-    /// It is taken into the line when the cursor moves right.
+    /// Whether the hint is inserted into the line when the cursor moves right.
     insert: bool,
 }
 
@@ -27,7 +27,7 @@ impl Hint for Suggestion {
     }
 }
 
-/// Returns the parameters of the function whose call the text ends with opening.
+/// Returns the parameters of the function whose call is opened at the end of the text.
 pub(super) fn suggest(cx: &Cx, text: &str) -> Option<Suggestion> {
     let callee = text.strip_suffix('(')?;
     let place = complete::place(callee).filter(|p| !p.name.is_empty())?;

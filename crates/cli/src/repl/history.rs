@@ -1,14 +1,14 @@
-//! Where the history of the console is kept.
+//! The file of the console's history.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Number of entries that are kept.
+/// The number of entries that are kept.
 pub(super) const LENGTH: usize = 5000;
 
-/// Returns the file of the history: what `PERILUNE_HISTORY` names, or `perilune/history` in the
-/// folder for state (XDG base directories). `None`: no history is kept, as there is no home or the
-/// variable is empty.
+/// Returns the file of the history: the one that `PERILUNE_HISTORY` names, or `perilune/history` in
+/// the folder for state (XDG base directories). `None` if no history is kept, because there is no
+/// home folder or the variable is empty.
 pub(super) fn file() -> Option<PathBuf> {
     locate(|name| std::env::var_os(name))
 }

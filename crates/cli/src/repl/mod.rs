@@ -1,4 +1,4 @@
-//! The interactive mode: a console with line editing on a terminal, PUC's plain one (manual 7)
+//! The interactive mode: a console with line editing on a terminal, and PUC's plain mode (manual 7)
 //! everywhere else.
 
 mod assist;
@@ -22,9 +22,10 @@ use perilune::native::Cx;
 
 use crate::call::{Caller, message_handler, push_global};
 
-/// Reads and runs until the input ends.
+/// Reads and runs input until it ends.
 ///
-/// Kept apart from the code that runs scripts, which should start without touching any of this.
+/// This function is not inlined into the code that runs scripts, which should start without
+/// touching any of this.
 #[cold]
 #[inline(never)]
 pub(crate) fn run(lua: &Lua, mut caller: Caller) {
@@ -35,13 +36,14 @@ pub(crate) fn run(lua: &Lua, mut caller: Caller) {
     with_handler(lua, |cx| plain::run(cx, &caller));
 }
 
-/// Returns whether input and output are a terminal that can move its cursor.
+/// Returns whether input and output are a terminal whose cursor can be moved.
 pub(crate) fn is_console() -> bool {
     let capable = std::env::var_os("TERM").is_some_and(|t| !t.is_empty() && t != "dumb");
     capable && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
-/// Enters the state with the message handler as value 0, which [`Caller::call`] needs.
+/// Calls `f` with the state, with the message handler as value 0 of the stack, as [`Caller::call`]
+/// requires.
 fn with_handler<R>(lua: &Lua, f: impl FnOnce(&mut Cx) -> R) -> R {
     lua.with(|cx| {
         cx.push(cx.func(message_handler, &[]).val());
@@ -62,7 +64,7 @@ fn own_prompt(cx: &mut Cx, first: bool) -> Option<Vec<u8>> {
     prompt
 }
 
-/// Returns the prompt for a first line or a further one.
+/// Returns the prompt for the first line of an entry or for a further line.
 fn prompt(cx: &mut Cx, first: bool) -> Vec<u8> {
     own_prompt(cx, first).unwrap_or_else(|| if first { b"> " } else { &b">> "[..] }.to_vec())
 }

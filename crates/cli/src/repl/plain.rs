@@ -1,8 +1,8 @@
-//! PUC's interactive mode: reads a line, tries it as an expression, then as a statement, which may
-//! take further lines.
+//! PUC's interactive mode: reads a line and tries it as an expression, then as a statement, which
+//! may need further lines.
 //!
-//! Lines that do not come from a terminal are shown after their prompts, as PUC's command does
-//! where it is built with readline; the official tests ask for it.
+//! Lines that do not come from a terminal are echoed after their prompts, as PUC's command does
+//! when it is built with readline. The official tests require this.
 
 use std::io::IsTerminal;
 
@@ -14,7 +14,7 @@ use super::prompt;
 use crate::call::{Caller, push_global, to_text};
 use crate::text;
 
-/// Reads and runs until the input ends.
+/// Reads and runs chunks until the input ends.
 pub(super) fn run(cx: &mut Cx, caller: &Caller) {
     let kept = cx.top();
     while let Some(source) = read_chunk(cx) {
@@ -30,8 +30,8 @@ pub(super) fn run(cx: &mut Cx, caller: &Caller) {
     text::write(b"\n");
 }
 
-/// Reads a chunk and pushes its function; `Some(Err(message))` when it does not compile, `None` at
-/// the end of the input.
+/// Reads a chunk and pushes its function. Returns `Some(Err(message))` when it does not compile,
+/// and `None` at the end of the input.
 fn read_chunk(cx: &mut Cx) -> Option<Result<(), Vec<u8>>> {
     let mut source = read(cx, true)?;
     without_equals(&mut source);
@@ -69,7 +69,7 @@ fn read(cx: &mut Cx, first: bool) -> Option<Vec<u8>> {
     Some(line)
 }
 
-/// Hands the last `n` values to `print`.
+/// Passes the last `n` values to `print`.
 fn print(cx: &mut Cx, caller: &Caller, n: usize) {
     if n == 0 {
         return;

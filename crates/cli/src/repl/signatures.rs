@@ -144,7 +144,7 @@ pub(super) const LIBRARY: &[(&str, &str)] = &[
     ("debug.upvaluejoin", "f1, n1, f2, n2"),
 ];
 
-/// Returns the parameters of a method: all but the first.
+/// Returns the parameters of a method: all except the first.
 pub(super) fn behind_receiver(list: &str) -> String {
     match (list.split_once(", "), list.split_once(" [, ")) {
         (_, Some((receiver, rest))) if !receiver.contains(',') => format!("[{rest}"),

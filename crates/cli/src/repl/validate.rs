@@ -1,4 +1,4 @@
-//! Whether what was typed is a whole entry.
+//! Whether the input is a complete entry.
 
 use perilune::syntax;
 
@@ -6,8 +6,8 @@ use super::dot_command;
 
 /// Returns whether the text could still become valid with more lines.
 ///
-/// The line feed that the next line would bring is taken into account, so that a string that lacks
-/// its quote is an error at once.
+/// The newline before the next line is taken into account, so that a string that lacks its quote is
+/// an error at once.
 pub(super) fn is_incomplete(text: &str) -> bool {
     if dot_command::split(text).is_some() {
         return false;

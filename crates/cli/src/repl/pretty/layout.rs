@@ -1,11 +1,11 @@
-//! Trees of values made into lines.
+//! The layout of trees of values in lines.
 
 use super::tree::{Node, Table};
 use crate::style::{Role, paint};
 
 const INDENT: usize = 2;
 
-/// Returns the value on one line if that fits into `width` columns, else broken into several.
+/// Returns the value on one line if it fits into `width` columns, otherwise on several.
 pub(in crate::repl) fn layout(node: &Node, width: usize, colours: bool) -> String {
     let mut w = Writer { text: String::new(), width, column: 0, colours };
     w.node(node, 0, 0);
@@ -32,7 +32,7 @@ impl Writer {
         self.column = indent;
     }
 
-    /// Writes a value; `after` columns are needed after it on its last line.
+    /// Writes a value. `after` is the number of columns that are needed after it on its last line.
     fn node(&mut self, node: &Node, indent: usize, after: usize) {
         match node {
             Node::Text(text, role) => self.put(text, *role),
@@ -67,7 +67,8 @@ impl Writer {
         self.put(if t.cut { ", …}" } else { "}" }, Role::Plain);
     }
 
-    /// Items that are no tables fill lines; everything else has a line of its own.
+    /// Writes a table on several lines. Items that are not tables fill lines; every other entry has
+    /// its own line.
     fn broken(&mut self, t: &Table, indent: usize) {
         self.put("{", Role::Plain);
         let mut filling = false;
@@ -105,7 +106,7 @@ fn columns(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Columns of a table's entries on one line, with its braces.
+/// Returns the number of columns of a table on one line, with its braces.
 fn flat(t: &Table) -> usize {
     let entries = t.entries.iter().map(|(key, value)| {
         key.as_ref().map_or(0, |(k, _)| columns(k) + 3) + node_width(value) + 2
@@ -116,7 +117,7 @@ fn flat(t: &Table) -> usize {
 fn node_width(node: &Node) -> usize {
     match node {
         Node::Text(text, _) | Node::Object(_, text) => {
-            // An object's text may have lines of its own.
+            // An object's text may have several lines.
             if text.contains('\n') { usize::MAX / 1_000_000 } else { columns(text) }
         }
         Node::Back(_) => 9,
@@ -131,7 +132,7 @@ mod tests {
     use crate::style::strip;
     use perilune::Lua;
 
-    /// Returns what the value of an expression looks like.
+    /// Returns the layout of the value of an expression.
     fn show(program: &str, width: usize, limits: &Limits) -> String {
         let lua = Lua::new();
         lua.with(|cx| {

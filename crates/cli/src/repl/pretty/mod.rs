@@ -1,7 +1,7 @@
 //! Values shown for reading: strings quoted, tables to a depth and width, cycles marked.
 //!
 //! [`tree`] reads a value without running code and [`layout()`] makes lines of it. Between the two,
-//! objects that have a `__tostring` say what they are.
+//! the `__tostring` of objects is called.
 
 mod layout;
 mod quote;
@@ -14,8 +14,8 @@ use perilune::native::{Cx, NativeResult};
 
 use crate::call::{Caller, to_text};
 
-/// Values `first..` of the stack, as text that ends with a line feed and fits into `width` columns
-/// where it can.
+/// Returns the values `first..` of the stack as text that ends with a newline and fits into `width`
+/// columns where possible.
 pub(super) fn values(
     cx: &mut Cx,
     caller: &Caller,
@@ -38,7 +38,7 @@ pub(super) fn values(
     shown.join(if long { "\n" } else { ", " }) + "\n"
 }
 
-/// Returns what `tostring` says of value `i`.
+/// Returns the text that `tostring` gives for value `i`.
 fn describe(cx: &mut Cx, caller: &Caller, i: usize) -> String {
     let kept = cx.top();
     if cx.reserve(4).is_err() {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 pub(super) fn quote(bytes: &[u8], limit: usize) -> String {
     let mut shown = &bytes[..bytes.len().min(limit)];
     if shown.len() < bytes.len() {
-        // not in the middle of a letter
+        // do not cut in the middle of a character
         while bytes[shown.len()] & 0xC0 == 0x80 && !shown.is_empty() {
             shown = &shown[..shown.len() - 1];
         }

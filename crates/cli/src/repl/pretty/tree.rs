@@ -1,4 +1,4 @@
-//! Values read into a tree of what is to be shown.
+//! Reading values into a tree of what is shown.
 
 use std::cmp::Ordering;
 
@@ -11,15 +11,15 @@ use crate::style::Role;
 /// How much of a value is shown.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::repl) struct Limits {
-    /// Nested tables deeper than this show as `{…}`.
+    /// Tables that are nested deeper than this are shown as `{…}`.
     pub(in crate::repl) depth: usize,
-    /// Entries of one table.
+    /// The number of entries of one table.
     pub(in crate::repl) entries: usize,
-    /// Entries of all tables.
+    /// The number of entries of all tables.
     pub(in crate::repl) total: usize,
-    /// Bytes of a string that is the value itself.
+    /// The number of bytes of a string that is the value itself.
     pub(in crate::repl) string: usize,
-    /// Bytes of a string in a table.
+    /// The number of bytes of a string in a table.
     pub(in crate::repl) inner_string: usize,
 }
 
@@ -32,10 +32,10 @@ impl Default for Limits {
 /// A value to be shown.
 pub(in crate::repl) enum Node {
     Text(String, Role),
-    /// An object that says itself what it is: its place on the stack, and what it said.
+    /// An object with a `__tostring`: its index on the stack, and the text.
     Object(usize, String),
     Table(Table),
-    /// A table that this is in; the number by which it is marked.
+    /// A reference back to an enclosing table; the number with which that is marked.
     Back(usize),
 }
 
@@ -44,14 +44,14 @@ pub(in crate::repl) enum Node {
 pub(in crate::repl) struct Table {
     /// The number by which entries refer to this table, if any does.
     pub(super) mark: Option<usize>,
-    /// Keys (none: the next integer) and values.
+    /// Keys (`None` for the next integer) and values.
     pub(super) entries: Vec<(Option<(String, Role)>, Node)>,
-    /// Something was left out.
+    /// Whether entries were left out.
     pub(super) cut: bool,
 }
 
 impl Node {
-    /// Visits the objects.
+    /// Calls `f` for each object.
     pub(super) fn each_object(&mut self, f: &mut dyn FnMut(usize, &mut String)) {
         match self {
             Node::Object(place, text) => f(*place, text),
@@ -70,9 +70,9 @@ pub(in crate::repl) fn read(cx: &Cx, v: Val<'_>, limits: &Limits) -> Node {
 struct Reader<'a> {
     cx: &'a Cx,
     limits: &'a Limits,
-    /// Entries that may still be shown.
+    /// The number of entries that may still be shown.
     left: usize,
-    /// Addresses of the tables around the current place, with their marks.
+    /// The addresses of the tables around the current place, with their marks.
     around: Vec<(Option<u64>, Option<usize>)>,
     marks: usize,
 }
@@ -139,7 +139,7 @@ impl Reader<'_> {
         Node::Table(shown)
     }
 
-    /// The entries other than those with the keys 1 to `n`, sorted.
+    /// Reads the entries other than those with the keys 1 to `n`, sorted.
     fn fields(&mut self, t: Tab<'_>, n: i64, shown: &mut Table) {
         let mut fields = Vec::new();
         let mut last = Val::NIL;
@@ -183,8 +183,8 @@ impl Reader<'_> {
     }
 }
 
-/// Order of keys: numbers by value, strings by bytes, then the others by type, otherwise as they
-/// come.
+/// Compares keys: numbers by value, strings by bytes, then the others by type. Equal ones stay in
+/// the order of the traversal.
 fn compare(a: Val<'_>, b: Val<'_>) -> Ordering {
     let number = |v: Val<'_>| v.as_float().or(v.as_int().map(|i| i as f64));
     if let (Some(x), Some(y)) = (a.as_int(), b.as_int()) {
