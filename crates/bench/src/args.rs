@@ -91,7 +91,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Errors name the offending argument.
+    /// Parses the command line. Errors name the offending argument.
     pub(crate) fn from_command_line() -> Result<Options> {
         Options::parse(lexopt::Parser::from_env()).map_err(|error| error.to_string())
     }

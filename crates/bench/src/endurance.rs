@@ -1,5 +1,5 @@
-//! What the commands that test the life of machine code share: they run the engine in this process
-//! and look at its metrics.
+//! Code shared by the commands that test the life of machine code: they run the engine in this
+//! process and look at its metrics.
 
 use std::time::{Duration, Instant};
 
@@ -7,19 +7,19 @@ use perilune::{Engine, Lua};
 
 use crate::Result;
 
-/// Returns a metric of an engine's machine code, or 0 if there is none of this name.
+/// Returns a metric of an engine's machine code, or 0 if there is no metric with this name.
 pub(crate) fn metric(engine: &Engine, name: &str) -> u64 {
     engine.jit_metrics().iter().find(|(n, _)| *n == name).map_or(0, |f| f.1)
 }
 
-/// Resident memory of this process, in bytes.
+/// Returns the resident memory of this process in bytes.
 pub(crate) fn resident() -> Result<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").map_err(|e| e.to_string())?;
     let pages = text.split(' ').nth(1).and_then(|n| n.parse::<u64>().ok());
     pages.map(|n| n * 4096).ok_or_else(|| "cannot read /proc/self/statm".into())
 }
 
-/// Processor time of this thread so far, in nanoseconds.
+/// Returns the processor time of this thread so far, in nanoseconds.
 pub(crate) fn thread_time() -> Result<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").map_err(|e| e.to_string())?;
     let time = text.split(' ').next().and_then(|n| n.parse().ok());
@@ -35,7 +35,7 @@ pub(crate) fn eval(lua: &Lua, source: &str) -> Result<String> {
         .map_err(|e| e.to_string())
 }
 
-/// Waits until nothing of any code is left; says whether that came to pass.
+/// Waits until no machine code is left. Returns whether that happened in time.
 pub(crate) fn drained(engine: &Engine, patience: Duration) -> bool {
     let end = Instant::now() + patience;
     let names = ["versions live", "bytes live", "bytes retired"];
@@ -48,20 +48,20 @@ pub(crate) fn drained(engine: &Engine, patience: Duration) -> bool {
     true
 }
 
-/// Conditions that a command found to hold or not.
+/// The conditions that a command has checked, and whether all held.
 #[derive(Default)]
 pub(crate) struct Verdict {
     failures: usize,
 }
 
 impl Verdict {
-    /// Prints a line for a condition.
+    /// Records a condition and prints a line about it.
     pub(crate) fn check(&mut self, holds: bool, text: &str) {
         println!("{} {text}", if holds { "ok    " } else { "FAILED" });
         self.failures += usize::from(!holds);
     }
 
-    /// Did all hold?
+    /// Returns whether all conditions held.
     pub(crate) fn is_good(&self) -> bool {
         self.failures == 0
     }

@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use crate::{Result, process};
 
-/// The language an engine speaks, as far as programs depend on it.
+/// The dialect of Lua that an engine implements, as far as programs depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// Lua 5.4: integers, bit operators, integer division.
     Lua54,
-    /// Anything older: LuaJIT's 5.1 and the like.
+    /// An older dialect, such as LuaJIT's 5.1.
     Older,
 }
 
 #[derive(Debug)]
 pub(crate) struct Engine {
-    /// What the user called it.
+    /// The name that the user gave it.
     pub(crate) name: String,
-    /// What it says of itself with `-v`.
+    /// The version that the engine prints with `-v`.
     pub(crate) version: String,
     pub(crate) dialect: Dialect,
     pub(crate) is_perilune: bool,
@@ -30,7 +30,7 @@ impl Engine {
     /// Returns an engine to compare with, from a command of blank-separated words.
     ///
     /// # Errors
-    /// When the command does not run Lua.
+    /// Returns an error when the command does not run Lua.
     pub(crate) fn other(command: &str) -> Result<Engine> {
         let mut words: Vec<String> = command.split_whitespace().map(String::from).collect();
         let program = words.first_mut().ok_or("--vs needs a command")?;
@@ -43,10 +43,10 @@ impl Engine {
         Engine { name, is_perilune: false, ..Engine::from_words(words) }.probe()
     }
 
-    /// Perilune at `path`, with arguments that come before the script.
+    /// Returns Perilune at `path`, with arguments that precede the script.
     ///
     /// # Errors
-    /// When the binary does not run Lua.
+    /// Returns an error when the binary does not run Lua.
     pub(crate) fn perilune(path: &Path, arguments: &[String]) -> Result<Engine> {
         let path = path.to_str().ok_or("the path of perilune is not Unicode")?;
         let mut words = vec![path.to_string()];

@@ -10,8 +10,8 @@ use crate::report::Summary;
 use crate::stats;
 use crate::workload::Folder;
 
-/// Returns what `compare` and `memory` write. Times are in seconds, memory is in bytes;
-/// `speed` is the baseline's median time over the engine's.
+/// Returns the output of `compare` and `memory`. Times are in seconds, memory is in bytes; `speed`
+/// is the baseline's median time over the engine's.
 pub(crate) fn comparison(options: &Options, engines: &[Engine], measured: &[Measured]) -> Value {
     let programs: Vec<Value> = measured.iter().map(|one| program(engines, one)).collect();
     let summaries: Vec<Value> = (1..engines.len())
@@ -47,8 +47,8 @@ pub(crate) fn comparison(options: &Options, engines: &[Engine], measured: &[Meas
     })
 }
 
-/// Returns what `startup` writes; the medians of `peaks` replace the peaks that the samples
-/// carry, which are no smaller than the runner's own.
+/// Returns the output of `startup`. The medians of `peaks` replace the peaks in the samples, which
+/// are never smaller than the runner's own.
 pub(crate) fn startup(
     options: &Options,
     engines: &[Engine],

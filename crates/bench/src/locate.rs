@@ -5,13 +5,13 @@ use std::process::Command;
 
 use crate::Result;
 
-/// Returns the binary given, or the release build beside this program.
+/// Returns the given binary, or the release build next to this program.
 ///
-/// Under `cargo run` the release build is always brought up to date, so that no
-/// stale binary is measured; otherwise it is built only when there is none.
+/// Under `cargo run` the release build is always brought up to date, so that no stale binary is
+/// measured; otherwise it is only built when it is missing.
 ///
 /// # Errors
-/// When there is no binary and it cannot be built.
+/// Returns an error when there is no binary and it cannot be built.
 pub(crate) fn perilune(given: Option<&Path>) -> Result<PathBuf> {
     if let Some(path) = given {
         // A relative path must still work when a suite changes the directory.

@@ -1,5 +1,5 @@
-//! `perilune-bench`: runs Lua programs on Perilune and on other Lua engines, turn
-//! about, and reports times, memory and whether all engines printed the same.
+//! `perilune-bench`: runs Lua programs on Perilune and on other Lua engines in turns, and reports
+//! times, memory and whether all engines printed the same.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -30,7 +30,7 @@ use engine::Engine;
 use measure::Measured;
 use workload::Workload;
 
-/// Errors end the command with their text; nothing here recovers from one.
+/// A result whose error is a message. Every error ends the command with its message.
 type Result<T> = std::result::Result<T, String>;
 
 fn main() -> ExitCode {
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs one command; false when an engine failed or two engines disagreed.
+/// Runs one command. Returns false when an engine failed or two engines disagreed.
 fn run(options: &Options) -> Result<bool> {
     match options.command {
         Command::Help => print!("{}", args::HELP),
@@ -112,8 +112,8 @@ fn workloads(options: &Options) -> Result<Vec<Workload>> {
     Ok(workloads)
 }
 
-/// Returns the engines to run: those of `--vs` in their order, the baseline first, and
-/// Perilune after the baseline, with and, where asked for, without its compiler.
+/// Returns the engines to run: those of `--vs` in their order, with the baseline first, and after
+/// the baseline Perilune with its compiler and, if requested, without it.
 fn engines(options: &Options) -> Result<Vec<Engine>> {
     let mut engines = Vec::new();
     for command in &options.versus {

@@ -11,13 +11,13 @@ use crate::workload::Workload;
 pub(crate) enum Outcome {
     /// The engine's dialect cannot express the program.
     Skipped,
-    /// A run failed, or printed something else than the baseline.
+    /// A run failed, or its output differs from that of the baseline.
     Failed(String),
     Ran(Vec<Usage>),
 }
 
 impl Outcome {
-    /// Returns the samples, or none.
+    /// Returns the samples; empty if there are none.
     pub(crate) fn samples(&self) -> &[Usage] {
         match self {
             Outcome::Ran(samples) => samples,
@@ -25,12 +25,12 @@ impl Outcome {
         }
     }
 
-    /// Returns the median of what `metric` takes from the samples.
+    /// Returns the median of `metric` over the samples.
     pub(crate) fn median(&self, metric: fn(&Usage) -> f64) -> Option<f64> {
         stats::median(&self.values(metric))
     }
 
-    /// Returns what `metric` takes from each sample.
+    /// Returns the value of `metric` for each sample.
     pub(crate) fn values(&self, metric: fn(&Usage) -> f64) -> Vec<f64> {
         self.samples().iter().map(metric).collect()
     }
@@ -50,18 +50,18 @@ impl Measured {
     }
 }
 
-/// Wall time in seconds.
+/// Returns the wall time in seconds.
 pub(crate) fn wall(usage: &Usage) -> f64 {
     usage.wall
 }
 
-/// CPU time of all threads in seconds, in user mode and in the kernel. A run shorter than the
-/// kernel's accounting reads as 0; a microsecond in its place keeps ratios finite.
+/// Returns the CPU time of all threads in seconds, in user mode and in the kernel. The kernel may
+/// account 0 for a short run; a microsecond in its place keeps ratios finite.
 pub(crate) fn cpu(usage: &Usage) -> f64 {
     (usage.user + usage.system).max(1e-6)
 }
 
-/// Peak resident set in megabytes.
+/// Returns the peak resident set in megabytes.
 pub(crate) fn peak(usage: &Usage) -> f64 {
     usage.peak as f64 / 1e6
 }
@@ -89,8 +89,8 @@ pub(crate) fn measure_all(
     measured
 }
 
-/// Measures one program on all engines, A B C A B C: a machine that slows down or
-/// speeds up meets every engine alike.
+/// Measures one program on all engines in turns, A B C A B C, so that a machine that slows down or
+/// speeds up affects every engine alike.
 fn measure(engines: &[Engine], workload: &Workload, options: &Options) -> Measured {
     let mut outcomes: Vec<Outcome> = engines
         .iter()
@@ -120,7 +120,7 @@ fn measure(engines: &[Engine], workload: &Workload, options: &Options) -> Measur
     Measured { name: workload.name.clone(), outcomes }
 }
 
-/// Says where two outputs part.
+/// Describes where two outputs differ first.
 fn difference(expected: &[u8], found: &[u8]) -> String {
     let expected = String::from_utf8_lossy(expected);
     let found = String::from_utf8_lossy(found);

@@ -1,5 +1,5 @@
-//! `pauses`: for how long the collector stops a program whose heap is large, and which part of the
-//! processor time it takes.
+//! `pauses`: how long the collector stops a program with a large heap, and its share of the
+//! processor time.
 
 use std::time::{Duration, Instant};
 
@@ -14,14 +14,14 @@ use crate::workload::{Folder, own_programs};
 
 const WORKLOADS: &str = include_str!("pauses/workloads.lua");
 
-/// What 99 of 100 stops may last, and all of them.
+/// The longest duration of 99 in 100 stops, and of all stops.
 const MOST_OF_99: Duration = Duration::from_millis(2);
 const MOST: Duration = Duration::from_millis(5);
 
-/// Number of stops without which a workload runs longer than it was asked to.
+/// The number of stops below which a workload runs longer than requested.
 const ENOUGH: usize = 300;
 
-/// The programs whose share of the collector is measured, and what they stand for.
+/// The programs in which the collector's share is measured, and what they represent.
 const PROGRAMS: [(&str, &str); 3] =
     [("trees", "trees"), ("records", "objects"), ("string_build", "strings")];
 
@@ -49,11 +49,11 @@ impl Mode {
     }
 }
 
-/// What was measured of one workload.
+/// The measurements of one workload.
 struct Measured {
-    /// Bytes in use at the beginning.
+    /// The number of bytes in use at the beginning.
     live: usize,
-    /// Processor time of the thread.
+    /// The processor time of the thread.
     total: Duration,
     /// The stops, the longest last.
     pauses: Vec<GcPause>,
@@ -65,7 +65,7 @@ impl Measured {
         Measured { live, total, pauses }
     }
 
-    /// Returns the duration that so many in a thousand stops do not exceed.
+    /// Returns the duration that `thousandths` in a thousand stops do not exceed.
     fn quantile(&self, thousandths: usize) -> Duration {
         let at = (self.pauses.len() * thousandths).div_ceil(1000).max(1) - 1;
         self.pauses.get(at).map_or(Duration::ZERO, |pause| Duration::from_nanos(pause.time))
@@ -106,7 +106,7 @@ fn load(lua: &Lua) -> Result<Table> {
     lua.load(WORKLOADS).set_name("=workloads").call(()).map_err(|e| e.to_string())
 }
 
-/// Runs one workload for `time` of the processor.
+/// Runs one workload for `time` of processor time.
 fn measure(mode: Mode, name: &str, megabytes: usize, time: Duration) -> Result<Measured> {
     let engine = Engine::new();
     let lua = Lua::with_engine(&engine);
@@ -120,8 +120,8 @@ fn measure(mode: Mode, name: &str, megabytes: usize, time: Duration) -> Result<M
     lua.gc_record_pauses(true);
     let start = thread_time();
     let mut pauses = Vec::new();
-    // The next cycle begins when the heap has grown enough, which may take longer. The machine may
-    // have no time for this process.
+    // The next cycle only begins when the heap has grown enough, and the machine may be busy, so
+    // this may take longer.
     let patience = Instant::now() + 20 * time + Duration::from_secs(10);
     let total = loop {
         step.call::<()>(()).map_err(|e| e.to_string())?;
@@ -149,7 +149,7 @@ fn measure_program(name: &str, scale: &str, mode: Mode) -> Result<Measured> {
     let arguments = lua.create_table().map_err(|e| e.to_string())?;
     arguments.set(1, scale).map_err(|e| e.to_string())?;
     lua.globals().set("arg", arguments).map_err(|e| e.to_string())?;
-    // The result is not of interest here.
+    // The output is not needed here.
     lua.load("function print() end").exec().map_err(|e| e.to_string())?;
     lua.gc_record_pauses(true);
     let start = thread_time();
@@ -165,7 +165,7 @@ fn percent(share: f64) -> String {
     format!("{:.1}", share * 100.0)
 }
 
-/// Runs the command; false when a stop was too long.
+/// Runs the command. Returns false when a stop was too long.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let megabytes = options.megabytes.unwrap_or(250);
     let time = Duration::from_secs_f64(options.seconds.unwrap_or(5.0).max(0.01));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use wait4::{ResUse, Wait4};
 
-/// What one run of a process cost.
+/// The cost of one run of a process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usage {
     /// From before the spawn until the process was reaped, in seconds.
@@ -16,36 +16,36 @@ pub(crate) struct Usage {
     pub(crate) user: f64,
     /// CPU time in the kernel of all its threads, in seconds.
     pub(crate) system: f64,
-    /// Peak resident set, in bytes. The kernel counts the moment before `exec` too,
-    /// so no metric is below the runner's own peak (see [`own_peak`]).
+    /// Peak resident set, in bytes. The kernel also counts the time before `exec`, so no peak is
+    /// below the runner's own (see [`own_peak`]).
     pub(crate) peak: u64,
 }
 
-/// A finished run: its cost and what it wrote to standard output.
+/// A finished run: its cost and its standard output.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) usage: Usage,
     pub(crate) output: Vec<u8>,
 }
 
-/// Runs `command`, keeping its output; standard error passes through.
+/// Runs `command` and captures its output; standard error passes through.
 ///
 /// # Errors
-/// When the process cannot start, runs longer than `timeout` (it is then killed),
-/// or ends with anything but exit status 0.
+/// Returns an error when the process cannot start, runs longer than `timeout` (it is then killed),
+/// or ends with an exit status other than 0.
 pub(crate) fn run(command: &mut Command, timeout: Duration) -> Result<Finished, String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     let start = Instant::now();
     let mut child = command.spawn().map_err(|error| cannot_start(command, &error))?;
     let mut pipe = child.stdout.take().expect("standard output is piped");
 
-    // The end of output marks the end of the process, which lets a timed wait on a
-    // channel stand in for a wait on the process with a limit.
+    // The end of the output marks the end of the process. So a wait on a channel with a timeout
+    // replaces a wait on the process with one.
     let (sender, receiver) = mpsc::channel();
     let reader = std::thread::spawn(move || {
         let mut output = Vec::new();
         let result = pipe.read_to_end(&mut output).map(|_| output);
-        // The receiver is gone only after a timeout, when the output is not wanted any more.
+        // The receiver is only gone after a timeout, when the output is no longer needed.
         let _ = sender.send(result);
     });
     let Ok(output) = receiver.recv_timeout(timeout) else {
@@ -58,11 +58,11 @@ pub(crate) fn run(command: &mut Command, timeout: Duration) -> Result<Finished, 
     Ok(Finished { usage, output: output.map_err(|error| error.to_string())? })
 }
 
-/// Runs `command` with its output discarded and without a limit: no pipe and no
-/// thread disturb the time, which matters for runs of a millisecond.
+/// Runs `command` with its output discarded and without a time limit, so that no pipe and no thread
+/// disturb the measurement, which matters for runs of a millisecond.
 ///
 /// # Errors
-/// When the process cannot start or ends with anything but exit status 0.
+/// Returns an error when the process cannot start or ends with an exit status other than 0.
 pub(crate) fn run_silent(command: &mut Command) -> Result<Usage, String> {
     command.stdin(Stdio::null()).stdout(Stdio::null());
     let start = Instant::now();

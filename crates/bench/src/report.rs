@@ -12,15 +12,15 @@ use crate::workload::file_of;
 /// An engine's ratios over all programs that it and the baseline ran.
 pub(crate) struct Summary {
     pub(crate) programs: usize,
-    /// Times as fast as the baseline by wall time.
+    /// How many times as fast as the baseline it is, by wall time.
     pub(crate) speed: Option<f64>,
     /// The program with the lowest speed, and that speed.
     pub(crate) slowest: Option<(String, f64)>,
-    /// Times as fast as the baseline by CPU time.
+    /// How many times as fast as the baseline it is, by CPU time.
     pub(crate) cpu_speed: Option<f64>,
     /// The program with the lowest speed by CPU time, and that speed.
     pub(crate) cpu_slowest: Option<(String, f64)>,
-    /// Peak memory over the baseline's.
+    /// Its peak memory divided by the baseline's.
     pub(crate) memory: Option<f64>,
     /// The program with the highest peak memory ratio, and that ratio.
     pub(crate) hungriest: Option<(String, f64)>,
@@ -50,8 +50,8 @@ impl Summary {
     }
 }
 
-/// Returns the geometric mean of the programs' ratios, in which all variants of one file weigh as
-/// much as one other program.
+/// Returns the geometric mean of the programs' ratios. All variants of one file together have the
+/// weight of one program.
 fn mean_of_files(programs: &[&Measured], ratios: &[f64]) -> Option<f64> {
     let mut files: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (program, ratio) in programs.iter().zip(ratios) {
@@ -61,8 +61,8 @@ fn mean_of_files(programs: &[&Measured], ratios: &[f64]) -> Option<f64> {
     stats::geometric_mean(&means?)
 }
 
-/// Median wall times, and how many times as fast as the baseline each engine is, by wall time and
-/// by CPU time.
+/// Returns a table of median wall times, and of how many times as fast as the baseline each engine
+/// is, by wall time and by CPU time.
 pub(crate) fn speed(engines: &[Engine], measured: &[Measured]) -> String {
     let mut table = Table::default();
     let mut heading = vec!["program".to_string()];
@@ -108,7 +108,7 @@ pub(crate) fn speed(engines: &[Engine], measured: &[Measured]) -> String {
     text
 }
 
-/// Median peak memory, and its ratio to the baseline's.
+/// Returns a table of median peak memory and its ratio to the baseline's.
 pub(crate) fn memory(engines: &[Engine], measured: &[Measured]) -> String {
     let mut table = Table::default();
     let mut heading = vec!["peak memory".to_string()];
@@ -148,7 +148,7 @@ pub(crate) fn memory(engines: &[Engine], measured: &[Measured]) -> String {
     text
 }
 
-/// Says below which peak memory cannot be seen.
+/// Returns a remark about the smallest peak memory that can be measured.
 fn floor_remark() -> String {
     process::own_peak().map_or_else(String::new, |floor| {
         format!("(peaks below the runner's own {:.1} MB cannot be seen)\n", floor as f64 / 1e6)

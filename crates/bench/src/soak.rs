@@ -1,5 +1,5 @@
-//! `soak`: many distinct programs are loaded, made hot, run and dropped, and nothing of them is
-//! left.
+//! `soak`: many distinct programs are loaded, made hot, run and dropped; checks that nothing of
+//! them remains.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Barrier, Mutex};
@@ -12,14 +12,14 @@ use crate::Result;
 use crate::args::Options;
 use crate::endurance::{Verdict, drained, eval, metric, resident};
 
-/// Programs before the first look at memory.
+/// The number of programs before memory is first measured.
 ///
-/// What is resident rises until about here, though nothing of a program is left: the arenas of the
-/// allocator reach their largest extent (one for each thread; up to nine tenths of them are free),
-/// the compiler's buffers the size that the largest function needs, and the region of code the
-/// pages that the most code alive at a time has touched.
+/// Resident memory rises until about this point, although nothing of a program remains: the arenas
+/// of the allocator grow to their largest extent (one for each thread; up to nine tenths of them
+/// are free), the compiler's buffers to the size that the largest function needs, and the touched
+/// pages of the code region to the most code that is alive at a time.
 const WARM_UP: usize = 5000;
-/// Most growth of resident memory after that.
+/// The largest growth of resident memory that is allowed after that.
 const MOST_GROWTH: i64 = 2 << 20;
 
 /// Returns a program that differs from all others in its names, constants and fields.
@@ -43,7 +43,7 @@ return run",
     )
 }
 
-/// Returns what [`program`]'s function returns.
+/// Returns the expected result of the function of [`program`].
 fn expected(n: usize, rounds: i64) -> i64 {
     let (mut x, mut h) = (1, n as i64);
     for i in 1..=rounds {
@@ -73,11 +73,11 @@ fn one_program(engine: &Engine, lua: &Lua, n: usize) -> Result<()> {
     Ok(())
 }
 
-/// Runs `programs` programs on `threads` threads; what was measured.
+/// The measurements of a run of many programs on several threads.
 struct Soaked {
     growth: i64,
-    /// Nanoseconds of compiling a program, in a fresh engine and in the one that all programs
-    /// passed through.
+    /// The time to compile a program in nanoseconds, in a fresh engine and in the one that has run
+    /// all programs.
     compile: (u64, u64),
     compiled: u64,
     is_empty: bool,
@@ -85,8 +85,8 @@ struct Soaked {
     left: (usize, usize),
 }
 
-/// Compile time of further programs, in turns in a fresh engine and in `soaked`, as the machine is
-/// not equally fast at all times. Medians.
+/// Returns the median compile times of further programs in a fresh engine and in `soaked`. The
+/// engines take turns, as the machine is not equally fast at all times.
 fn compile_times(soaked: &Engine, first: usize) -> Result<(u64, u64)> {
     const ROUNDS: usize = 21;
     const PROGRAMS: usize = 10;
@@ -111,7 +111,7 @@ fn compile_times(soaked: &Engine, first: usize) -> Result<(u64, u64)> {
 
 fn soak(programs: usize, threads: usize) -> Result<Soaked> {
     let engine = Engine::with_jit(JitOptions::eager());
-    // the names of the library stay
+    // the names of the library remain
     drop(Lua::with_engine(&engine));
     let fresh = (engine.symbols(), engine.shapes());
     let warm_up = WARM_UP.min(programs / 4);
@@ -141,7 +141,7 @@ fn soak(programs: usize, threads: usize) -> Result<Soaked> {
                 let settle = |at: &AtomicU64| {
                     let _ = eval(&lua, "collectgarbage() collectgarbage()");
                     if barrier.wait().is_leader() {
-                        // what the last programs left is on its way
+                        // data of the last programs is still being freed
                         thread::sleep(Duration::from_millis(100));
                         at.store(resident().unwrap_or(0), Relaxed);
                         next.store(warm_up, Relaxed);
@@ -161,7 +161,7 @@ fn soak(programs: usize, threads: usize) -> Result<Soaked> {
     let compiled = metric(&engine, "versions installed");
     let compile = compile_times(&engine, programs)?;
     let is_empty = drained(&engine, Duration::from_secs(10));
-    // a compile of the last programs that nothing waits for may still hold shapes
+    // a compilation of the last programs for which nothing waits may still hold shapes
     let left = || (engine.symbols() - fresh.0, engine.shapes() - fresh.1);
     let patience = Instant::now();
     while left() != (0, 0) && patience.elapsed() < Duration::from_secs(10) {
@@ -178,7 +178,7 @@ fn soak(programs: usize, threads: usize) -> Result<Soaked> {
     })
 }
 
-/// Runs the command; false when something was left.
+/// Runs the command. Returns false when data remained.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let programs = options.programs.unwrap_or(100_000);
     let threads = options.threads.unwrap_or(1);
@@ -200,7 +200,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         &format!("{} field names and {} shapes are left", soaked.left.0, soaked.left.1),
     );
     let (fresh, soaked) = soaked.compile;
-    // a tenth is what repetitions differ by
+    // repetitions differ by a tenth
     verdict.check(
         soaked <= fresh + fresh / 10,
         &format!(

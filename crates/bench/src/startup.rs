@@ -1,4 +1,4 @@
-//! The `startup` command: what `print("hi")` costs from spawn to exit.
+//! The `startup` command: the cost of `print("hi")` from spawn to exit.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -12,18 +12,18 @@ use crate::{Result, json, process, write_json};
 
 const SCRIPT: [&str; 2] = ["-e", "print(\"hi\")"];
 
-/// The same script followed by the process's own peak in kilobytes. A child's peak as
-/// its parent sees it is never below the parent's, which is larger than a small engine.
+/// The same script followed by the process's own peak in kilobytes. The peak of a child as its
+/// parent sees it is never below the parent's own, which is larger than that of a small engine.
 const PEAK_SCRIPT: [&str; 2] = [
     "-e",
     "print(\"hi\") for line in io.lines(\"/proc/self/status\") do \
      local peak = line:match(\"^VmHWM:%s*(%d+)\") if peak then print(peak) end end",
 ];
 
-/// Peaks hardly vary, so fewer runs settle them.
+/// Peaks hardly vary, so fewer runs are enough.
 const PEAK_ROUNDS: usize = 11;
 
-/// Measures all engines in turn and prints the table; false when one failed.
+/// Measures all engines in turn and prints the table. Returns false when one failed.
 pub(crate) fn run(options: &Options, engines: &[Engine]) -> Result<bool> {
     let mut outcomes: Vec<Outcome> = engines.iter().map(check).collect();
     for round in 0..options.rounds {
@@ -54,7 +54,7 @@ pub(crate) fn run(options: &Options, engines: &[Engine]) -> Result<bool> {
     Ok(good)
 }
 
-/// One run with its output looked at, which also warms the file cache.
+/// Performs one run whose output is checked, which also warms the file cache.
 fn check(engine: &Engine) -> Outcome {
     match process::run(engine.command().args(SCRIPT), Duration::from_secs(20)) {
         Ok(finished) if finished.output == b"hi\n" => Outcome::Ran(Vec::new()),
@@ -63,7 +63,7 @@ fn check(engine: &Engine) -> Outcome {
     }
 }
 
-/// Returns the median peak in bytes, or nothing where the system does not tell it.
+/// Returns the median peak in bytes; `None` where the system does not report it.
 fn median_peak(engine: &Engine) -> Option<f64> {
     let peaks: Vec<f64> = (0..PEAK_ROUNDS).filter_map(|_| own_peak(engine)).collect();
     stats::median(&peaks)

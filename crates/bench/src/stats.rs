@@ -1,10 +1,10 @@
 //! Medians, geometric means and spreads of positive samples.
 //!
-//! By hand: each takes a few lines.
+//! They are implemented here because each takes only a few lines.
 
 /// Returns the median: the mean of the two middle samples when their number is even.
 ///
-/// Returns `None` for no samples.
+/// Returns `None` if there are no samples.
 pub(crate) fn median(samples: &[f64]) -> Option<f64> {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -16,10 +16,10 @@ pub(crate) fn median(samples: &[f64]) -> Option<f64> {
     }
 }
 
-/// Returns the geometric mean, the mean for ratios: it does not depend on which engine
-/// is the baseline.
+/// Returns the geometric mean. It is the right mean for ratios because it does not depend on which
+/// engine is the baseline.
 ///
-/// Returns `None` for no ratios or when one is not positive.
+/// Returns `None` if there are no ratios or one of them is not positive.
 pub(crate) fn geometric_mean(ratios: &[f64]) -> Option<f64> {
     if ratios.is_empty() || ratios.iter().any(|ratio| ratio.is_nan() || *ratio <= 0.0) {
         return None;
@@ -38,8 +38,8 @@ pub(crate) fn maximum(samples: &[f64]) -> Option<(usize, f64)> {
     samples.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// Returns the median absolute deviation as a share of the median: how noisy the samples
-/// are, without one outlier deciding it.
+/// Returns the median absolute deviation as a share of the median: a measure of the noise that a
+/// single outlier does not dominate.
 pub(crate) fn relative_deviation(samples: &[f64]) -> Option<f64> {
     let middle = median(samples)?;
     let deviations: Vec<f64> = samples.iter().map(|sample| (sample - middle).abs()).collect();

@@ -1,4 +1,4 @@
-//! The Lua programs of the are-we-fast-yet suite, run from a copy of the user's.
+//! The Lua programs of the are-we-fast-yet suite, run from a copy that the user provides.
 
 use std::path::Path;
 
@@ -40,7 +40,7 @@ const fn program(name: &'static str, iterations: u32, inner: u32, allocates: boo
 /// Returns the suite's programs in `directory`, which holds its `harness.lua`.
 ///
 /// # Errors
-/// When there is no harness.
+/// Returns an error when there is no harness.
 pub(crate) fn are_we_fast_yet(directory: &Path) -> Result<Vec<Workload>> {
     let directory = directory
         .canonicalize()

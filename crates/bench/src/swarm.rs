@@ -1,4 +1,4 @@
-//! `swarm`: many states run one program while its methods are recompiled all the time.
+//! `swarm`: many states run one program while its methods are recompiled continuously.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
@@ -10,10 +10,10 @@ use crate::Result;
 use crate::args::Options;
 use crate::endurance::{Verdict, drained, eval, metric};
 
-/// Longest pause of 99 in 100, in nanoseconds.
+/// The longest pause that is allowed in 99 of 100 cases, in nanoseconds.
 const LONGEST_PAUSE: u64 = 1_000_000;
 
-/// The metric for the method that was compiled most often.
+/// The name of the metric for the method that was compiled most often.
 const VERSIONS: &str = "most versions of one method";
 
 /// `go(depth, n)` does its work below that many frames.
@@ -27,11 +27,11 @@ fn expected(n: i64) -> i64 {
     (1..=n).fold(1, |x, k| (x * 3 + k) % 1_000_003)
 }
 
-/// What was seen.
+/// The observations of a run.
 struct Seen {
-    /// Versions of all methods that were replaced.
+    /// The number of versions that were replaced, over all methods.
     swapped: u64,
-    /// Versions that one method got.
+    /// The largest number of versions of one method.
     versions: u64,
     runs: u64,
     announcements: u64,
@@ -101,7 +101,7 @@ fn swarm(threads: usize, recompiles: u64, frames: usize) -> Result<Seen> {
     })
 }
 
-/// Runs the command; false when a bound was exceeded.
+/// Runs the command. Returns false when a bound was exceeded.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let threads = options.threads.unwrap_or(16);
     let recompiles = options.recompiles.unwrap_or(10_000);

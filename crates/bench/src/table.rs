@@ -44,12 +44,12 @@ impl Table {
     }
 }
 
-/// Returns a number with its precision, or a dash where there is none.
+/// Returns a number with this many decimals, or a dash if there is no number.
 pub(crate) fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(|| "-".to_string(), |value| format!("{value:.decimals$}"))
 }
 
-/// Returns a ratio, marked as one.
+/// Returns a ratio as text that is marked as a ratio.
 pub(crate) fn times(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_string(), |value| format!("{value:.2}x"))
 }

@@ -1,5 +1,5 @@
-//! `threads`: states of one engine on as many threads: what later states find compiled, and how
-//! much work they do next to states in processes of their own.
+//! `threads`: states of one engine on as many threads. Measures whether later states find code
+//! compiled, and how much work the states do compared with states in separate processes.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -32,16 +32,16 @@ return function(n)
     return total
 end";
 
-/// The argument of the program's function: a call is about a millisecond.
+/// The argument of the program's function, for which a call takes about a millisecond.
 const SIZE: i64 = 3000;
 
-/// What the program's function returns for it, as PUC computes it.
+/// The result of the program's function for [`SIZE`], as PUC computes it.
 const RESULT: i64 = 196_929;
 
-/// Runs before a state counts as warm.
+/// The number of runs before a state counts as warm.
 const WARM: usize = 200;
 
-/// Runs of each state that later states are compared by.
+/// The number of runs of each state that are compared.
 const RUNS: usize = 200;
 
 /// How often threads and processes are compared, and for how long each time.
@@ -51,7 +51,7 @@ const PERIOD: Duration = Duration::from_millis(1000);
 /// A state with the program's function.
 struct Worker {
     work: Function,
-    // the state lives as long as this
+    // the state lives as long as the worker
     _lua: Lua,
 }
 
@@ -70,7 +70,7 @@ impl Worker {
         }
     }
 
-    /// Processor time of each of so many runs, in nanoseconds.
+    /// Returns the processor time of each of `runs` runs, in nanoseconds.
     fn times(&self, runs: usize) -> Result<Vec<f64>> {
         let mut times = Vec::new();
         for _ in 0..runs {
@@ -81,7 +81,7 @@ impl Worker {
         Ok(times)
     }
 
-    /// Works for a period: runs, and processor time in seconds.
+    /// Works for a period. Returns the number of runs and the processor time in seconds.
     fn work(&self, period: Duration) -> Result<(u64, f64)> {
         let (begun, before) = (Instant::now(), thread_time());
         let mut runs = 0;
@@ -100,17 +100,17 @@ fn engine() -> Result<(Engine, Program)> {
     Ok((engine, program))
 }
 
-/// What later states found.
+/// The measurements of later states.
 struct Later {
-    /// Compiles after the first state was warm.
+    /// The number of compilations after the first state was warm.
     compiles: u64,
-    /// Processor time of a warm state's run, and of the runs of the slowest of the later states
-    /// from its second on: medians, in nanoseconds.
+    /// The median processor time of a run in nanoseconds: for the warm state, and for the slowest
+    /// of the later states from its second run on.
     warm: f64,
     worst: f64,
 }
 
-/// Makes a state warm, then runs so many more on threads of their own.
+/// Makes a state warm, then runs `states` more, each on its own thread.
 fn later_states(states: usize) -> Result<Later> {
     let (engine, program) = engine()?;
     let first = Worker::new(&engine, &program)?;
@@ -122,7 +122,8 @@ fn later_states(states: usize) -> Result<Later> {
     if before == 0 {
         return Err("nothing was compiled".to_owned());
     }
-    // The first state runs along: the machine is as busy for it as for the others.
+    // The first state runs at the same time, so that the machine is as busy for it as for the
+    // others.
     let together = Barrier::new(states + 1);
     let (warm, results) = thread::scope(|scope| {
         let later = || {
@@ -149,7 +150,7 @@ fn later_states(states: usize) -> Result<Later> {
     Ok(Later { compiles, warm, worst })
 }
 
-/// Runs per second of the clock, and of processor time, of all together.
+/// The number of runs per second of wall time and of processor time, over all workers.
 #[derive(Default)]
 struct Throughput {
     by_clock: Vec<f64>,
@@ -164,7 +165,7 @@ impl Throughput {
     }
 }
 
-/// States of one engine on threads, each working for one period per round.
+/// Runs states of one engine on threads, each of which works for one period per round.
 fn on_threads(workers: usize, mut round: impl FnMut(Vec<(u64, f64)>) -> Result<()>) -> Result<()> {
     let (engine, program) = engine()?;
     let (begin, end) = (Barrier::new(workers + 1), Barrier::new(workers + 1));
@@ -196,7 +197,7 @@ fn on_threads(workers: usize, mut round: impl FnMut(Vec<(u64, f64)>) -> Result<(
     })
 }
 
-/// A process that works when it is asked to.
+/// A process that works on request.
 struct Process {
     child: Child,
     answers: BufReader<std::process::ChildStdout>,
@@ -244,7 +245,7 @@ impl Drop for Process {
     }
 }
 
-/// Returns the other side of [`Process`].
+/// Runs the other side of [`Process`].
 pub(crate) fn worker() -> Result<bool> {
     let (engine, program) = engine()?;
     let worker = Worker::new(&engine, &program)?;
@@ -259,7 +260,7 @@ pub(crate) fn worker() -> Result<bool> {
     Ok(true)
 }
 
-/// Threads and processes, a period each in turns.
+/// Measures threads and processes in turns, a period each.
 fn throughput(workers: usize) -> Result<(Throughput, Throughput)> {
     let mut processes: Vec<Process> =
         (0..workers).map(|_| Process::new()).collect::<Result<_>>()?;
@@ -276,7 +277,7 @@ fn throughput(workers: usize) -> Result<(Throughput, Throughput)> {
     Ok((threads, apart))
 }
 
-/// Runs the command; false when a bound was exceeded.
+/// Runs the command. Returns false when a bound was exceeded.
 pub(crate) fn run(_: &Options) -> Result<bool> {
     let mut verdict = Verdict::default();
     for states in [1, 2, 4] {

@@ -1,5 +1,5 @@
-//! `unstable`: calls whose argument types keep changing. A bounded number of compiles, code of a
-//! bounded size, and never slower than the interpreter.
+//! `unstable`: calls whose argument types keep changing. Checks that the number of compilations and
+//! the size of the code are bounded, and that the program is never slower than in the interpreter.
 
 use perilune::{Engine, JitOptions, Lua};
 
@@ -7,11 +7,12 @@ use crate::Result;
 use crate::args::Options;
 use crate::endurance::{Verdict, eval, metric, thread_time};
 
-/// Most versions of one method.
+/// The largest number of versions of one method that is allowed.
 const MOST_VERSIONS: u64 = 6;
-/// Parts in which the calls are made, by turns with and without compiler.
+/// The number of slices into which the calls are divided; slices run in turns with and without the
+/// compiler.
 const SLICES: usize = 40;
-/// The part after which no new kind comes: each kind comes three parts after the one before.
+/// The slice after which no new kind of argument appears; a new kind appears every three slices.
 const LAST_NEW: usize = 30;
 
 /// Defines `slice(n, phase)`, which makes `n` calls.
@@ -45,12 +46,12 @@ function slice(n, phase)
   return sum
 end";
 
-/// What was seen.
+/// The observations of a run.
 struct Seen {
     most_versions: u64,
-    /// Bytes of code when all kinds have come, and at the end.
+    /// The number of bytes of code after all kinds have appeared, and at the end.
     bytes: (u64, u64),
-    /// Nanoseconds of this thread per slice, without and with compiler.
+    /// The processor time of this thread per slice in nanoseconds, without and with the compiler.
     times: Vec<(u64, u64)>,
 }
 
@@ -60,7 +61,7 @@ fn unstable(calls: usize) -> Result<Seen> {
     for lua in &states {
         eval(lua, PROGRAM)?;
     }
-    // the functions are hot, and so is what calls them, before new kinds come
+    // the functions and their callers are hot before new kinds appear
     for _ in 0..100 {
         let call = "return slice(1000, 0)";
         let results = [eval(&states[0], call)?, eval(&states[1], call)?];
@@ -84,7 +85,7 @@ fn unstable(calls: usize) -> Result<Seen> {
         }
         seen.times.push((times[0], times[1]));
         if phase == LAST_NEW {
-            // a job that takes long would count for the rest
+            // a long compilation would otherwise count for the remaining slices
             engines[1].wait_for_compiler();
             seen.bytes.0 = bytes();
         }
@@ -95,7 +96,7 @@ fn unstable(calls: usize) -> Result<Seen> {
     Ok(seen)
 }
 
-/// Runs the command; false when a bound was exceeded.
+/// Runs the command. Returns false when a bound was exceeded.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let calls = options.calls.unwrap_or(100_000_000);
     let seen = unstable(calls)?;
@@ -116,7 +117,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         ),
     );
     verdict.check(on <= off, &format!("speed over the interpreter: {:.2}", off / on));
-    // a twentieth is what repetitions differ by
+    // repetitions differ by a twentieth
     verdict.check(
         worst <= 1.05,
         &format!(

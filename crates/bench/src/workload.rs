@@ -10,17 +10,17 @@ use crate::engine::{Dialect, Engine};
 #[derive(Debug)]
 pub(crate) struct Workload {
     pub(crate) name: String,
-    /// What it exercises, in a few words.
+    /// What the program exercises, in a few words.
     pub(crate) covers: String,
     /// Whether its peak memory is worth comparing.
     pub(crate) allocates: bool,
-    /// Whether all engines must print the same; else the exit status decides alone.
+    /// Whether all engines must print the same; otherwise only the exit status counts.
     pub(crate) compares_output: bool,
     /// Whether it uses syntax that only Lua 5.4 has.
     pub(crate) needs_54: bool,
     /// The directory to run in, for programs that `require` their neighbours.
     pub(crate) directory: Option<PathBuf>,
-    /// The script and what follows it.
+    /// The script and the arguments after it.
     pub(crate) arguments: Vec<String>,
 }
 
@@ -48,29 +48,29 @@ impl Workload {
     }
 }
 
-/// What separates a variant from the name of its file.
+/// The character that separates a variant from the name of its file.
 const VARIANT: char = ':';
 
-/// Returns the name of the file that a program, which may be a variant, comes from.
+/// Returns the name of the file of a program, which may be a variant.
 pub(crate) fn file_of(program: &str) -> &str {
     program.split(VARIANT).next().unwrap_or(program)
 }
 
-/// Where programs of this crate lie.
+/// The folders with programs of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Folder {
     /// Ordinary programs.
     Programs,
-    /// Programs that do little else than call one library function or a few related ones.
+    /// Programs that do little except call one library function or a few related ones.
     Library,
-    /// Large programs, as people write them for work.
+    /// Large programs like those that people write for work.
     Real,
 }
 
 /// Returns the programs of one folder in alphabetical order, with an optional work scale.
 ///
 /// # Errors
-/// When the directory cannot be read or a program has no `-- covers:` line.
+/// Returns an error when the directory cannot be read or a program has no `-- covers:` line.
 pub(crate) fn own_programs(folder: Folder, scale: Option<&str>) -> Result<Vec<Workload>> {
     let folder = match folder {
         Folder::Programs => "programs",

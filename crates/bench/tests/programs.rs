@@ -1,15 +1,15 @@
 //! Runs every benchmark program at a small scale and compares what it prints with PUC Lua.
 //!
-//! A benchmark that computes something else than the oracle measures nothing, and one that is never
-//! run breaks unnoticed. Each runs in the interpreter and with the compiler: the small ones with
-//! every function compiled before it runs, the large ones as the command runs them.
+//! A benchmark whose output differs from the oracle's measures nothing, and one that is never run
+//! breaks unnoticed. Each runs in the interpreter and with the compiler: the small ones with every
+//! function compiled before it runs, the large ones as the command runs them.
 
 use std::path::{Path, PathBuf};
 
 use perilune::{Engine, JitOptions, Lua};
 
-/// The share of a benchmark's own size. Programs that ignore it for a part of their work take
-/// longest.
+/// The share of a benchmark's normal size. Programs that ignore it for a part of their work take
+/// the longest.
 const SCALE: &str = "0.005";
 
 /// Collects what the program prints; the value of the chunk is a function that returns it.

@@ -1,5 +1,5 @@
-//! What is measured. This text is compiled twice, against `perilune` and against `mlua`: only the
-//! crate that `api` names differs.
+//! The measured operations. This file is compiled twice, against `perilune` and against `mlua`:
+//! only the crate that `api` names differs.
 
 use std::hint::black_box;
 
@@ -14,7 +14,7 @@ struct Counter {
     n: i64,
 }
 
-/// A type with methods only, and one that has fields too: those are asked for first.
+/// A type with methods only, and one that also has fields, which are looked up first.
 struct Plain {
     n: i64,
 }
@@ -62,7 +62,7 @@ fn sample(lua: &Lua) -> Result<Table> {
     lua.load("{ alpha = 1, beta = 2, gamma = 3, delta = 4, 10, 20, 30, 40, 50, 60, 70, 80 }").eval()
 }
 
-/// All lines.
+/// Returns all lines.
 pub(in crate::boundary) fn lines() -> Result<Vec<Line>> {
     let mut all = calls()?;
     all.extend(tables()?);
@@ -251,7 +251,7 @@ fn states() -> Result<Vec<Line>> {
     Ok(vec![short, same, long, table, state, load, eval])
 }
 
-/// What a host may keep in a file of its settings.
+/// Settings such as a host may keep in a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Settings {
     name: String,

@@ -1,9 +1,9 @@
-//! `boundary`: what crossing from the host to Lua and back costs, side by side with mlua in this
+//! `boundary`: the cost of crossing from the host to Lua and back, compared with mlua in the same
 //! process.
 //!
-//! Both sides run the same text (`lines.rs`) and take turns. Times are processor time of the
-//! thread, so that what else the machine does stays out; the compile threads of Perilune have done
-//! their work before the first sample.
+//! Both sides run the same text (`lines.rs`) and take turns. Times are the processor time of the
+//! thread, so that other work of the machine is not included. The compile threads of Perilune have
+//! finished before the first sample.
 
 #[allow(clippy::duplicate_mod)] // the same lines for the other crate
 mod ours;
@@ -20,10 +20,10 @@ use crate::args::Options;
 use crate::stats::{median, relative_deviation};
 use crate::table::{Table, number};
 
-/// How long a sample is about.
+/// The approximate duration of a sample.
 const SAMPLE: Duration = Duration::from_millis(10);
 
-/// How long each side is run before it is measured, so that what is hot is compiled.
+/// How long each side runs before it is measured, so that hot code is compiled.
 const WARM_UP: Duration = Duration::from_millis(150);
 
 /// The share of mlua's time that a line may take.
@@ -31,9 +31,9 @@ const WARM_UP: Duration = Duration::from_millis(150);
 pub(crate) struct Goal(f64);
 
 impl Goal {
-    /// As long as mlua at most.
+    /// At most as long as mlua.
     pub(crate) const EQUAL: Goal = Goal(1.0);
-    /// Half as long as mlua at most.
+    /// At most half as long as mlua.
     pub(crate) const HALF: Goal = Goal(0.5);
 }
 
@@ -58,20 +58,20 @@ impl Line {
         Line { name, goal, run: Box::new(run), multiple: 1 }
     }
 
-    /// Returns how many operations the line repeats at once.
+    /// Sets how many operations the line repeats at once.
     pub(crate) fn of(mut self, multiple: u64) -> Line {
         self.multiple = multiple;
         self
     }
 
-    /// Processor time of `n` operations, in nanoseconds.
+    /// Returns the processor time of `n` operations in nanoseconds.
     fn time(&mut self, n: u64) -> Result<f64> {
         let before = thread_time();
         (self.run)(n).map_err(|e| format!("{}: {e}", self.name))?;
         Ok((thread_time() - before).as_nanos() as f64)
     }
 
-    /// Runs it for a while; how many operations make a sample.
+    /// Runs the line for a while. Returns how many operations make a sample.
     fn warm_up(&mut self) -> Result<u64> {
         let mut n = self.multiple;
         let mut total = 0.0;
@@ -88,13 +88,13 @@ impl Line {
     }
 }
 
-/// Processor time of this thread.
+/// Returns the processor time of this thread.
 pub(crate) fn thread_time() -> Duration {
     let t = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(t.tv_sec.unsigned_abs(), u32::try_from(t.tv_nsec).unwrap_or(0))
 }
 
-/// Nanoseconds of one operation.
+/// The samples of a line: nanoseconds per operation.
 struct Samples {
     name: &'static str,
     goal: Goal,
@@ -109,7 +109,7 @@ impl Samples {
         let mut samples =
             Samples { name: ours.name, goal: ours.goal, ours: Vec::new(), theirs: Vec::new() };
         for round in 0..rounds {
-            // in turns, and each first as often as the other
+            // the sides take turns, and each goes first equally often
             if round % 2 == 0 {
                 samples.ours.push(ours.time(n)? / n as f64);
                 samples.theirs.push(theirs.time(n)? / n as f64);
@@ -121,7 +121,7 @@ impl Samples {
         Ok(samples)
     }
 
-    /// Our time in shares of theirs.
+    /// Returns our time divided by theirs.
     fn ratio(&self) -> Option<f64> {
         Some(median(&self.ours)? / median(&self.theirs)?)
     }
@@ -160,7 +160,7 @@ fn measure(options: &Options) -> Result<Vec<Samples>> {
     lines.map(|(ours, theirs)| Samples::take(ours, theirs, options.rounds)).collect()
 }
 
-/// Runs the command; false when a goal is missed.
+/// Runs the command. Returns false when a goal is missed.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let measured = measure(options)?;
     let mut table = Table::default();
