@@ -1,4 +1,4 @@
-//! A module in Rust, for module.lua: `require "counters"`.
+//! The module `counters`, in Rust, which module.lua requires.
 
 use mlua::prelude::*;
 
@@ -29,7 +29,7 @@ fn too_large() -> LuaError {
     LuaError::runtime("the count is too large")
 }
 
-/// How many words a text has, by word.
+/// Returns how often each word occurs in a text.
 fn words(lua: &Lua, text: LuaString) -> LuaResult<LuaTable> {
     let counts = lua.create_table()?;
     for word in text.to_str()?.split_whitespace() {
@@ -39,12 +39,12 @@ fn words(lua: &Lua, text: LuaString) -> LuaResult<LuaTable> {
     Ok(counts)
 }
 
-/// Calls a function with each number up to `n`, and adds what it returns.
+/// Calls a function with each number up to `n` and returns the sum of its results.
 fn sum(_: &Lua, (n, f): (i64, LuaFunction)) -> LuaResult<i64> {
     (1..=n).try_fold(0i64, |sum, i| Ok(sum.wrapping_add(f.call::<i64>(i)?)))
 }
 
-/// Resumes a function until it ends; returns what it has yielded.
+/// Resumes a function as a coroutine until it ends; returns the values that it has yielded.
 fn yields(lua: &Lua, f: LuaFunction) -> LuaResult<Vec<LuaValue>> {
     let thread = lua.create_thread(f)?;
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! What maintainers of Perilune do every day, as a library: the checks of the repository
+//! The daily tasks of Perilune's maintainers, as a library: the checks of the repository
 //! ([`tidy`]), the lists of commands that the binary runs ([`task`]), and the order of the
 //! command's functions (`order`, on Linux).
 #![forbid(unsafe_code)]

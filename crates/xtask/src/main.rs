@@ -1,4 +1,4 @@
-//! `cargo xtask COMMAND`: what maintainers do every day.
+//! `cargo xtask COMMAND`: the daily tasks of maintainers.
 #![forbid(unsafe_code)]
 
 mod c_api;
@@ -99,13 +99,13 @@ fn order(_: &Path, _: Option<&Path>) -> bool {
     false
 }
 
-/// Returns the steps of these names; all of them for no name and for `all`.
+/// Returns the steps with these names; all steps if no name is given, and for `all`.
 fn chosen(steps: &[Step], names: &[String]) -> Vec<Step> {
     let all = names.is_empty() || names.iter().any(|n| n == "all");
     steps.iter().filter(|step| all || names.iter().any(|n| n == step.name)).copied().collect()
 }
 
-/// Checks the rules of the repository and prints what breaks them, and how much is exempt still.
+/// Checks the rules of the repository, and prints the violations and how many are still exempt.
 fn tidy(names: &[String]) -> bool {
     let tree = Tree::read();
     let mut passed = true;
@@ -115,7 +115,7 @@ fn tidy(names: &[String]) -> bool {
             println!("{error}");
         }
         for (part, complaints) in &report.exempt {
-            // Asked for by name, a rule shows what is exempt, too.
+            // A rule that was requested by name also shows what is exempt.
             if !names.is_empty() {
                 complaints.iter().for_each(|complaint| println!("(exempt) {complaint}"));
             }

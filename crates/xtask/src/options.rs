@@ -32,7 +32,7 @@ cargo xtask COMMAND
   suite DIR [--binary PATH] [-- OPTIONS]
                         PUC's own test suite, from the folder `testes` of a checkout of Lua";
 
-/// What to do.
+/// The command to run.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Command {
     Help,
@@ -55,17 +55,17 @@ pub(crate) enum Command {
 /// The command line.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Options {
-    /// What to do.
+    /// The command to run.
     pub(crate) command: Command,
-    /// Steps or rules that were named.
+    /// The steps or rules that were named.
     pub(crate) names: Vec<String>,
 }
 
 impl Options {
-    /// Reads the command line.
+    /// Parses the command line.
     ///
     /// # Errors
-    /// Returns an error for an unknown command or option and for a value that is no number.
+    /// Returns an error for an unknown command or option, and for a value that is not a number.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Options, lexopt::Error> {
         let name = match parser.next()? {
             Some(Value(name)) => name.string()?,
@@ -110,7 +110,7 @@ impl Options {
     }
 }
 
-/// The option `--binary PATH`, if it is there.
+/// Parses the option `--binary PATH`, if it is present.
 fn binary(parser: &mut lexopt::Parser) -> Result<Option<PathBuf>, lexopt::Error> {
     match parser.next()? {
         Some(Long("binary")) => Ok(Some(parser.value()?.into())),
@@ -166,7 +166,7 @@ fn order(parser: &mut lexopt::Parser) -> Result<Command, lexopt::Error> {
     Ok(Command::Order { binary: binary(parser)? })
 }
 
-/// Refuses names that are no rule or step of the command.
+/// Returns an error for names that are not rules or steps of the command.
 fn check_names(command: &Command, names: &[String]) -> Result<(), lexopt::Error> {
     use xtask::{task, tidy};
     let known: Vec<&str> = match command {

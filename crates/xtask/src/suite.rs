@@ -7,18 +7,18 @@ use std::time::Instant;
 
 use xtask::task;
 
-/// Variables that the files of the suite look at: user mode, no internals of PUC, no memory beyond
-/// some hundred megabytes, no messages about what is left out.
+/// The variables that the files of the suite read: user mode, no internals of PUC, no more than
+/// some hundred megabytes of memory, no messages about skipped tests.
 const USER_MODE: &str = "_U=true; _soft=true; _nomsg=true";
 
-/// Files that test the command itself, and return at once where `_port` is set.
+/// Files that test the command itself, and return at once if `_port` is set.
 const NOT_PORTABLE: [&str; 1] = ["main.lua"];
 
-/// Files that are left out: `heavy.lua` fills all memory.
+/// Files that are skipped: `heavy.lua` fills all memory.
 const LEFT_OUT: [&str; 1] = ["heavy.lua"];
 
-/// Returns the path of a binary, or of the release build, which it brings up to date; `None` if
-/// there is none.
+/// Returns the path of a binary, or of the release build after bringing it up to date; `None` if
+/// there is no binary.
 pub(crate) fn binary(root: &Path, binary: Option<&Path>) -> Option<PathBuf> {
     if let Some(path) = binary {
         let error = |e: &_| eprintln!("no binary there: {e}");

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// One command line: run from the root of the repository, it must succeed.
+/// One command line, which must succeed when it runs in the root of the repository.
 #[derive(Clone, Copy)]
 pub struct Step {
-    /// Name, for those that can be chosen one by one.
+    /// The step's name, for steps that can be chosen one by one.
     pub name: &'static str,
-    /// Program and arguments, separated by spaces.
+    /// The program and its arguments, separated by spaces.
     pub command: &'static str,
-    /// Variables of the environment.
+    /// Environment variables.
     pub variables: &'static [(&'static str, &'static str)],
-    /// What it is for, and how long it takes if that is more than minutes.
+    /// The step's purpose, and how long it takes if that is more than minutes.
     pub what: &'static str,
 }
 
@@ -46,7 +46,7 @@ const CLIPPY: Step = step(
     "clippy and the compiler's warnings",
 );
 
-/// Seconds to a few minutes: what one runs before each commit.
+/// The steps to run before each commit, which take seconds to a few minutes.
 pub const CHECK: &[Step] = &[
     FORMAT,
     CLIPPY,
@@ -67,10 +67,10 @@ pub const CHECK: &[Step] = &[
     ),
 ];
 
-/// Everything that has to pass before a change is merged.
+/// All steps that must pass before a change is merged.
 ///
-/// Most steps name the whole workspace, although they are about one crate: which features of their
-/// dependencies crates get depends on what is built together, and another choice would compile
+/// Most steps name the whole workspace although they are about one crate: the features of
+/// dependencies depend on which crates are built together, and another selection would compile
 /// Cranelift again.
 pub const FULL: &[Step] = &[
     FORMAT,
@@ -106,8 +106,8 @@ pub const FULL: &[Step] = &[
          -- --skip programs_in_",
         "the interface of the public crate with every feature: `send` takes other paths",
     )
-    // Hostile scripts take minutes and run without these features; some are enough here. The tests
-    // that are skipped fail each allocation of whole programs, below the public crate.
+    // Hostile scripts take minutes and run without these features; some are enough here. The
+    // skipped tests let each allocation of whole programs fail, below the public crate.
     .with(&[("PERILUNE_HOSTILE", "pcall")]),
     step(
         "all-features-doc",
@@ -124,14 +124,14 @@ const LOOM: Step = step(
 )
 .with(&[("RUSTFLAGS", "--cfg loom")]);
 
-/// Documentation for reading, private items included.
+/// Builds the documentation, private items included.
 pub const DOCS: &[Step] = &[step(
     "docs",
     "cargo doc --workspace --no-deps --document-private-items --locked",
     "target/doc",
 )];
 
-/// The C API as a shared library, for programs that are linked with PUC's.
+/// Builds the C API as a shared library, for programs that are linked with PUC's.
 pub const LIBRARY: &[Step] = &[
     step(
         "archive",
@@ -157,14 +157,14 @@ pub const LIBRARY: &[Step] = &[
     ),
 ];
 
-/// Rewrites what is generated and checked in.
+/// Rewrites the generated files that are checked in.
 pub const GENERATE: &[Step] = &[step(
     "handlers",
     "cargo run --locked -p perilune-stencil-gen",
     "the handlers of the interpreter, crates/interp/src/handlers",
 )];
 
-/// Rewrites every golden file from what the programs print now.
+/// Rewrites every golden file from the current output.
 pub const BLESS: &[Step] = &[
     step(
         "listings",
@@ -192,7 +192,7 @@ pub const BLESS: &[Step] = &[
     .with(&[("UPDATE_EXPECT", "1")]),
 ];
 
-/// What takes too long for every change, or needs a nightly toolchain.
+/// The steps that take too long for every change, or need a nightly toolchain.
 pub const NIGHTLY: &[Step] = &[
     step(
         "asan",
@@ -297,15 +297,15 @@ pub fn target(root: &Path) -> PathBuf {
 /// Returns a command that runs in the repository.
 ///
 /// # Panics
-/// Panics if there is no word in it.
+/// Panics if the command has no words.
 pub fn command<'a>(root: &Path, mut words: impl Iterator<Item = &'a str>) -> Command {
     let mut command = Command::new(words.next().expect("a program"));
-    // This program was built by a toolchain of its own choice; `cargo +nightly` chooses again.
+    // The variables of the toolchain that runs this program would override `cargo +nightly`.
     command.current_dir(root).env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").args(words);
     command
 }
 
-/// Runs a command to its end and says how long it took; returns whether it succeeded.
+/// Runs a command to its end and prints how long it took; returns whether it succeeded.
 pub fn finish(name: &str, mut command: Command) -> bool {
     let start = Instant::now();
     match command.status() {

@@ -1,4 +1,4 @@
-//! Programs of Debian that are linked with `liblua5.4.so.0`: they have to print the same with the
+//! Programs of Debian that are linked with `liblua5.4.so.0`. Their output must be the same with the
 //! library of this repository in its place.
 
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::{inputs, output, scratch, text, with_library};
 
-/// A program, the package that has it, and what prints its results.
+/// A program, the package that contains it, and the command that prints its results.
 struct Client {
     name: &'static str,
     package: &'static str,
@@ -24,7 +24,7 @@ const CLIENTS: [Client; 6] = [
     Client { name: "neomutt", package: "neomutt", run: neomutt },
 ];
 
-/// Where a program runs, and with which library.
+/// The folder in which a program runs, and the library that it uses.
 struct Surroundings<'a> {
     root: &'a Path,
     replaced: bool,
@@ -41,7 +41,7 @@ impl Surroundings<'_> {
         command
     }
 
-    /// Returns what a command has printed, without the lines that contain one of these texts.
+    /// Returns the output of a command without the lines that contain one of these texts.
     fn printed(&self, words: &str, varying: &[&str]) -> Option<String> {
         let text = text(&output(&mut self.command(words))?);
         let lines = text.lines().filter(|line| !varying.iter().any(|v| line.contains(v)));
@@ -49,7 +49,7 @@ impl Surroundings<'_> {
     }
 }
 
-/// A server, which is stopped when this is dropped.
+/// A server process, which is stopped when this value is dropped.
 struct Server(Child);
 
 impl Server {
@@ -60,7 +60,7 @@ impl Server {
         server
     }
 
-    /// Asks it to end, and waits.
+    /// Asks the server to end, and waits for it.
     fn stop(mut self) {
         let _ = Command::new("kill").arg(self.0.id().to_string()).status();
         let _ = self.0.wait();
@@ -143,7 +143,7 @@ fn neomutt(s: &Surroundings<'_>) -> Option<String> {
     Some(all)
 }
 
-/// Runs all programs with both libraries, and compares what they print.
+/// Runs all programs with both libraries, and compares their output.
 pub(super) fn run(root: &Path) -> bool {
     let mut passed = true;
     for client in &CLIENTS {

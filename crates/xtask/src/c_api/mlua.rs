@@ -1,5 +1,5 @@
-//! The tests of mlua, of the version that the repository depends on, built for the library of the
-//! system (`apt-get install liblua5.4-dev`) and run with both.
+//! The tests of mlua, in the version that the repository depends on. They are built for the library
+//! of the system (`apt-get install liblua5.4-dev`) and run with both libraries.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ use super::{output, text, with_library};
 
 const FEATURES: &str = "lua54 async serde macros anyhow userdata-wrappers";
 
-/// Returns the folder with the sources of mlua, from what cargo says of the dependencies.
+/// Returns the folder with the sources of mlua, as cargo's metadata of the dependencies gives it.
 pub(super) fn sources(root: &Path) -> Option<PathBuf> {
     let arguments = ["metadata", "--format-version", "1", "--locked"];
     let metadata = output(Command::new("cargo").current_dir(root).args(arguments))?;
@@ -24,7 +24,7 @@ pub(super) fn sources(root: &Path) -> Option<PathBuf> {
     Some(Path::new(paths.find(is_mlua)?).parent()?.to_owned())
 }
 
-/// Builds the tests; returns the programs.
+/// Builds the tests and returns the paths of the programs.
 fn build(root: &Path, folder: &Path) -> Option<Vec<PathBuf>> {
     let mut cargo = Command::new("cargo");
     cargo.current_dir(folder).args(["test", "--no-run", "--features", FEATURES]);
@@ -63,14 +63,15 @@ fn passed(folder: &Path, programs: &[PathBuf], library: Option<&Path>) -> Vec<St
     names
 }
 
-/// Runs the tests with both libraries; returns whether those that pass with PUC's pass with this
-/// one, too.
+/// Runs the tests with both libraries; returns whether those that pass with PUC's library also pass
+/// with this one.
 pub(super) fn run(root: &Path) -> bool {
     let Some(from) = sources(root) else {
         println!("the sources of mlua are not there (cargo fetch)");
         return false;
     };
-    // The registry's folder may not be written, and the tests belong to no workspace.
+    // The folder in the registry must not be written to, and the tests must not belong to a
+    // workspace.
     let folder = super::scratch(root, "mlua");
     let copied = Command::new("cp").arg("-r").arg(from.join(".")).arg(&folder).status();
     let workspace = || {

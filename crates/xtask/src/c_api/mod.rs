@@ -1,4 +1,4 @@
-//! Measures the C API with programs that are not of this repository: `cargo xtask c-api`.
+//! Tests and measures the C API with programs from outside of this repository: `cargo xtask c-api`.
 
 mod clients;
 mod luv;
@@ -12,7 +12,7 @@ use std::process::{Command, Output, Stdio};
 
 use xtask::task;
 
-/// What is run.
+/// The programs to run.
 #[derive(Debug, PartialEq)]
 pub(crate) enum What {
     /// Programs of Debian that are linked with `liblua5.4`.
@@ -29,7 +29,7 @@ pub(crate) enum What {
     Speed(Option<PathBuf>),
 }
 
-/// Runs it; returns whether all is as with PUC.
+/// Runs the programs; returns whether all results are the same as with PUC.
 pub(crate) fn run(root: &Path, what: &What) -> bool {
     let library = || task::run(root, task::LIBRARY);
     match what {
@@ -42,12 +42,12 @@ pub(crate) fn run(root: &Path, what: &What) -> bool {
     }
 }
 
-/// The folder with the inputs of these programs.
+/// Returns the folder with the inputs of these programs.
 fn inputs(root: &Path) -> PathBuf {
     root.join("crates/xtask/c_api")
 }
 
-/// Returns a folder for temporary files, which is empty.
+/// Returns an empty folder for temporary files.
 fn scratch(root: &Path, name: &str) -> PathBuf {
     let folder = task::target(root).join("c_api").join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -67,7 +67,7 @@ fn output(command: &mut Command) -> Option<Output> {
     command.stdin(Stdio::null()).output().ok()
 }
 
-/// Returns what a command has printed.
+/// Returns the output of a command as text.
 fn text(output: &Output) -> String {
     let streams = [&output.stdout[..], &output.stderr[..]].concat();
     String::from_utf8_lossy(&streams).into_owned()

@@ -1,12 +1,12 @@
-//! A module in Rust, with the crate mlua and its feature `module`: it is built, and a program that
-//! uses it has to print the same in `lua5.4` and in the command.
+//! A module in Rust, with the crate mlua and its feature `module`. It is built, and a program that
+//! uses it must print the same in `lua5.4` and in the command.
 
 use std::path::Path;
 use std::process::Command;
 
 use super::{inputs, output, scratch, text};
 
-/// The modes in which the command runs it, besides the default one.
+/// The modes in which the command runs the program, besides the default one.
 const MODES: [&str; 4] = ["--jit=off", "--mode=gc-stress", "--mode=chaos", "--mode=baseline-sync"];
 
 /// Writes the package of the module into a folder, with the version of mlua that the repository
@@ -25,7 +25,7 @@ fn package(root: &Path, folder: &Path) -> Option<()> {
     std::fs::write(folder.join("Cargo.toml"), manifest).ok()
 }
 
-/// Builds the module, and runs the program with it; returns whether all print the same.
+/// Builds the module and runs the program with it; returns whether all outputs are the same.
 pub(super) fn run(root: &Path, binary: Option<&Path>) -> bool {
     let Some(binary) = crate::suite::binary(root, binary) else { return false };
     let folder = scratch(root, "module");

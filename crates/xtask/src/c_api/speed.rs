@@ -1,14 +1,14 @@
-//! Modules of Debian and calls between C code and Lua, side by side with `lua5.4`.
+//! Modules of Debian and calls between C code and Lua, compared with `lua5.4`.
 
 use std::path::Path;
 use std::process::Command;
 
 use super::{inputs, output, scratch, text};
 
-/// Runs of each program, of which the fastest counts.
+/// The number of runs of each program, of which the fastest counts.
 const RUNS: usize = 3;
 
-/// Returns the seconds of each line that a program prints, the fastest of all runs.
+/// Returns the seconds that a program prints in each line, the fastest of all runs.
 fn seconds(program: &Path, file: &Path, library: &Path) -> Option<Vec<(String, f64)>> {
     let mut best: Vec<(String, f64)> = Vec::new();
     for _ in 0..RUNS {
@@ -35,7 +35,7 @@ fn seconds(program: &Path, file: &Path, library: &Path) -> Option<Vec<(String, f
     Some(best)
 }
 
-/// Prints how fast each is in PUC Lua and in the command; returns whether all could be run.
+/// Prints how fast each program is in PUC Lua and in the command; returns whether all could be run.
 pub(super) fn run(root: &Path, binary: Option<&Path>) -> bool {
     let Some(binary) = crate::suite::binary(root, binary) else { return false };
     let folder = scratch(root, "speed");

@@ -8,7 +8,7 @@ use xtask::task;
 
 use super::{inputs, output, scratch, text, with_library};
 
-/// The functions for which `ltests.c` needs nothing of its state: those whose definitions begin so.
+/// The beginnings of the definitions of those functions of `ltests.c` that need none of its state.
 const FUNCTIONS: [&str; 8] = [
     "static void setnameval",
     "static void badexit",
@@ -20,7 +20,8 @@ const FUNCTIONS: [&str; 8] = [
     "static int alloc_failnext",
 ];
 
-/// Lines of the files that are left out: the first one begins so, and so many are cut.
+/// Lines of the files that are left out: the file, the beginning of the first line, and the number
+/// of lines.
 const CUTS: [(&str, &str, usize); 8] = [
     // the state of PUC's collector and of its strings and stack
     ("api.lua", "  T.gcstate(\"atomic\")", 2),
@@ -32,7 +33,7 @@ const CUTS: [(&str, &str, usize); 8] = [
     ("api.lua", "  local res = T.testC([[rawcheckstack 500000; return 1]])", 2),
     // a state in 10 000 bytes
     ("api.lua", "  assert(T.checkpanic(\"newuserdata 20000\") == MEMERRMSG)", 1),
-    // memory in steps of 7 bytes: a megabyte is asked for at a time
+    // memory in steps of 7 bytes, while the engine allocates a megabyte at a time
     ("api.lua", "  testalloc(s, f)", 1),
 ];
 
@@ -59,7 +60,7 @@ fn append(to: &mut String, source: &str, first: &str, last: &str) -> Option<()> 
     None
 }
 
-/// Returns the text of the program.
+/// Returns the source text of the program.
 fn program(root: &Path, checkout: &Path) -> Option<String> {
     let read = |path: std::path::PathBuf| std::fs::read_to_string(path).ok();
     let tests = read(checkout.join("ltests.c"))?;
@@ -77,7 +78,7 @@ fn program(root: &Path, checkout: &Path) -> Option<String> {
     Some(all)
 }
 
-/// Returns a file of the suite without what is cut, and the number of these lines.
+/// Returns a file of the suite without the lines that are cut, and the number of those lines.
 fn cut(name: &str, source: &str) -> (String, usize) {
     let (mut all, mut left_out, mut skip) = (String::new(), 0, 0);
     for line in source.lines() {

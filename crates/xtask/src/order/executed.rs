@@ -1,4 +1,4 @@
-//! Which functions a program executes, found by breakpoints.
+//! Finds the functions that a program executes, with breakpoints.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -17,7 +17,7 @@ use super::Symbols;
 /// The instruction INT3.
 const BREAKPOINT: [u8; 1] = [0xCC];
 
-/// Stops itself, and becomes the program once it is traced.
+/// A shell script that stops itself, and becomes the program once it is traced.
 const LAUNCHER: &str = r#"kill -STOP $$; exec "$@""#;
 
 /// Runs a program and returns the functions that it executes, in the order of their first
@@ -61,12 +61,12 @@ pub(super) fn functions<'a>(
 struct Process {
     id: Pid,
     memory: File,
-    /// Where its binary begins.
+    /// The address at which its binary begins.
     base: u64,
 }
 
 impl Process {
-    /// Starts a program, which is stopped before its first instruction.
+    /// Starts a program that is stopped before its first instruction.
     fn start(program: &Path, arguments: &[&Path]) -> io::Result<Process> {
         let launcher = ["-c", LAUNCHER, "sh"];
         let mut command = Command::new("sh");
@@ -91,7 +91,7 @@ impl Process {
         Ok(Process { id, memory, base: base.ok_or(io::ErrorKind::InvalidData)? })
     }
 
-    /// Replaces a byte of the code; returns what was there.
+    /// Replaces a byte of the code and returns the previous one.
     fn exchange(&self, address: u64, new: [u8; 1]) -> io::Result<[u8; 1]> {
         let mut old = [0];
         self.memory.read_exact_at(&mut old, self.base + address)?;
@@ -99,8 +99,8 @@ impl Process {
         Ok(old)
     }
 
-    /// Takes a thread back to the function whose breakpoint it has hit, and removes that; returns
-    /// the function.
+    /// Moves a thread back to the start of the function whose breakpoint it has hit, removes the
+    /// breakpoint, and returns the function.
     fn pass<'a>(
         &self,
         thread: Pid,
@@ -110,7 +110,7 @@ impl Process {
         let mut registers = ptrace::getregs(thread)?;
         let at = (registers.rip - 1).wrapping_sub(self.base);
         let Ok(found) = original.binary_search_by_key(&at, |o| o.0) else { return Ok(None) };
-        // Other threads may have hit it, too.
+        // Other threads may have hit the same breakpoint.
         self.exchange(at, original[found].1)?;
         registers.rip -= 1;
         ptrace::setregs(thread, registers)?;

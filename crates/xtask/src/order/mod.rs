@@ -1,9 +1,9 @@
 //! The order of the functions of the `perilune` command in memory.
 //!
 //! The system maps 64 KB of a binary around each page that is touched, and all of it counts as
-//! resident, so functions that run should lie together. Those that the interpreter executes come
-//! first, then those that compiling adds, each in the order of how many of the large benchmark
-//! programs execute them.
+//! resident, so functions that run should lie together. Functions that run in the interpreter come
+//! first, then those that run only with the compiler. Each group is sorted by how many of the large
+//! benchmark programs execute a function.
 
 mod executed;
 
@@ -14,11 +14,11 @@ use std::{fs, io};
 
 use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
 
-/// The longest pattern for a symbol; longer names are cut.
+/// The length of the longest pattern for a symbol; longer names are cut.
 const WIDEST: usize = 86;
 
-/// Writes the linker script `crates/cli/layout/order.ld` from what the large benchmark programs
-/// execute in a release build; Linux on x86-64 only.
+/// Writes the linker script `crates/cli/layout/order.ld` from the functions that the large
+/// benchmark programs execute in a release build; Linux on x86-64 only.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read or written, if the binary has no symbols, or if
@@ -38,19 +38,19 @@ pub fn write(root: &Path, binary: &Path) -> io::Result<()> {
             }
         }
         let mut patterns: Vec<(String, usize)> = runs.into_iter().collect();
-        // Stable, so that the names of equally many programs stay in order.
+        // The sort is stable, so that functions of equally many programs stay in order.
         patterns.sort_by_key(|&(_, runs)| std::cmp::Reverse(runs));
         order.extend(patterns.into_iter().map(|(pattern, _)| pattern));
     }
     fs::write(root.join("crates/cli/layout/order.ld"), script(&order))
 }
 
-/// The functions of Rust code by their distance from the first address of the binary.
+/// The functions of Rust code, by their distance from the first address of the binary.
 type Symbols = BTreeMap<u64, String>;
 
 fn symbols(binary: &[u8]) -> io::Result<Symbols> {
     let file = object::File::parse(binary).map_err(io::Error::other)?;
-    // not 0 if the binary is linked for fixed addresses
+    // the base is not 0 if the binary is linked for fixed addresses
     let base = file.segments().map(|segment| segment.address()).min().unwrap_or_default();
     let functions = file.symbols().filter(|s| s.kind() == SymbolKind::Text && s.address() != 0);
     let symbols: Symbols = functions
@@ -63,8 +63,8 @@ fn symbols(binary: &[u8]) -> io::Result<Symbols> {
     Ok(symbols)
 }
 
-/// Returns the pattern of the linker for the section of a function. Hashes, which depend on the
-/// version of Rust and of the crate, match anything.
+/// Returns the linker's pattern for the section of a function. It matches any hashes, since those
+/// depend on the version of Rust and of the crate.
 fn pattern(symbol: &str) -> String {
     let mut name = symbol;
     if let Some((start, end)) = name.rsplit_once('.')
@@ -84,7 +84,7 @@ fn pattern(symbol: &str) -> String {
     pattern
 }
 
-/// Replaces the hash of each crate, `Cs` and a number of base 62, in a symbol of mangling v0.
+/// Replaces the hash of each crate, `Cs` and a number in base 62, in a symbol of mangling v0.
 fn without_crate_hashes(name: &str) -> String {
     let mut parts = name.split("Cs");
     let mut made = parts.next().unwrap_or_default().to_owned();
@@ -97,8 +97,8 @@ fn without_crate_hashes(name: &str) -> String {
     made
 }
 
-/// Returns the linker script for the handlers of the interpreter, which are in one section, and
-/// sections with these patterns; of equal ones the first counts.
+/// Returns the linker script for the handlers of the interpreter, which are in one section, and for
+/// the sections with these patterns; of equal patterns the first counts.
 fn script(order: &[String]) -> String {
     let mut script = String::from(
         "/* The order of the command's functions in memory; written by `cargo xtask order`. */\n\

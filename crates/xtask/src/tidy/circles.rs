@@ -6,7 +6,8 @@ use petgraph::graph::DiGraph;
 use super::modules::Imports;
 use super::tree::{Complaint, Tree};
 
-/// Files that may import each other: a pair reads as one piece, a larger circle does not.
+/// The number of files that may import each other: a pair can be read as one unit, a larger circle
+/// cannot.
 const MAX_FILES: usize = 2;
 
 /// No circle of imports spans more than [`MAX_FILES`] files.
@@ -43,7 +44,7 @@ mod tests {
     use super::super::tree::{File, Tree};
     use super::circles_of;
 
-    /// Returns the complaints about a crate of these files.
+    /// Returns the complaints about a crate that consists of these files.
     fn check(files: &[(&str, &str)]) -> Vec<String> {
         let file = |(path, text): &(&str, &str)| File {
             path: format!("crates/x/src/{path}"),

@@ -1,4 +1,4 @@
-//! The list of crates in `docs/architecture.md` against the manifests.
+//! Compares the list of crates in `docs/architecture.md` with the manifests.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::tree::{Complaint, Tree};
 /// The document with the list.
 const DOCUMENT: &str = "docs/architecture.md";
 
-/// The section lists every crate, and each with the dependencies of its manifest.
+/// The section lists every crate with the dependencies of its manifest.
 pub(super) fn documented(tree: &Tree) -> Vec<Complaint> {
     let mut documented = BTreeSet::new();
     let mut complaints = Vec::new();
@@ -38,10 +38,10 @@ pub(super) fn documented(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-/// Returns the names of the dependencies of a manifest, those of single targets included.
+/// Returns the names of the dependencies of a manifest, including those for single targets.
 ///
 /// # Panics
-/// Panics if the manifest is not one.
+/// Panics if the text is not a manifest.
 fn names(manifest: &str) -> BTreeSet<String> {
     let manifest: Table = manifest.parse().expect("a manifest is TOML");
     let targets = manifest.get("target").and_then(Value::as_table);

@@ -1,4 +1,5 @@
-//! What the documents name exists: paths, items of the sources, constants and variables.
+//! Checks that what the documents name exists: paths, items of the sources, constants and
+//! variables.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use super::tree::{Complaint, File, Tree};
 /// Beginnings of words that are paths.
 const PATHS: [&str; 5] = ["crates/", "docs/", "lang-tests/", ".ci/", ".cargo/"];
 
-/// Documents whose names of types and functions are those of the sources.
+/// Documents in which names of types and functions must exist in the sources.
 const ABOUT_THE_SOURCES: [&str; 2] = ["docs/architecture.md", "docs/unsafe.md"];
 
 /// Abbreviations and names in capitals that are not items of the project.
@@ -19,7 +20,7 @@ const FOREIGN_CAPITALS: &str = "\
     PRIVATE_EXPEDITED PRIVATE_EXPEDITED_SYNC_CORE PUC RAII README REPL RFC RSS \
     RUSTFLAGS SAFETY SIGABRT SIGINT SIGKILL SIGSEGV SIGTERM SSA TERM TOML TSAN URL UTF XML";
 
-/// Headings are lines of their own, with an empty line on both sides.
+/// Headings are on their own lines, with an empty line on both sides.
 pub(super) fn headings(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for document in tree.documents() {
@@ -30,8 +31,8 @@ pub(super) fn headings(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-/// Returns the lines with a heading that Markdown does not show as one, or that runs into the text
-/// beside it; code blocks are left out.
+/// Returns the lines with a heading that Markdown does not show as one, or that runs into the
+/// adjacent text; code blocks are skipped.
 fn misplaced_headings(text: &str) -> Vec<(usize, &'static str)> {
     let lines: Vec<&str> = text.lines().collect();
     let is_empty = |n: Option<usize>| n.and_then(|n| lines.get(n)).is_none_or(|l| l.is_empty());
@@ -72,7 +73,7 @@ pub(super) fn paths(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-/// Names of types and functions in [`ABOUT_THE_SOURCES`] are those of the sources.
+/// Names of types and functions in [`ABOUT_THE_SOURCES`] exist in the sources.
 pub(super) fn items(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for document in ABOUT_THE_SOURCES {
@@ -93,8 +94,8 @@ pub(super) fn items(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-/// Names in capitals are constants, flags, variants, or text of the sources: opcodes, variables of
-/// the environment.
+/// Names in capitals are constants, flags, variants, or text of the sources, such as opcodes and
+/// environment variables.
 pub(super) fn capitals(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     let mut known = BTreeMap::new();
@@ -111,7 +112,7 @@ pub(super) fn capitals(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-/// Returns the words in capitals of a text with their lines; code blocks are left out.
+/// Returns the words in capitals of a text with their lines; code blocks are skipped.
 fn capitals_in(text: &str) -> Vec<(usize, String)> {
     let mut in_block = false;
     let mut words = Vec::new();
@@ -123,7 +124,7 @@ fn capitals_in(text: &str) -> Vec<(usize, String)> {
             continue;
         }
         let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        // In `--option VALUE` the value is no name.
+        // In `--option VALUE`, the value is not a name.
         let pieces = line.split('`').filter(|p| !p.starts_with('-') && !p.starts_with("cargo"));
         let capitals =
             pieces.flat_map(|piece| piece.split(|c| !part(c))).filter(|w| is_capitals(w));

@@ -1,14 +1,14 @@
-//! Rules that do not hold everywhere yet: which rule, in which part of the tree.
+//! Exemptions from rules that do not hold everywhere yet: which rule, in which part of the tree.
 //!
-//! The lists only shrink. A part that breaks no rule any more is named by `cargo xtask tidy`, and
-//! is then taken off its list.
+//! The lists only shrink. `cargo xtask tidy` names a part that no longer breaks a rule, which is
+//! then removed from the list.
 
 use super::tree::Complaint;
 
-/// Parts of the tree that a rule does not hold for yet: beginnings of paths.
+/// The parts of the tree in which a rule does not hold yet, as beginnings of paths.
 const EXEMPT: &[(&str, &[&str])] = &[];
 
-/// What one rule found.
+/// The findings of one rule.
 pub struct Report {
     /// Violations that fail the check.
     pub errors: Vec<Complaint>,

@@ -29,8 +29,8 @@ pub(super) fn is_item(word: &str) -> bool {
     (camel || word.contains("::") || is_snake(word)) && !FOREIGN.contains(&word)
 }
 
-/// Returns whether the word is a constant, a variable of the environment or the like: capitals,
-/// digits and underscores, of at least three characters.
+/// Returns whether the word looks like a constant or environment variable: at least three capitals,
+/// digits and underscores.
 pub(super) fn is_capitals(word: &str) -> bool {
     let allowed = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     word.len() >= 3
@@ -38,8 +38,8 @@ pub(super) fn is_capitals(word: &str) -> bool {
         && word.chars().all(allowed)
 }
 
-/// Returns whether the text defines an item of this name, or with `member` also a field, a variant
-/// or a method.
+/// Returns whether the text defines an item with this name or, with `member`, a field, a variant or
+/// a method.
 pub(super) fn defines(text: &str, name: &str, member: bool) -> bool {
     text.lines().map(|l| super::markdown::code(l).trim_start()).any(|line| {
         let Some(at) = find_word(line, name) else { return false };
@@ -47,12 +47,12 @@ pub(super) fn defines(text: &str, name: &str, member: bool) -> bool {
         let item = KEYWORDS.iter().any(|k| before.ends_with(k));
         let declared = before.is_empty() || before.starts_with("pub");
         item || member && declared && after.starts_with([':', ',', '(', ' ', ';'])
-            // the types that a macro makes from a list
+            // the types that a macro defines from a list
             || before.is_empty() && after == ";"
     })
 }
 
-/// Returns where a name stands as a whole word.
+/// Returns the offset of a name as a whole word.
 pub(super) fn find_word(line: &str, name: &str) -> Option<usize> {
     let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     line.match_indices(name)

@@ -1,6 +1,6 @@
 //! Reading Markdown as far as the rules need it.
 
-/// Returns the pieces of a text between backticks, with the line of each; code blocks are left out.
+/// Returns the pieces of a text between backticks, with the line of each; code blocks are skipped.
 pub(super) fn quoted(text: &str) -> Vec<(usize, String)> {
     let mut in_block = false;
     let mut words = Vec::new();
@@ -22,7 +22,7 @@ pub(super) fn quoted(text: &str) -> Vec<(usize, String)> {
     words
 }
 
-/// Returns the lines of a section, from its heading to the next of the same or a higher level.
+/// Returns the lines of a section, from its heading to the next one of the same or a higher level.
 ///
 /// # Panics
 /// Panics if no heading is `heading`.
@@ -37,7 +37,7 @@ pub(super) fn section(text: &str, heading: &str) -> String {
     lines.take_while(inside).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a line of Rust without its comment; strings are not looked into.
+/// Returns a line of Rust without its comment; string literals are not recognized.
 pub(super) fn code(line: &str) -> &str {
     line.split("//").next().unwrap_or("")
 }

@@ -2,7 +2,7 @@
 //! the documents state about the sources.
 //!
 //! A rule is a function from the [`Tree`] to its [`Complaint`]s. To add one, write the function and
-//! list it in [`RULES`]; it then runs in `cargo xtask tidy` and as a test of its own.
+//! list it in [`RULES`]; it then runs in `cargo xtask tidy` and as a separate test.
 
 mod circles;
 mod dependencies;

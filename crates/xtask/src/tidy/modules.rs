@@ -2,8 +2,8 @@
 //!
 //! An import is a path that leads to an item of another file: in a `use`, in an expression, in a
 //! type, or in the tokens of a macro. A path through a re-export leads to the file that defines the
-//! item, so a module that only hands names on is not imported. Tests are left out. What a module
-//! takes from a module that contains it is no import: it stands inside that module.
+//! item, so a module that only re-exports names is not imported. Tests are skipped. A module's use
+//! of items of a module that contains it is not an import, since it is inside that module.
 //!
 //! Paths are resolved by name alone, without types: methods and associated items count for the type
 //! that they are named through, and calls `value.method()` not at all.
@@ -18,35 +18,36 @@ use super::tree::{File, Tree};
 /// A path of names, from the root of the crate where it is that of a module.
 type Names = Vec<String>;
 
-/// Questions that were asked while one is answered.
+/// The queries that are in progress.
 type Asked = BTreeSet<(Names, Names)>;
 
-/// Re-exports and globs that one path is followed through; the sources need fewer than ten.
+/// The number of re-exports and globs through which one path is followed; the sources need fewer
+/// than ten.
 const MAX_STEPS: usize = 30;
 
-/// What a name stands for in a module.
+/// The meaning of a name in a module.
 enum Meaning {
-    /// A module inside.
+    /// A module inside the module.
     Module(Names),
-    /// An item that is defined here.
+    /// An item that is defined in the module.
     Item,
-    /// What the path leads to.
+    /// The item or module to which the path leads.
     Use(Names),
 }
 
 /// A module.
 struct Module {
-    /// Number of the file that it is in.
+    /// The number of the file that contains the module.
     file: usize,
     names: BTreeMap<String, Meaning>,
     globs: Vec<Names>,
 }
 
-/// Which files of a crate import from which.
+/// The imports among the files of a crate.
 pub(super) struct Imports {
-    /// Paths of the files.
+    /// The paths of the files.
     pub(super) files: Vec<String>,
-    /// Pairs of numbers of files, the one that imports first, with the names that it takes.
+    /// Pairs of file numbers, the importing file first, with the names that it imports.
     pub(super) edges: BTreeMap<(usize, usize), BTreeSet<String>>,
 }
 
@@ -54,7 +55,7 @@ impl Imports {
     /// Reads the imports of the crate in the folder `crates/NAME`.
     ///
     /// # Panics
-    /// Panics if a file is no Rust; the compiler would have refused it.
+    /// Panics if a file is not valid Rust; the compiler would have refused it.
     pub(super) fn of_crate(tree: &Tree, name: &str) -> Imports {
         let folder = format!("crates/{name}/src/");
         let sources = tree.rust().filter(|f| f.path.starts_with(&folder) && !f.is_test());
@@ -84,7 +85,7 @@ impl Imports {
     }
 }
 
-/// Returns the path of the module that a file is, given its path below `src`.
+/// Returns the path of the module in a file, given the file's path below `src`.
 fn module_of(path: &str) -> Names {
     let mut names: Names = path.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
     if matches!(names.last().map(String::as_str), Some("mod" | "lib" | "main")) {
@@ -93,15 +94,15 @@ fn module_of(path: &str) -> Names {
     names
 }
 
-/// What a walk through the files of a crate has found.
+/// The findings of a walk through the files of a crate.
 #[derive(Default)]
 struct Found {
     modules: BTreeMap<Names, Module>,
-    /// Paths that code names, with the modules in which it does.
+    /// The paths that code names, with the modules in which it names them.
     paths: BTreeSet<(Names, Names)>,
-    /// Number of the file that is walked.
+    /// The number of the file that is being walked.
     file: usize,
-    /// Module that is walked.
+    /// The module that is being walked.
     module: Names,
 }
 
@@ -122,7 +123,7 @@ impl Found {
         module.names.insert(name.to_string(), meaning);
     }
 
-    /// Records what a `use` brings in. One that hands names on imports nothing itself.
+    /// Records the names of a `use` declaration. A re-export imports nothing itself.
     fn import(&mut self, tree: &syn::UseTree, path: &mut Names, hands_on: bool) {
         match tree {
             syn::UseTree::Path(p) => {
@@ -191,10 +192,10 @@ impl Found {
         }
     }
 
-    /// Returns the module that defines what the path leads to, read in the module `from`. `asked`
-    /// has the questions that this one is part of: re-exports may lead in a circle.
+    /// Returns the module that defines the item to which the path leads from the module `from`.
+    /// `asked` contains the queries in progress, since re-exports may form a circle.
     fn resolve(&self, from: &Names, path: &[String], asked: &mut Asked) -> Option<Names> {
-        // A name that is no module's comes back through each glob, with a longer path.
+        // A name that does not exist in a module comes back through each glob with a longer path.
         let is_new = asked.insert((from.clone(), path.to_vec()));
         if !is_new || asked.len() > MAX_STEPS {
             return None;
@@ -213,7 +214,7 @@ impl Found {
                 (_, module) => match module.names.get(name) {
                     Some(Meaning::Module(inner)) => at = inner.clone(),
                     Some(Meaning::Item) => return Some(at),
-                    // `use memchr::memchr;`: the first name is that of another crate.
+                    // `use memchr::memchr;`: the first name is the name of another crate.
                     Some(Meaning::Use(target)) if target.first() == Some(name) => return None,
                     Some(Meaning::Use(target)) => {
                         let path: Names = target.iter().chain(after).cloned().collect();
@@ -229,7 +230,7 @@ impl Found {
             }
             rest = after;
         }
-        // A module was named, and nothing in it.
+        // The path names a module and no item in it.
         None
     }
 }

@@ -1,10 +1,10 @@
-//! Headers, lengths and widths of files, and what may lie at the top level.
+//! Rules about headers, lengths and widths of files, and about the top level of the repository.
 
 use std::fs;
 
 use super::tree::{Complaint, Tree};
 
-/// What may lie at the top level, besides what git does not track.
+/// The names that may exist at the top level, besides those that git does not track.
 const TOP_LEVEL: [&str; 16] = [
     ".cargo",
     ".ci",
@@ -24,16 +24,16 @@ const TOP_LEVEL: [&str; 16] = [
     "target",
 ];
 
-/// Lines of the longest file.
+/// The maximum number of lines of a file.
 const MAX_LINES: usize = 1000;
 
-/// Columns of the widest line, in characters.
+/// The maximum width of a line, in characters.
 const MAX_WIDTH: usize = 100;
 
 /// Beginnings of lines that hold the expected output of a Lua program, which cannot be broken.
 const EXPECTED_OUTPUT: [&str; 2] = ["--|", "--!"];
 
-/// Every Rust file opens with a comment that says what it is.
+/// Every Rust file begins with a comment that says what it contains.
 pub(super) fn headers(tree: &Tree) -> Vec<Complaint> {
     tree.rust()
         .filter(|file| !file.text.starts_with("//! "))
@@ -69,7 +69,7 @@ pub(super) fn wide_lines(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-/// The top level holds what [`TOP_LEVEL`] lists and nothing else.
+/// The top level contains only what [`TOP_LEVEL`] lists.
 pub(super) fn top_level(tree: &Tree) -> Vec<Complaint> {
     fs::read_dir(&tree.root)
         .expect("the repository is there")

@@ -1,12 +1,12 @@
-//! Words that the project does not use, each with the field's word for it.
+//! Words that the project does not use, each with the standard term for it.
 //!
 //! `docs/glossary.md` has the terms themselves. The rule looks at Rust sources, Markdown and
 //! manifests: names, comments and messages alike.
 
 use super::tree::{Complaint, Tree};
 
-/// A word or phrase to avoid, in lower case, and what to write. An underscore in an identifier and
-/// the change of case inside one separate words, so `TypeGuess` contains "guess".
+/// Words or phrases to avoid, in lower case, each with what to write instead. Underscores and
+/// changes of case separate the words of an identifier, so `TypeGuess` contains "guess".
 const TERMS: &[(&str, &str)] = &[
     ("anew", "again"),
     ("come together", "say what happens: merge, meet"),
@@ -35,7 +35,8 @@ const TERMS: &[(&str, &str)] = &[
     ("whoever", "the thread, the caller, the code that"),
 ];
 
-/// Words that are wrong for one meaning only, which the rule recognises by the words next to them.
+/// Phrases with a word that is wrong in one of its meanings only; the rule recognizes that meaning
+/// by the words next to it.
 const BEHIND: [&str; 6] = [
     "behind it",
     "behind the call",

@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders that hold nothing of the project's own.
+/// Folders that contain nothing of the project itself.
 const SKIPPED: [&str; 2] = [".git", "target"];
 
 /// Extensions of the files that the rules look at.
@@ -12,9 +12,9 @@ const EXTENSIONS: [&str; 4] = ["rs", "md", "toml", "lua"];
 
 /// A text file of the repository.
 pub struct File {
-    /// Path from the root of the repository, with `/` between its parts.
+    /// The path from the root of the repository, with `/` between its parts.
     pub path: String,
-    /// Contents.
+    /// The contents of the file.
     pub text: String,
 }
 
@@ -24,8 +24,8 @@ impl File {
         Path::new(&self.path).extension().is_some_and(|e| e == extension)
     }
 
-    /// Returns whether this is a file of tests, where a test's own comment may speak for the
-    /// unsafe blocks in it.
+    /// Returns whether this is a file of tests, in which the comment of a test may cover the unsafe
+    /// blocks in it.
     pub fn is_test(&self) -> bool {
         self.path.contains("/tests/") || self.path.ends_with("/tests.rs")
     }
@@ -33,7 +33,7 @@ impl File {
 
 /// The repository: its root and its text files, sorted by path.
 pub struct Tree {
-    /// Folder of the work tree.
+    /// The folder of the work tree.
     pub root: PathBuf,
     /// The files.
     pub files: Vec<File>,
@@ -44,7 +44,7 @@ impl Tree {
     ///
     /// # Panics
     /// Panics if a folder or a file cannot be read, or if a text file is not UTF-8 (Lua files that
-    /// are not are read with replacement characters: some test bytes that no text holds).
+    /// are not UTF-8 are read with replacement characters, since some test such bytes).
     pub fn read() -> Tree {
         let root = crate::root();
         let mut files = Vec::new();
@@ -63,10 +63,10 @@ impl Tree {
         self.files.iter().filter(|f| f.has_extension("md"))
     }
 
-    /// Returns the text of a file that every tree has.
+    /// Returns the text of a file that exists in every tree.
     ///
     /// # Panics
-    /// Panics if there is none of that path.
+    /// Panics if there is no file with that path.
     pub fn text(&self, path: &str) -> &str {
         let file = self.files.iter().find(|f| f.path == path);
         &file.unwrap_or_else(|| panic!("{path} is missing")).text
@@ -107,9 +107,9 @@ fn read_folder(root: &Path, folder: &Path, files: &mut Vec<File>) {
 
 /// A violation of a rule.
 pub struct Complaint {
-    /// File that it is about, from the root of the repository.
+    /// The file that the complaint is about, from the root of the repository.
     pub path: String,
-    /// Line, from 1, where it is about one.
+    /// The line, counted from 1, if the complaint is about one line.
     pub line: Option<usize>,
     /// What is wrong.
     pub what: String,

@@ -1,4 +1,4 @@
-//! Unsafe code: where it may be, and what must be written next to it.
+//! Rules about unsafe code: where it may be, and the comments that it needs.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,11 @@ const SAFE_CRATES: [&str; 8] =
 /// The document with the invariants and the inventory.
 const DOCUMENT: &str = "docs/unsafe.md";
 
-/// What opens unsafe code.
+/// The texts that begin unsafe code.
 const OPENINGS: [&str; 4] = ["unsafe {", "unsafe fn", "unsafe impl", "unsafe trait"];
 
-/// This file and the rules' tests, which hold the words that they look for.
+/// Returns whether this is the file of a rule or of its tests, which contain the words that they
+/// look for.
 fn is_rule(file: &File) -> bool {
     file.path.starts_with("crates/xtask/src/tidy/")
 }
@@ -33,8 +34,8 @@ pub(super) fn forbidden(tree: &Tree) -> Vec<Complaint> {
         .collect()
 }
 
-/// Every `unsafe` block and impl has a `SAFETY` comment on its line, in the three above, or in the
-/// comment that ends above it.
+/// Every `unsafe` block and impl has a `SAFETY` comment on its line, on one of the three lines
+/// above, or in the comment that ends above it.
 pub(super) fn reasons(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for file in tree.rust().filter(|file| !file.is_test() && !is_rule(file)) {
@@ -54,7 +55,8 @@ pub(super) fn reasons(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-/// A public unsafe function states its contract, or the document states that of its module.
+/// Every public unsafe function states its contract, or the document states the contract of its
+/// module.
 pub(super) fn contracts(tree: &Tree) -> Vec<Complaint> {
     let modules = section(tree.text(DOCUMENT), "## Modules with one contract");
     let modules: Vec<String> =
@@ -84,7 +86,7 @@ pub(super) fn contracts(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-/// Unsafe code lies where the inventory says, and everywhere that it says.
+/// Unsafe code exists in the places that the inventory lists, and only there.
 pub(super) fn inventory(tree: &Tree) -> Vec<Complaint> {
     let listed: BTreeSet<String> = quoted(&section(tree.text(DOCUMENT), "## Inventory"))
         .into_iter()
