@@ -1,7 +1,7 @@
-//! Writes compiled functions as assembly: bytes with a listing beside them, jumps and references by
-//! label, and unwind data.
+//! Writes compiled functions as assembly: bytes with a listing next to them, jumps and references
+//! by label, and unwind data.
 //!
-//! What of a native frame a function does not need is removed (`crate::frame`).
+//! The parts of a native frame that a function does not need are removed (`crate::frame`).
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -15,11 +15,11 @@ use crate::symbol::Symbol;
 
 /// An assembled function.
 pub(crate) struct Assembled {
-    /// The text.
+    /// The text of the function.
     pub(crate) text: String,
-    /// Number of instructions.
+    /// The number of instructions.
     pub(crate) count: usize,
-    /// Whether it makes a native frame.
+    /// Whether the function creates a native frame.
     pub(crate) has_frame: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn assemble(symbol: Symbol, code: &Compiled) -> Result<Assembled, Str
 
     let mut out = String::new();
     let mut count = 0;
-    // Those that are executed most begin at a cache line.
+    // The most frequently executed functions begin at a cache line.
     let align = if matches!(symbol, Symbol::Handler(_, 0)) { 6 } else { 4 };
     writeln!(
         out,
@@ -106,13 +106,13 @@ pub(crate) fn is_branch(i: &Instruction) -> bool {
     i.op0_kind() == OpKind::NearBranch64 && i.mnemonic() != Mnemonic::Call
 }
 
-/// Returns what an instruction refers to.
+/// Returns the symbol to which an instruction refers.
 pub(crate) fn reference(code: &Compiled, i: &Instruction) -> Option<Symbol> {
     let place = (i.next_ip() as usize).checked_sub(4)?;
     code.references.iter().find(|r| r.at == place).map(|r| r.to)
 }
 
-/// Writes an instruction: as text if it has a label in it, else as bytes.
+/// Writes an instruction: as text if it contains a label, otherwise as bytes.
 fn write_instruction(
     out: &mut String,
     label: &str,

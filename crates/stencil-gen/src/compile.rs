@@ -19,7 +19,7 @@ use crate::symbol::Symbol;
 pub(crate) struct Reference {
     /// The position of its four bytes.
     pub(crate) at: usize,
-    /// What is referred to.
+    /// The symbol that is referred to.
     pub(crate) to: Symbol,
 }
 
@@ -27,13 +27,14 @@ pub(crate) struct Reference {
 pub(crate) struct Compiled {
     /// The bytes.
     pub(crate) bytes: Vec<u8>,
-    /// The references.
+    /// The references to other functions.
     pub(crate) references: Vec<Reference>,
-    /// Ranges of bytes with a source location, ascending, and whether they are cold.
+    /// The ranges of bytes with a source location, in ascending order, and whether they are cold.
     pub(crate) places: Vec<(Range<usize>, bool)>,
 }
 
-/// Returns the compiler: for any processor with the instruction set, and the same on every host.
+/// Returns the compiler. Its code is for any processor with the instruction set, and is the same on
+/// every host.
 pub(crate) fn compiler() -> Result<OwnedTargetIsa, String> {
     let mut flags = settings::builder();
     let options = [
@@ -57,7 +58,7 @@ pub(crate) fn compile(isa: &OwnedTargetIsa, symbol: Symbol) -> Result<Compiled, 
     compile_function(isa, &symbol.label(), |func| build(func, symbol, isa))
 }
 
-/// Compiles what `build` makes.
+/// Compiles the function that `build` creates.
 pub(crate) fn compile_function(
     isa: &OwnedTargetIsa,
     label: &str,
@@ -100,7 +101,7 @@ fn build(func: &mut Function, symbol: Symbol, isa: &OwnedTargetIsa) {
     let mut e = Emitter::new(b, handler, define);
     match symbol {
         Symbol::Handler(op, part) => define(&mut e, op, part),
-        // The loop finds the instruction that it executes at the position.
+        // The loop finds the instruction to execute at the stored position.
         Symbol::Step(f) => call_and_reload(&mut e, i64::from(f == Runtime::Single), f),
         Symbol::Poll => call_and_reload(&mut e, 0, Runtime::Poll),
         Symbol::Continue => e.form.continue_on_top(&mut e.b),

@@ -1,9 +1,9 @@
-//! Makes stencils of compiled functions: finds the holes, splits code that is rarely executed from
-//! the rest, and encodes both.
+//! Creates stencils from compiled functions: finds the holes, splits code that is rarely executed
+//! from the rest, and encodes both.
 //!
-//! A function is compiled with the numbers that stand for its holes, and again for each kind of
-//! hole with another number. The instructions in which a displacement or an immediate has changed
-//! by the same amount have the hole, and nothing else may have changed.
+//! A function is compiled with numbers in place of its holes, and again for each kind of hole with
+//! a different number. The instructions in which a displacement or an immediate has changed by the
+//! same amount contain the hole, and nothing else may have changed.
 
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, ConstantOffsets, Formatter, Instruction, InstructionBlock,
@@ -17,10 +17,10 @@ use crate::frame::without_frame;
 use crate::stencil::Hole;
 use crate::symbol::{JUMPS, Symbol};
 
-/// What four bytes of a stencil are.
+/// The content of four bytes of a stencil.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Patch {
-    /// A number, plus what is there.
+    /// A number, to which the addend is added.
     Hole(Hole),
     /// The distance to the code of another instruction.
     Jump(Jump),
@@ -30,14 +30,14 @@ pub(crate) enum Patch {
     Hot,
 }
 
-/// Four bytes that are to be filled.
+/// Four bytes that are filled later.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
-    /// Where they are.
+    /// The offset of the bytes.
     pub(crate) at: usize,
-    /// What they are.
+    /// The content of the bytes.
     pub(crate) patch: Patch,
-    /// What is added to a number, or the offset to which a distance leads.
+    /// The value that is added to a number, or the offset to which a distance leads.
     pub(crate) addend: i32,
 }
 
@@ -52,17 +52,17 @@ pub(crate) struct Part {
 
 /// A finished stencil.
 pub(crate) struct Extracted {
-    /// What is executed often.
+    /// The code that is executed often.
     pub(crate) hot: Part,
-    /// What is not.
+    /// The code that is rarely executed.
     pub(crate) cold: Part,
 }
 
-/// By how much numbers are raised.
+/// The amounts by which numbers are raised.
 pub(crate) const RAISES: [i32; 2] = [0x40, 0x1230];
-/// Where cold parts are while they are encoded: farther than a short jump reaches.
+/// The address of cold parts while they are encoded, farther than a short jump reaches.
 const COLD_AT: u64 = 0x1000_0000;
-/// Where the code of other instructions is.
+/// The address of the code of other instructions while a stencil is encoded.
 const TARGETS_AT: u64 = 0x2000_0000;
 const TARGET_SIZE: u64 = 0x10_0000;
 
@@ -73,8 +73,9 @@ struct Holes {
     immediate: Option<(Hole, i32)>,
 }
 
-/// Makes a stencil of what `compile` makes with a hole raised. The answer is `None` if the code
-/// needs a native frame. If `falls`, the code of the next instruction follows.
+/// Creates a stencil from the function that `compile` compiles, with the number of a hole raised.
+/// Returns `None` if the code needs a native frame. If `falls`, the code of the next instruction
+/// follows.
 pub(crate) fn extract(
     label: &str,
     falls: bool,
@@ -97,7 +98,7 @@ pub(crate) fn extract(
         }
     }
 
-    // Jumps to what was removed lead to what follows it.
+    // Jumps to removed instructions lead to the instruction that follows.
     let starts: Vec<u64> = list.iter().map(Instruction::ip).collect();
     for i in list.iter_mut().filter(|i| is_branch(i) && reference(&code, i).is_none()) {
         let target = i.near_branch_target();
@@ -117,7 +118,7 @@ pub(crate) fn extract(
                 i.set_near_branch64(TARGETS_AT + jump as u64 * TARGET_SIZE);
             }
             Some(other) => return Err(format!("{label}: a reference to {}", other.label())),
-            // to what is left out
+            // a branch to the jump that is left out
             None if is_branch(i) && dropped && i.near_branch_target() == dropped_at => {
                 i.set_near_branch64(TARGETS_AT + Jump::Next as u64 * TARGET_SIZE);
             }
@@ -239,7 +240,7 @@ fn place_holes(
     Some(())
 }
 
-/// Notes a branch out of the part, whose distance is the last four bytes before `end`.
+/// Records a branch out of the part, whose distance is the last four bytes before `end`.
 fn place_branch(part: &mut Part, rip: u64, end: usize, i: &Instruction, cold_from: u64) {
     if !is_branch(i) {
         return;

@@ -1,9 +1,9 @@
 //! The native frames of compiled functions.
 //!
-//! The registers that functions overwrite are saved where the interpreter is entered, and one that
-//! calls nothing needs no native frame. Cranelift always saves registers, and makes a frame in
-//! functions with tail calls; what does both is found here, to be removed. The frame stays if there
-//! is a call in the function or a value is spilled.
+//! The registers that functions overwrite are saved where the interpreter is entered, so a function
+//! without calls needs no native frame. Cranelift always saves registers, and creates a frame in
+//! functions with tail calls. This module finds the instructions that do so, which are then
+//! removed. The frame stays if the function contains a call or spills a value.
 
 use std::collections::BTreeSet;
 
@@ -19,8 +19,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Vec<Instruction> {
     Decoder::with_ip(64, bytes, 0, DecoderOptions::NONE).iter().collect()
 }
 
-/// Returns whether the instruction at `at` is one of the two of an epilogue, given where
-/// instructions begin.
+/// Returns whether the instruction at `at` is one of the two instructions of an epilogue. `starts`
+/// are the addresses at which instructions begin.
 pub(crate) fn is_epilogue(bytes: &[u8], starts: &BTreeSet<u64>, at: usize) -> bool {
     [0, 3].into_iter().any(|back| {
         at.checked_sub(back).is_some_and(|start| {
@@ -29,7 +29,7 @@ pub(crate) fn is_epilogue(bytes: &[u8], starts: &BTreeSet<u64>, at: usize) -> bo
     })
 }
 
-/// Returns the instructions of a function but for those of its frame; `None` if it needs that.
+/// Returns the instructions of a function except those of its frame; `None` if it needs the frame.
 pub(crate) fn without_frame(bytes: &[u8]) -> Option<Vec<Instruction>> {
     let list = decode(bytes);
     let calls = list.iter().any(|i| i.mnemonic() == Mnemonic::Call);
@@ -45,12 +45,12 @@ pub(crate) fn without_frame(bytes: &[u8]) -> Option<Vec<Instruction>> {
     Some(without_copies(list.into_iter().filter(is_kept).collect()))
 }
 
-/// Removes copies of the register with the state before loads that overwrite the copy: Cranelift
-/// copies that register where it is used.
+/// Removes copies of the register with the state before loads that overwrite the copy. Cranelift
+/// copies that register wherever it is used.
 fn without_copies(list: Vec<Instruction>) -> Vec<Instruction> {
     let branches = list.iter().filter(|i| i.op0_kind() == OpKind::NearBranch64);
     let targets: BTreeSet<u64> = branches.map(Instruction::near_branch_target).collect();
-    // of the register, whatever its width
+    // the number of a register, whatever its width
     let number = |r: Register| match r as usize {
         r if r >= Register::RAX as usize => r - Register::RAX as usize,
         r => r.wrapping_sub(Register::EAX as usize),
@@ -86,14 +86,14 @@ fn without_copies(list: Vec<Instruction>) -> Vec<Instruction> {
 pub(crate) struct Saved {
     room: u64,
     count: u64,
-    /// Where registers are saved, in a function with a frame.
+    /// The offsets at which registers are saved, in a function with a frame.
     places: Vec<(Register, u64)>,
-    /// Whether the instructions that save them are over.
+    /// Whether the function's own code has begun, after the instructions that save registers.
     began: bool,
 }
 
 impl Saved {
-    /// Returns whether an instruction saves or restores a register, or makes room for that.
+    /// Returns whether an instruction saves or restores a register, or reserves the room for that.
     pub(crate) fn is_save(&mut self, i: &Instruction) -> bool {
         let stack = i.op0_register() == Register::RSP;
         match i.mnemonic() {
@@ -111,11 +111,12 @@ impl Saved {
         }
     }
 
-    /// Returns whether an instruction of a function with a frame saves or restores a register. The
-    /// first instructions do, and then those that load a register from the place where it is saved.
+    /// Returns whether an instruction of a function with a frame saves or restores a register.
+    /// Stores at the beginning save registers, and loads of a register from the offset at which it
+    /// is saved restore it.
     pub(crate) fn is_move(&mut self, i: &Instruction) -> bool {
         if i.mnemonic() != Mnemonic::Mov || i.memory_base() != Register::RSP {
-            // the room is made first
+            // the room is reserved before registers are saved
             self.began |= !(i.mnemonic() == Mnemonic::Sub && i.op0_register() == Register::RSP);
             return false;
         }
@@ -131,7 +132,7 @@ impl Saved {
         saves
     }
 
-    /// Returns whether the room on the stack is for saved registers only.
+    /// Returns whether the room on the stack is used for saved registers only.
     fn is_all(&self) -> bool {
         self.room == (self.count * 8).next_multiple_of(16)
     }

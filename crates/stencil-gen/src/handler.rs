@@ -1,10 +1,10 @@
 //! The form of the generated interpreter: operands are decoded from the instruction word, and an
-//! instruction is left by a jump to the handler of the next one.
+//! instruction ends with a jump to the handler of the next one.
 //!
 //! The state is in the pinned register. The arguments of each handler are the frame's base, the
 //! address after the instruction, the instance, its constants, the distance from instructions to
-//! their feedback cells, and the table of handlers. With these six all registers for arguments are
-//! used; the closure is loaded from the frame where upvalues are accessed.
+//! their feedback cells, and the table of handlers. These six use all registers for arguments; the
+//! closure is loaded from the frame where upvalues are accessed.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -24,10 +24,10 @@ use crate::symbol::{Route, Symbol};
 
 /// Flags of all accesses: aligned, and they do not trap.
 const MEM: MemFlagsData = MemFlagsData::trusted();
-/// Size of an instruction, and of a feedback cell.
+/// The size of an instruction, and of a feedback cell.
 const WORD: i32 = size_of::<Instr>() as i32;
 
-/// Distance from the next instruction to operand Bx of this one.
+/// The distance from the next instruction to operand Bx of this one.
 const BX: i32 = Instr::B_BYTE as i32 - WORD;
 
 /// Returns the signature of handlers.
@@ -40,14 +40,14 @@ pub(crate) fn signature() -> Signature {
 
 /// A handler, or a part of one.
 pub(crate) struct Handler {
-    /// Which it is.
+    /// The symbol of the handler or part.
     pub(crate) symbol: Symbol,
     base: Value,
     /// The address after the instruction.
     pc: Value,
     instance: Value,
     constants: Value,
-    /// From an instruction to its feedback cell.
+    /// The distance from an instruction to its feedback cell.
     distance: Value,
     table: Value,
     sig: SigRef,
@@ -85,7 +85,7 @@ impl Handler {
         b.ins().return_call(f, &self.arguments());
     }
 
-    /// Loads the byte of an operand, extended by zeros.
+    /// Loads the byte of an operand with zero extension.
     fn byte(&self, b: &mut FunctionBuilder<'_>, field: Field) -> Value {
         let byte = match field {
             Field::A => Instr::A_BYTE,
@@ -96,7 +96,7 @@ impl Handler {
         b.ins().uload8(I64, MEM, self.pc, byte as i32 - WORD)
     }
 
-    /// Continues with the instruction at an address, of the function that the arguments are of.
+    /// Continues with the instruction at an address, in the function to which the arguments belong.
     fn dispatch(&self, b: &mut FunctionBuilder<'_>, pc: Value) {
         self.dispatch_at(b, Place { base: pc, offset: 0 });
     }
@@ -113,7 +113,7 @@ impl Handler {
         b.ins().return_call_indirect(self.sig, handler, &args);
     }
 
-    /// Loads the arguments for another function than the running one, and continues there.
+    /// Loads the arguments for a function other than the running one, and continues there.
     fn switch(&mut self, b: &mut FunctionBuilder<'_>, base: Value, instance: Value, pc: Value) {
         let stitched = b.ins().load(I64, MEM, instance, layout::instance::STITCHED as i32);
         let (resume, interpret) = (b.create_block(), b.create_block());
@@ -129,7 +129,7 @@ impl Handler {
         self.interpret(b, base, instance, pc);
     }
 
-    /// Loads the arguments for another function than the running one, which has no stitched code,
+    /// Loads the arguments for a function other than the running one, which has no stitched code,
     /// and continues there.
     fn interpret(&mut self, b: &mut FunctionBuilder<'_>, base: Value, instance: Value, pc: Value) {
         let code = b.ins().load(I64, MEM, instance, layout::instance::CODE as i32);
@@ -144,8 +144,8 @@ impl Handler {
         [self.base, self.pc, self.instance, self.constants, self.distance, self.table] = saved;
     }
 
-    /// Continues at the instruction before `pc`: in stitched code if the function has some, else in
-    /// the interpreter.
+    /// Continues at the instruction before `pc`: in stitched code if the function has some,
+    /// otherwise in the interpreter.
     pub(crate) fn resume_stitched(&mut self, b: &mut FunctionBuilder<'_>) {
         let stitched = b.ins().load(I64, MEM, self.instance, layout::instance::STITCHED as i32);
         let (code, interpret) = (b.create_block(), b.create_block());
@@ -161,14 +161,14 @@ impl Handler {
         self.dispatch(b, pc);
     }
 
-    /// Begins the function whose base and instance are those of the arguments, in the interpreter.
+    /// Begins the function whose base and instance are in the arguments, in the interpreter.
     pub(crate) fn begin_function(&mut self, b: &mut FunctionBuilder<'_>) {
         let (base, instance) = (self.base, self.instance);
         self.table = b.ins().load(I64, MEM, self.table, Route::Interpreting.offset());
         self.enter(b, base, instance);
     }
 
-    /// Continues in the function whose base and instance are those of the arguments, at `pc`.
+    /// Continues in the function whose base and instance are in the arguments, at `pc`.
     pub(crate) fn return_here(&mut self, b: &mut FunctionBuilder<'_>) {
         let (base, instance, pc) = (self.base, self.instance, self.pc);
         self.table = b.ins().load(I64, MEM, self.table, Route::Interpreting.offset());
@@ -197,7 +197,7 @@ impl Handler {
         b.ins().store(MEM, at, self.base, layout::frame::WORD);
     }
 
-    /// Returns where a jump leads.
+    /// Returns the target of a jump.
     fn target(&self, b: &mut FunctionBuilder<'_>, jump: Jump) -> Place {
         let here = |offset| Place { base: self.pc, offset };
         match jump {
@@ -235,8 +235,8 @@ impl Handler {
         b.ins().sload32(MEM, self.pc, offset)
     }
 
-    /// Returns arguments for code that needs no more than base, pc, instance and table. What is
-    /// left out need not be kept until then.
+    /// Returns arguments for code that needs only base, pc, instance and table. The others need not
+    /// be kept alive until then.
     fn few_arguments(&self, b: &mut FunctionBuilder<'_>) -> [Value; 6] {
         let instance = self.running(b);
         [self.base, self.pc, instance, self.table, self.table, self.table]
@@ -248,7 +248,7 @@ impl Handler {
         b.ins().load(I64, MEM, function, layout::closure::INSTANCE as i32)
     }
 
-    /// Returns the arguments, loaded again but for base, pc and table.
+    /// Returns the arguments, all of them loaded again except base, pc and table.
     fn all_arguments(&self, b: &mut FunctionBuilder<'_>) -> [Value; 6] {
         let instance = self.running(b);
         let code = b.ins().load(I64, MEM, instance, layout::instance::CODE as i32);
@@ -264,7 +264,7 @@ impl Handler {
         matches!(op, Op::Call | Op::TailCall | Op::Return | Op::Return0 | Op::Return1)
     }
 
-    /// Returns whether another part is entered when much of the work is done.
+    /// Returns whether the other part is entered when much of the work is done.
     fn is_entered_late(&self, part: usize) -> bool {
         let Symbol::Handler(op, _) = self.symbol else { return false };
         self.is_transfer() && (part == 2 || !matches!(op, Op::Call | Op::TailCall))

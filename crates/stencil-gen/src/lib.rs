@@ -3,9 +3,9 @@
 //! It compiles the definitions of `perilune-semantics` for the processor, once in each form, and
 //! writes the result. Handlers are assembly, which `perilune-interp` includes: bytes, a listing,
 //! references to functions of the runtime, unwind data, and the tables of handlers. Stencils are a
-//! table of bytes and holes with a listing, which `perilune-jit` includes. Beside the handlers are
-//! assertions of everything that was taken as a constant. The output is checked in, and a test
-//! compares it with what is generated now; `cargo xtask generate` rewrites it.
+//! table of bytes and holes with a listing, which `perilune-jit` includes. Next to the handlers are
+//! assertions about every value that was compiled in as a constant. The output is checked in, and a
+//! test compares it with what is generated now; `cargo xtask generate` rewrites it.
 #![forbid(unsafe_code)]
 
 mod assemble;
@@ -28,9 +28,9 @@ use symbol::{Route, Symbol};
 
 /// A generated file.
 pub struct Output {
-    /// Its path in the repository.
+    /// The path of the file in the repository.
     pub path: &'static str,
-    /// Its contents.
+    /// The contents of the file.
     pub text: String,
 }
 
@@ -42,7 +42,8 @@ pub fn root() -> PathBuf {
 /// Generates all files.
 ///
 /// # Errors
-/// If Cranelift rejects a definition, or its code is not of the expected form.
+/// Returns an error if Cranelift rejects a definition, or if its code does not have the expected
+/// form.
 pub fn generate() -> Result<Vec<Output>, String> {
     Ok(vec![
         Output { path: "crates/interp/src/handlers/x86_64.s", text: handlers()? },
@@ -54,11 +55,11 @@ pub fn generate() -> Result<Vec<Output>, String> {
     ])
 }
 
-/// Returns the number of instructions of each function, and whether it makes a native frame, by
+/// Returns the number of instructions of each function, and whether it creates a native frame, by
 /// label.
 ///
 /// # Errors
-/// As for [`generate`].
+/// See [`generate`].
 pub fn sizes() -> Result<Vec<(String, usize, bool)>, String> {
     let isa = compile::compiler()?;
     let mut sizes = Vec::new();

@@ -18,7 +18,7 @@ use crate::handler::signature;
 use crate::stencil::{Hole, Stencil};
 use crate::symbol::{Route, Symbol};
 
-/// What a stencil is of.
+/// The subject of a stencil.
 #[derive(Clone, Copy)]
 enum Subject {
     /// An instruction that is executed by its definition.
@@ -26,7 +26,7 @@ enum Subject {
         op: Op,
         /// Whether its jump leads backwards.
         backwards: bool,
-        /// Whether parts of the definition that need no native frame are emitted in place.
+        /// Whether those parts of the definition that need no native frame are emitted in place.
         whole: bool,
     },
     /// An instruction that is left to its handler.
@@ -35,7 +35,7 @@ enum Subject {
     Prologue,
 }
 
-/// Returns the parts of a definition, but for the first, that need no native frame.
+/// Returns the parts of a definition, except the first, that need no native frame.
 fn frameless(isa: &OwnedTargetIsa, op: Op) -> Vec<usize> {
     let needs_none = |&part: &usize| {
         compile(isa, Symbol::Handler(op, part)).is_ok_and(|c| without_frame(&c.bytes).is_some())
@@ -73,11 +73,11 @@ fn stencil(
     let compile = |raised| -> Result<Compiled, String> {
         compile_function(isa, label, |func| build(func, isa, subject, raised))
     };
-    // The offsets are between the prologue and the first instruction.
+    // The offsets of the code lie between the prologue and the first instruction.
     extract(label, !matches!(subject, Subject::Prologue), compile)
 }
 
-/// Returns the stencil of an instruction: of as much of its definition as needs no native frame.
+/// Returns the stencil of an instruction, with as much of its definition as needs no native frame.
 fn of_instruction(isa: &OwnedTargetIsa, op: Op, backwards: bool) -> Result<Extracted, String> {
     let mut subjects = vec![Subject::Left(op)];
     if parts(op) > 0 {

@@ -1,7 +1,7 @@
-//! Accesses to the state by its own register.
+//! Accesses to the state through the pinned register.
 //!
 //! Cranelift copies the pinned register before each use, `mov rax, r15; mov eax, [rax + 0x5d8]`.
-//! Here the copies go, and the accesses use the register itself.
+//! This module removes the copies and lets the accesses use the register itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,9 +9,9 @@ use iced_x86::{
     FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
 };
 
-/// Returns by address what becomes of instructions: the text of an access by the pinned register,
-/// or nothing of a copy that is not needed. A copy is not needed if the instructions that follow in
-/// a straight line access memory by it, do nothing else with it, and then overwrite it.
+/// Returns the replacements of instructions by address: the text of an access through the pinned
+/// register, or nothing for a copy that is not needed. A copy is not needed if the instructions
+/// that follow it in a straight line only access memory through it, and then overwrite it.
 pub(crate) fn accesses(
     list: &[Instruction],
     targets: &BTreeSet<u64>,
@@ -28,15 +28,15 @@ pub(crate) fn accesses(
     changed
 }
 
-/// Returns the register that the pinned one is copied to.
+/// Returns the register to which the pinned one is copied.
 fn copied(i: &Instruction) -> Option<Register> {
     let registers = i.op0_kind() == OpKind::Register && i.op1_kind() == OpKind::Register;
     let is_copy = i.mnemonic() == Mnemonic::Mov && registers && i.op1_register() == Register::R15;
     is_copy.then(|| i.op0_register())
 }
 
-/// Returns the accesses by a register up to where it is overwritten, with the pinned register in
-/// its place; `None` if it is used in another way.
+/// Returns the accesses through a register up to where it is overwritten, with the pinned register
+/// in its place; `None` if it is used in another way.
 fn uses(
     list: &[Instruction],
     register: Register,
@@ -78,7 +78,7 @@ fn has_memory(i: &Instruction) -> bool {
 fn overwritten(i: &Instruction) -> Option<Register> {
     let loads = matches!(i.mnemonic(), Mnemonic::Mov | Mnemonic::Movzx | Mnemonic::Lea);
     let r = (loads && i.op0_kind() == OpKind::Register).then(|| i.op0_register())?;
-    // the upper half of a register becomes 0 with a store of the lower
+    // a write of the lower half of a register sets the upper half to 0
     (r.is_gpr64() || r.is_gpr32()).then(|| r.full_register())
 }
 

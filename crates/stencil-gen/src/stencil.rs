@@ -1,13 +1,14 @@
 //! The form of stitched code: operands are holes, which are filled when the code of a function is
-//! put together, and an instruction ends at the beginning of the next one.
+//! stitched, and an instruction ends where the next one begins.
 //!
-//! Code is passed what handlers are (see [`crate::handler`]), but for two arguments: in place of
-//! the address of the next instruction, which the code knows, that of the function's first
-//! instruction, and in place of the distance to the feedback cells their address. It contains no
-//! absolute address: what it does not do itself it leaves to a handler, through the table.
+//! Code receives the arguments of handlers (see [`crate::handler`]) with two exceptions: the
+//! address of the function's first instruction in place of that of the next instruction, which the
+//! code knows, and the address of the feedback cells in place of the distance to them. Code
+//! contains no absolute address: work that it does not do itself it leaves to a handler, through
+//! the table.
 //!
-//! **Invariant:** a number that decides about control flow is not a hole: Cranelift would decide
-//! with the number that stands for it. Numbers are loaded from the instruction.
+//! **Invariant:** a number that decides about control flow is not a hole, since Cranelift would use
+//! the placeholder for the decision. Such numbers are loaded from the instruction.
 
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{
@@ -27,7 +28,7 @@ const MEM: MemFlagsData = MemFlagsData::trusted();
 /// Size of an instruction, and of a feedback cell.
 const WORD: i32 = size_of::<Instr>() as i32;
 
-/// What a hole is filled with.
+/// The number with which a hole is filled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Hole {
     /// The offset of the register that an operand names.
@@ -43,7 +44,7 @@ pub(crate) enum Hole {
 }
 
 impl Hole {
-    /// All kinds.
+    /// All kinds of holes.
     pub(crate) const ALL: [Hole; 10] = [
         Hole::Register(Field::A),
         Hole::Register(Field::B),
@@ -57,7 +58,8 @@ impl Hole {
         Hole::Record,
     ];
 
-    /// Returns the number that stands for it. None is near another, or fits a byte.
+    /// Returns the placeholder for the hole. No placeholder is near another one or fits into a
+    /// byte.
     pub(crate) fn number(self) -> i32 {
         let index = Hole::ALL.iter().position(|&other| other == self).expect("it is listed");
         0x1000_0000 + 0x0100_0000 * index as i32
@@ -66,13 +68,14 @@ impl Hole {
 
 /// A stencil.
 pub(crate) struct Stencil {
-    /// The opcode; `None`: it begins a function.
+    /// The opcode; `None` for the beginning of a function.
     op: Option<Op>,
     /// Whether a jump that may lead in either direction leads backwards.
     backwards: bool,
     /// The parts of the definition that need no native frame.
     frameless: Vec<usize>,
-    /// By how much the number of a hole is raised: where the code differs is the hole.
+    /// The amount by which the placeholder of a hole is raised. The hole is where the code then
+    /// differs.
     raised: Option<(Hole, i32)>,
     base: Value,
     /// The address of the first instruction of the function.
@@ -154,7 +157,7 @@ impl Stencil {
         self.go(b, Jump::Next);
     }
 
-    /// Leaves the instruction to a handler, or to what a handler leaves it to.
+    /// Leaves the instruction to a handler, or to a function to which a handler would leave it.
     pub(crate) fn leave(&self, b: &mut FunctionBuilder<'_>, to: Route) {
         let target = b.ins().load(I64, MEM, self.table, to.offset());
         let distance = b.ins().isub(self.cells, self.code);
@@ -216,7 +219,7 @@ impl Operands for Stencil {
     }
 
     fn record(&mut self, b: &mut FunctionBuilder<'_>, _: usize, _: u32) -> Value {
-        // The records follow the instance, where the proto says.
+        // The records follow the instance, at offsets that the proto gives.
         b.ins().iadd_imm_s(self.instance, i64::from(self.number_of(Hole::Record)))
     }
 
@@ -291,7 +294,7 @@ impl Exits for Stencil {
     }
 
     fn reload(&mut self, b: &mut FunctionBuilder<'_>, status: Value) {
-        // A definition that calls the runtime is left to the handler as a whole.
+        // A definition that calls the runtime is completely left to the handler.
         b.ins().return_(&[status]);
     }
 

@@ -1,4 +1,4 @@
-//! The functions of generated code, and those that it names.
+//! The functions of generated code, and the functions to which it refers.
 
 use perilune_bytecode::Op;
 use perilune_semantics::{Jump, Runtime, parts, step};
@@ -12,7 +12,7 @@ pub(crate) enum Symbol {
     Step(Runtime),
     /// Has the runtime do what the poll word requests after an instruction.
     Poll,
-    /// Continues with the frame on top: what the interpreter enters.
+    /// Continues with the frame on top. This is the entry to the interpreter.
     Continue,
     /// Begins a function whose frame is on top, and which has no stitched code.
     Enter,
@@ -20,10 +20,10 @@ pub(crate) enum Symbol {
     Return,
     /// Has the runtime stitch the code of the function that is about to begin, and begins it.
     Stitch,
-    /// Continues in the stitched code of the running function, if it has some: what handlers go to
+    /// Continues in the stitched code of the running function, if it has some. Handlers jump here
     /// after an instruction that stitched code has left to them.
     Resume,
-    /// What the slots of methods without machine code hold. It is not generated.
+    /// The function in the slots of methods without machine code. It is not generated.
     Interpret,
     /// A function of the runtime. It is not generated.
     Runtime(Runtime),
@@ -31,7 +31,7 @@ pub(crate) enum Symbol {
     Target(Jump),
 }
 
-/// Where jumps lead, in the order of their external names.
+/// The targets of jumps, in the order of their external names.
 pub(crate) const JUMPS: [Jump; 7] =
     [Jump::Next, Jump::Skip, Jump::Own, Jump::Following, Jump::Back, Jump::Ahead, Jump::Past];
 
@@ -48,7 +48,8 @@ const FIXED: [Symbol; 6] =
 const STITCHED: u32 = 2;
 
 impl Symbol {
-    /// Returns all functions that are generated: first parts first, which are executed most.
+    /// Returns all functions that are generated. The first parts of handlers, which are executed
+    /// most, come first.
     pub(crate) fn generated() -> Vec<Symbol> {
         let handlers = (0..PARTS as usize).flat_map(|part| {
             let having = Op::ALL.iter().filter(move |&&op| part < parts(op));
@@ -69,7 +70,7 @@ impl Symbol {
         if parts(op) == 0 { Symbol::Step(step(op)) } else { Symbol::Handler(op, 0) }
     }
 
-    /// Returns the name that Cranelift knows it by.
+    /// Returns the name by which Cranelift knows the symbol.
     pub(crate) fn external(self) -> (u32, u32) {
         match self {
             Symbol::Handler(op, part) => (GENERATED, op as u32 * PARTS + part as u32),
@@ -84,7 +85,7 @@ impl Symbol {
         }
     }
 
-    /// Returns the symbol with a name.
+    /// Returns the symbol with an external name.
     pub(crate) fn from_external(namespace: u32, index: u32) -> Option<Symbol> {
         let runtime = Runtime::ALL.iter().map(|&f| Symbol::Runtime(f));
         let targets = JUMPS.map(Symbol::Target);
@@ -93,7 +94,7 @@ impl Symbol {
         all.find(|symbol| symbol.external() == (namespace, index))
     }
 
-    /// Returns the label in assembly. Those in braces are operands of the template.
+    /// Returns the label in assembly. Labels in braces are operands of the template.
     pub(crate) fn label(self) -> String {
         match self {
             Symbol::Handler(op, 0) => format!("perilune_{}", op.name()),
@@ -112,7 +113,7 @@ impl Symbol {
     }
 }
 
-/// An entry of the table of handlers, after those by which instructions are dispatched.
+/// An entry of the table of handlers, after the entries that dispatch instructions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Route {
     /// A part of the handler of an opcode.
@@ -137,17 +138,17 @@ impl Route {
         handlers.chain(steps).chain(functions.map(Route::Function)).chain(others).collect()
     }
 
-    /// Returns its distance in bytes from the beginning of a table.
+    /// Returns the distance of the entry in bytes from the beginning of a table.
     ///
     /// # Panics
-    /// If there is no such entry.
+    /// Panics if there is no such entry.
     pub(crate) fn offset(self) -> i32 {
         let index = Route::all().iter().position(|&other| other == self);
         let index = Op::COUNT + index.expect("there is such an entry");
         (index * size_of::<usize>()) as i32
     }
 
-    /// Returns the label of what the entry is.
+    /// Returns the label of the function or table in the entry.
     pub(crate) fn label(self) -> String {
         match self {
             Route::Handler(op, 0) => Symbol::entry(op).label(),

@@ -1,4 +1,4 @@
-//! The checked-in handlers are those that the definitions give.
+//! Checks that the checked-in files are those that the definitions generate.
 
 // Cranelift is built for the host's processor only.
 #![cfg(target_arch = "x86_64")]
