@@ -1,5 +1,5 @@
-//! What `pkg-config` makes of `lua5.4.pc`: the version is the library's, and programs are linked
-//! with the library beside the file.
+//! Checks the answers of `pkg-config` about `lua5.4.pc`: the version is that of the library, and
+//! programs are linked with the library next to the file.
 
 #![cfg(target_os = "linux")]
 
