@@ -34,7 +34,7 @@ modes! {
     Background "background";
     /// Safepoints do random things, determined by the seed in `PERILUNE_CHAOS_SEED`.
     Chaos "chaos";
-    /// The collector runs at every safepoint.
+    /// The collector runs at each safepoint that follows an allocation.
     GcStress "gc-stress";
     /// The modes `tier2-sync`, `gc-stress` and `small-stack` together.
     Tier2GcStress "tier2-gc-stress";

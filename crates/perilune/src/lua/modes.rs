@@ -7,7 +7,7 @@ use perilune_runtime::state::poll;
 use crate::Lua;
 
 impl Lua {
-    /// Makes the state collect at every safepoint: a mode for tests.
+    /// Makes the state collect at each safepoint that follows an allocation: a mode for tests.
     pub fn set_gc_stress(&self, on: bool) {
         // SAFETY: P1.
         unsafe { (*self.enter().st).set_gc_stress(on) }
