@@ -10,7 +10,7 @@ use perilune::{
     UserDataFields, UserDataMethods,
 };
 
-/// Locks a value, even if a thread panicked while it held the lock.
+/// Locks a value, even if a thread has panicked while it held the lock.
 fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
     value.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -108,7 +108,8 @@ impl Game {
         Ok(Game { lua, actors: Vec::new(), log })
     }
 
-    /// Makes a table of globals for one script, which inherits those that all scripts share.
+    /// Creates a table of globals for one script, which inherits the globals that all scripts
+    /// share.
     fn environment(&self, entity: &Shared) -> Result<Table> {
         let env = self.lua.create_table()?;
         let meta = self.lua.create_table()?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use perilune::{Limit, Result, Sandbox, SandboxOptions, Value};
 
-/// Locks a value, even if a thread panicked while it held the lock.
+/// Locks a value, even if a thread has panicked while it held the lock.
 fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
     value.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -16,11 +16,11 @@ fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The outcome of a plugin.
 #[derive(Debug, PartialEq)]
 enum Outcome {
-    /// Its result, and what it printed.
+    /// The plugin's result and its printed lines.
     Done(String, Vec<String>),
-    /// It reached a limit.
+    /// The plugin reached a limit.
     Stopped(Limit),
-    /// It failed.
+    /// The plugin failed.
     Failed(String),
 }
 
@@ -30,7 +30,7 @@ struct Plugin {
 }
 
 impl Plugin {
-    /// No files, no processes, no modules, no `debug`; limited resources.
+    /// Creates a sandbox without files, processes, modules and `debug`, and with limited resources.
     fn new() -> Result<Plugin> {
         let printed = Arc::new(Mutex::new(Vec::new()));
         let lines = printed.clone();
@@ -47,8 +47,8 @@ impl Plugin {
         Ok(Plugin { sandbox, printed })
     }
 
-    /// Runs a plugin within its limits. A limit that was reached ends it, whatever the plugin
-    /// catches.
+    /// Runs a plugin within its limits. A limit that was reached ends the plugin even if it catches
+    /// errors.
     fn run(&self, name: &str, source: &str) -> Outcome {
         let result = self.sandbox.run(|_| {
             let chunk = self.sandbox.load(source).set_name(format!("={name}"));
@@ -99,7 +99,7 @@ pub(crate) fn main() -> Result<()> {
     for name in ["endless", "stubborn", "sleeper"] {
         assert_eq!(*outcome(name), Outcome::Stopped(Limit::Instructions), "{name}");
     }
-    // 8 MB cannot hold a stack of 200 000 frames, the depth that would be an error of its own
+    // 8 MB cannot hold a stack of 200 000 frames, at which depth the stack overflows
     for name in ["hoarder", "bomb", "deep"] {
         assert_eq!(*outcome(name), Outcome::Stopped(Limit::Memory), "{name}");
     }

@@ -57,7 +57,7 @@ struct Tally {
     refused: usize,
 }
 
-/// The work of one thread: a state of the shared engine that processes orders until there are none.
+/// Does the work of one thread: a state of the shared engine processes orders until there are none.
 fn work(engine: &Engine, program: &Program, orders: &Mutex<Receiver<Vec<Order>>>) -> Result<Tally> {
     // A state stays on its thread; all threads share the engine and the program.
     let lua = Lua::with_engine(engine);
@@ -98,7 +98,7 @@ pub(crate) fn main() -> Result<()> {
             };
             let _ = sender.send((0..100).map(order).collect());
         }
-        // without a sender the threads end after the last order
+        // once the sender is dropped, the threads end after the last order
         drop(sender);
         threads.into_iter().map(|t| t.join().expect("rules do not panic")).collect::<Result<_>>()
     })?;

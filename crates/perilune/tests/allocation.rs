@@ -1,6 +1,5 @@
-//! Allocations that fail: at the n-th allocation of an operation, for every n that matters. The
-//! operation ends with its result or with "not enough memory", and the state can be used
-//! afterwards.
+//! Allocations that fail: the n-th allocation of an operation, for every relevant n. The operation
+//! ends with its result or with "not enough memory", and the state can be used afterwards.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -22,11 +21,11 @@ static ALLOCATOR: Reserve<Failing> = Reserve::new(Failing);
 struct Plan {
     /// Allocations of fewer bytes are not counted, and do not fail.
     least: usize,
-    /// Allocations so far.
+    /// The number of allocations so far.
     count: usize,
     /// The number of the first one that fails, from 1.
     first: usize,
-    /// How many fail.
+    /// The number of allocations that fail.
     failures: usize,
 }
 
@@ -39,7 +38,7 @@ thread_local! {
         const { Cell::new(Plan::NONE) };
 }
 
-/// The system's allocator, which fails as the plan of the thread says.
+/// The system's allocator, which fails according to the plan of the thread.
 struct Failing;
 
 /// Counts an allocation of `size` bytes, and returns whether it fails.
@@ -55,7 +54,7 @@ fn fails(size: usize) -> bool {
     })
 }
 
-// SAFETY: memory is that of the system's allocator, or there is none. Nothing here unwinds.
+// SAFETY: memory comes from the system's allocator, or the allocation fails. Nothing here unwinds.
 unsafe impl GlobalAlloc for Failing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if fails(layout.size()) { null_mut() } else { System.alloc(layout) }
@@ -75,8 +74,8 @@ unsafe impl GlobalAlloc for Failing {
     }
 }
 
-/// Runs `f`, whose allocations from the `first` on fail, this many of them. Returns the result,
-/// or the message of a panic, and the number of allocations.
+/// Runs `f` and lets `failures` of its allocations fail, starting with number `first`. Returns the
+/// result, or the message of a panic, and the number of allocations.
 fn with_failures<R>(
     first: usize,
     failures: usize,
@@ -96,8 +95,8 @@ fn with_plan<R>(plan: Plan, f: impl FnOnce() -> R) -> (std::result::Result<R, St
     (result, count)
 }
 
-/// Numbers of allocations up to `count`: all of the first ones, and fewer and fewer of the others.
-/// If `PERILUNE_ALLOCATION_ALL` is set, all of them, or every so many-th one.
+/// Returns numbers of allocations up to `count`: all of the first ones, and fewer and fewer of the
+/// others. If `PERILUNE_ALLOCATION_ALL` is set, it returns all of them, or every n-th one.
 fn numbers(count: usize, all_up_to: usize) -> impl Iterator<Item = usize> {
     let every = std::env::var("PERILUNE_ALLOCATION_ALL").ok();
     let every = every.map(|text| text.parse::<usize>().unwrap_or(1).max(1));
@@ -108,18 +107,18 @@ fn numbers(count: usize, all_up_to: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(1).filter(|&n| n <= count), next)
 }
 
-/// How many allocations fail: one, some, or all until the operation ends.
+/// The number of allocations that fail: one, some, or all until the operation ends.
 const FAILURES: [usize; 3] = [1, 8, usize::MAX];
 
-/// The reserve is one for the process, and each use of it makes all states collect: tests run one
-/// after the other, so that their allocations are the same each time.
+/// Makes tests run one after the other, so that their allocations are the same each time: the
+/// process has one reserve, and each use of it makes all states collect.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn is_shortage(message: &str) -> bool {
     message.contains("not enough memory")
 }
 
-/// A program that uses most of a state, and what it returns.
+/// A program that uses most parts of a state, and its result.
 const CHECK: &str = "
     local t, parts = {}, {}
     for i = 1, 200 do t[i] = {n = i, ['k' .. i] = i} end
@@ -152,7 +151,7 @@ impl Bench {
         Bench { engine, check, all_up_to }
     }
 
-    /// Asserts that a state works as one that never was short of memory.
+    /// Asserts that a state works like one that was never short of memory.
     fn check(&self, lua: &Lua, case: &dyn Fn() -> String) {
         match lua.load_program(&self.check).call::<String>(()) {
             Ok(result) => assert_eq!(result, CHECKED, "after {}", case()),
@@ -161,7 +160,7 @@ impl Bench {
         lua.gc_collect().unwrap_or_else(|e| panic!("after {}: {e}", case()));
     }
 
-    /// Performs `operation` on new states, with each failure. The state and what `prepare` makes
+    /// Performs `operation` on new states, with each failure. The state and the result of `prepare`
     /// exist before anything fails.
     fn fail_everywhere<P>(
         &self,
@@ -172,7 +171,7 @@ impl Bench {
         self.fail_from(1, name, prepare, operation);
     }
 
-    /// Does the same with failures of allocations of `least` bytes and more only.
+    /// Like [`Bench::fail_everywhere`], but only allocations of at least `least` bytes fail.
     fn fail_from<P>(
         &self,
         least: usize,
@@ -220,7 +219,7 @@ impl Bench {
     }
 }
 
-/// Programs, each of which needs memory in its own way.
+/// Programs that need memory in different ways.
 const PROGRAMS: &[(&str, &str)] = &[
     ("array", "local t = {} for i = 1, 20000 do t[i] = i end return #t .. ' ' .. t[20000]"),
     (
@@ -601,7 +600,7 @@ fn chunks_scopes_and_registry() {
     });
 }
 
-/// The slots of more handles than fit into the reserve. Whatever is smaller can be allocated.
+/// The slots of more handles than fit into the reserve. Smaller allocations succeed.
 #[test]
 fn handles() {
     const COUNT: usize = 200_000;
@@ -643,9 +642,9 @@ fn serde() {
     });
 }
 
-/// Allocations that are too large for the reserve. Most of them are tried first; the failures of
-/// those that follow a successful trial are those that another thread causes, which takes the
-/// memory in between.
+/// Allocations that are too large for the reserve. Most operations first try whether the memory is
+/// available; an allocation that fails after a successful trial stands for another thread that has
+/// taken the memory in between.
 #[test]
 fn large_allocations() {
     const PROGRAMS: &[(&str, &str)] = &[
@@ -729,8 +728,8 @@ fn large_allocations() {
     });
 }
 
-/// More strings than there is room for in the table of strings, which cannot grow, are made between
-/// two safepoints.
+/// More strings are created between two safepoints than fit into the table of strings, which cannot
+/// grow.
 #[test]
 fn constants_that_fill_the_string_table() {
     const COUNT: usize = 20_000;
@@ -752,7 +751,7 @@ fn constants_that_fill_the_string_table() {
     let (result, _) = with_plan(plan, || make.call::<Function>(()).map(drop));
     let error = result.expect("no panic").expect_err("there is no memory");
     assert!(is_shortage(&error.to_string()), "{error}");
-    // What was made then is not used.
+    // The strings that were created then are not used.
     let list: Function = make.call(()).expect("there is memory");
     let list: Vec<String> = list.call(()).expect("there is memory");
     for (i, text) in list.iter().enumerate() {

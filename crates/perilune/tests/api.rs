@@ -1,4 +1,4 @@
-//! Tests of the embedding interface, one module per noun.
+//! Tests of the embedding API, one module per subject.
 
 #[path = "api/convert.rs"]
 mod convert;

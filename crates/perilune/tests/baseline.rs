@@ -1,4 +1,4 @@
-//! Stitched code: what the baseline compiler makes, and its memory.
+//! Stitched code: the output of the baseline compiler, and its memory.
 
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 

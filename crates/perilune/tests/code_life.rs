@@ -1,5 +1,5 @@
-//! Machine code of real programs is published, replaced and freed while states run it, as the
-//! metrics of the engine show.
+//! The life of machine code: code of real programs is published, replaced and freed while states
+//! run it. The metrics of the engine show this.
 
 #[path = "code_life/support.rs"]
 mod support;

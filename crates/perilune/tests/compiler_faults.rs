@@ -1,9 +1,9 @@
-//! A fault of the compiler costs speed only: the method is refused with a reason, the refusal is
+//! A fault of the compiler only costs speed: the method is refused with a reason, the refusal is
 //! counted, and the program continues.
 
 use perilune::{Engine, Fault, JitOptions, Lua, Stage};
 
-/// Functions, loops, and what they come to.
+/// Functions and loops, and their result.
 const PROGRAM: &str = "
     local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
     local Account = {}
@@ -26,7 +26,7 @@ fn metric(engine: &Engine, name: &str) -> u64 {
     metrics.iter().find(|(n, _)| *n == name).unwrap_or_else(|| panic!("no metric {name}")).1
 }
 
-/// Runs a program; its result is that of the interpreter.
+/// Runs a program and checks that its result is that of the interpreter.
 fn run(options: JitOptions, program: &str) -> Engine {
     let interpreted = Lua::with_engine(&perilune::Engine::interpreter())
         .load(program)
@@ -35,16 +35,16 @@ fn run(options: JitOptions, program: &str) -> Engine {
     let engine = Engine::with_jit(options);
     let lua = Lua::with_engine(&engine);
     assert_eq!(lua.load(program).call::<String>(()).expect("it runs"), interpreted);
-    // and once more, with what was refused
+    // run it once more, now that methods were refused
     engine.wait_for_compiler();
     assert_eq!(lua.load(program).call::<String>(()).expect("it runs"), interpreted);
-    // what is dropped before its turn comes is not compiled at all
+    // methods that are dropped before their turn comes are not compiled at all
     engine.wait_for_compiler();
     drop(lua);
     engine
 }
 
-/// Runs a program of which nothing is compiled, each time for this reason.
+/// Runs a program and checks that each of its methods is refused for this reason.
 fn refused(options: JitOptions, program: &str, metric_name: &str) {
     let engine = run(JitOptions { stats: true, ..options }, program);
     let count = metric(&engine, metric_name);
@@ -85,7 +85,8 @@ fn no_code_memory() {
     refused(o, PROGRAM, "refused: code memory exhausted");
 }
 
-/// Many functions in little memory: the coldest go, and what finds no room is refused.
+/// Many functions in little code memory: the coldest are evicted, and methods that find no room are
+/// refused.
 #[test]
 fn little_code_memory() {
     let program = "
@@ -121,7 +122,7 @@ fn a_method_too_large() {
     assert!(engine.jit_report().contains("refused large@"), "{}", engine.jit_report());
 }
 
-/// The costs of compiles are metrics and in the report.
+/// The costs of compilations are in the metrics and in the report.
 #[test]
 fn metrics_of_compiles() {
     let engine = run(options(), PROGRAM);

@@ -86,7 +86,7 @@ impl Random {
 static STARTED: AtomicU64 = AtomicU64::new(0);
 /// The seed of the case.
 static SEED: AtomicU64 = AtomicU64::new(0);
-/// The state that runs it.
+/// The interrupt handle of the state that runs the case.
 static HANDLE: Mutex<Option<Interrupt>> = Mutex::new(None);
 
 /// Interrupts long cases until the process ends; a case that cannot be interrupted ends the
@@ -141,7 +141,8 @@ fn call(lua: &Lua, name: &str, arguments: &[&[u8]]) -> Option<Vec<u8>> {
     })
 }
 
-/// States in turn: interpreted, compiled from the first or third entry on, and chaotic.
+/// Returns a state of one of several kinds in turn: interpreted, compiled from the first or third
+/// entry on, and chaotic.
 fn state(number: u64) -> Lua {
     let sync = |threshold| JitOptions {
         threshold,
@@ -239,7 +240,7 @@ const WORDS: &[&str] = &[
     "\x1bLua",
 ];
 
-/// A damaged program and its loading mode.
+/// Generates a damaged program and its loading mode.
 fn case(random: &mut Random, sources: &[Vec<u8>], chunks: &[Vec<u8>]) -> (Vec<u8>, &'static str) {
     match random.below(10) {
         0 => {
@@ -368,7 +369,7 @@ fn damaged_programs_end_in_errors() {
     }
     let rate = ran as f64 / start.elapsed().as_secs_f64();
     let _ = writeln!(std::io::stderr(), "{ran} cases, {rate:.0} a second, {ends:?}");
-    // The damage must leave a program that loads.
+    // Enough damaged programs must still load.
     let accepted = ends.get("b ran").unwrap_or(&0) + ends.get("b raised").unwrap_or(&0);
     assert!(accepted * 50 > ran, "only {accepted} damaged chunks were accepted");
 }

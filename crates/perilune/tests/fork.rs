@@ -1,4 +1,5 @@
-//! A server that forks its workers in the middle of hot code, while its compile threads work.
+//! Forks: a server that forks its workers in the middle of hot code, while its compile threads
+//! work.
 #![cfg(all(unix, not(miri)))]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -74,12 +75,12 @@ fn a_prefork_server() {
     let jit = JitOptions { threshold: 4, loop_threshold: 64, workers: 2, ..JitOptions::eager() };
     let engine = EngineOptions::new().jit(jit).build();
     let lua = lua(&engine);
-    // Nonzero in a child: the kind that it is to serve.
+    // `next` is not 0 in a child: the kind of request that it serves.
     let (next, pid) = (Arc::new(AtomicI64::new(0)), Arc::new(AtomicI32::new(0)));
     let (children, child) = (next.clone(), pid.clone());
     let fork = lua
         .create_function(move |_, kind: i64| {
-            // SAFETY: the child continues with this thread only; the test is that this works.
+            // SAFETY: the child continues with this thread only; the test checks that this works.
             let pid = unsafe { libc::fork() };
             child.store(pid, Relaxed);
             Ok(if pid == 0 { children.load(Relaxed) } else { kind })
@@ -99,7 +100,7 @@ fn a_prefork_server() {
                     let kind = (kind + turn) % 6;
                     assert_eq!(serve(&lua, kind, 60), expected[kind as usize], "kind {kind}");
                 }
-                // A state of the child's own.
+                // A state that the child creates.
                 let second = self::lua(&engine);
                 assert_eq!(serve(&second, kind, 60), expected[kind as usize]);
                 // Waits for threads of this process only.
@@ -120,7 +121,7 @@ fn a_prefork_server() {
 
 /// Forks a child that runs `f`.
 fn in_child(f: impl FnOnce()) -> libc::pid_t {
-    // SAFETY: the child continues with this thread only; the tests are that this works.
+    // SAFETY: the child continues with this thread only; the tests check that this works.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "it can fork");
     if pid == 0 {
@@ -140,13 +141,13 @@ fn run_child(f: impl FnOnce()) -> ! {
 
 fn join(pid: libc::pid_t) {
     let mut status = 0;
-    // SAFETY: it is a child of ours, and is waited for once.
+    // SAFETY: the process is a child of this one, and is waited for once.
     let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
     assert_eq!((waited, status), (pid, 0), "a child failed");
 }
 
-/// Makes fields and shapes that no other call makes, as long as the name is another, and code if
-/// the function is called often.
+/// Creates fields and shapes that no other call with another name creates, and machine code if the
+/// function is called often.
 const NEW: &str = r#"
 local calls = ...
 local function add(t, i)
@@ -164,8 +165,8 @@ fn make_new(lua: &Lua, name: &str, calls: i64) {
     assert_eq!(sum, calls * (calls + 1) / 2);
 }
 
-/// Threads that hold locks of the engine, such as those of its symbols and shapes and of the
-/// compiler's knowledge, do not exist in a child, which must find these locks free.
+/// Threads that hold locks of the engine, such as those of its symbols, its shapes and the
+/// compiler's data, do not exist in a child, which must find these locks free.
 #[test]
 fn forking_while_others_take_locks() {
     const FORKS: usize = 300;
@@ -180,7 +181,7 @@ fn forking_while_others_take_locks() {
             let (engine, stop) = (&engine, &stop);
             scope.spawn(move || {
                 for round in 0.. {
-                    // New states take chunks of memory that others have left.
+                    // New states reuse chunks of memory that others have freed.
                     let lua = Lua::with_engine(engine);
                     for turn in 0..20 {
                         if stop.load(Relaxed) {
@@ -209,7 +210,7 @@ fn forking_while_others_take_locks() {
     });
 }
 
-/// The thread that rings when time is up does not exist in a child, which starts its own.
+/// The thread that watches time limits does not exist in a child, which starts its own.
 #[test]
 fn time_limits_hold_in_a_child() {
     let lua = lua(&Engine::new());

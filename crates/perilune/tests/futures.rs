@@ -157,7 +157,7 @@ fn panics_pass() -> Result<()> {
     Ok(())
 }
 
-/// Reports its destruction.
+/// A value that reports its destruction.
 #[derive(Clone)]
 struct Guard(Arc<AtomicUsize>);
 
@@ -199,7 +199,7 @@ fn dropping_cancels() -> Result<()> {
     drop(f.call_async::<()>(()));
     assert_eq!(lua.globals().get::<usize>("closed")?, 3);
     assert!(lua.globals().get::<Value>("never")?.is_nil());
-    // a coroutine whose future is dropped lives on, and can be driven again
+    // a coroutine whose future is dropped stays alive, and can be driven again
     let co = lua.create_thread(f)?;
     let mut first = Box::pin(co.clone().into_async::<()>(())?);
     assert!(first.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());

@@ -1,4 +1,4 @@
-//! Scripts that mean harm are stopped by the limits, in every mode, and leave a state that works.
+//! Hostile scripts are stopped by the limits in every mode, and leave a state that works.
 
 #[path = "hostile/programs.rs"]
 mod programs;
@@ -15,30 +15,30 @@ use perilune::Lua;
 use programs::{CATCHING, ENDLESS, GROWING, LARGE, ODD, SETUP, SLOW};
 use watch::{overrun, peak, processor_time, reset_peak};
 
-/// How long a script may run after it should have stopped, in processor time of its thread. (Debug
-/// builds are slow.)
+/// How long a script may continue after it should have stopped, in processor time of its thread.
+/// Debug builds are slow.
 const BOUND: Duration = Duration::from_millis(if cfg!(debug_assertions) { 100 } else { 10 });
 
-/// When scripts are stopped.
+/// The time after which scripts are stopped.
 const AFTER: Duration = Duration::from_millis(15);
 
-/// The modes, but for a second seed of chaos, as it takes long to stop all scripts.
+/// Returns the modes without the second seed of chaos, as it takes long to stop all scripts.
 fn modes() -> impl Iterator<Item = Mode> {
     MODES.into_iter().filter(|mode| *mode != Mode::Chaos(2))
 }
 
-/// What a state may take, apart from where the limit of memory itself is tested.
+/// The memory that a state may use, except where the memory limit itself is tested.
 const MEMORY: usize = 64 << 20;
 
-/// When scripts are stopped that should end by themselves.
+/// The time after which scripts are stopped that should end by themselves.
 const LONG: Duration = Duration::from_millis(500);
 
-/// What a script takes at most of whose limit the time is not the measure.
+/// The longest time that a script may take when its limit is not one of time.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 static TURN: RwLock<()> = RwLock::new(());
 
-/// Lets tests run side by side that measure the processor time of their own thread.
+/// Allows tests to run in parallel that measure the processor time of their own thread.
 fn beside_others() -> RwLockReadGuard<'static, ()> {
     TURN.read().unwrap_or_else(PoisonError::into_inner)
 }
@@ -48,13 +48,13 @@ fn alone() -> RwLockWriteGuard<'static, ()> {
     TURN.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The scripts, or those with the text of the variable `PERILUNE_HOSTILE` in them.
+/// Returns the scripts, or only those that contain the text of the variable `PERILUNE_HOSTILE`.
 fn selected(scripts: &[&[&'static str]]) -> Vec<&'static str> {
     let text = std::env::var("PERILUNE_HOSTILE").unwrap_or_default();
     scripts.concat().into_iter().filter(|s| s.contains(&text)).collect()
 }
 
-/// The state of a mode, with what the programs use.
+/// Returns a state in a mode, with the functions that the scripts use.
 fn state(mode: Mode) -> Lua {
     prepared(mode.state())
 }
@@ -65,7 +65,7 @@ fn prepared(lua: Lua) -> Lua {
     lua
 }
 
-/// Whether a state does all that it should.
+/// Checks that a state still works.
 fn check_usable(lua: &Lua, what: &str) {
     let script = "
         collectgarbage()
@@ -80,7 +80,7 @@ fn check_usable(lua: &Lua, what: &str) {
     assert_eq!(r.unwrap_or_else(|e| panic!("{what}: the state is broken: {e}")), 3007, "{what}");
 }
 
-/// What was wrong, and how late scripts were.
+/// The failures, and how late scripts were stopped.
 #[derive(Default)]
 struct Findings {
     wrong: Vec<String>,
@@ -88,7 +88,8 @@ struct Findings {
 }
 
 impl Findings {
-    /// A script that `stop` stops must fail with `message`, in time, and leave a state that works.
+    /// Checks that a script that `stop` stops fails with `message`, in time, and leaves a state
+    /// that works.
     fn stopped(
         &mut self,
         mode: Mode,
@@ -126,10 +127,10 @@ impl Findings {
         self.late.push((least, what));
     }
 
-    /// Prints the slowest.
+    /// Prints the slowest scripts.
     ///
     /// # Panics
-    /// If anything was wrong, or too slow.
+    /// Panics if there was a failure, or a script was too slow.
     fn check(mut self) {
         self.late.sort();
         for (late, what) in self.late.iter().rev().take(8) {
@@ -177,7 +178,7 @@ fn time_limits_stop_endless_scripts() {
     findings.check();
 }
 
-/// Work on much data, above all collections, is stopped as soon as any other work.
+/// Work on large data, above all collections, is stopped as quickly as any other work.
 #[test]
 #[cfg_attr(miri, ignore = "measures time")]
 fn time_limits_stop_work_on_much_data() {
@@ -213,7 +214,8 @@ fn time_limits_stop_work_on_much_data() {
 #[test]
 #[cfg_attr(miri, ignore = "measures time")]
 fn instruction_limits_stop_endless_scripts() {
-    // Little, because some scripts fill it again and again, which takes few instructions.
+    // A low limit, because some scripts fill the memory again and again, which takes few
+    // instructions.
     const MEMORY: usize = 16 << 20;
     let _turn = beside_others();
     let mut findings = Findings::default();
@@ -251,10 +253,10 @@ fn the_memory_limit_stops_growing_scripts() {
     // allocated without a check of the limit until the next safepoint: up to 7 %, by coroutines
     // whose stacks grow
     const UNASKED: usize = LIMIT / 12;
-    // Memory that is not counted: the engine's, temporary copies, and gaps between small objects
-    // that are left of a line of the heap; up to 76 % of the limit were measured. Where each string
-    // that is kept lies between tables that are not, it was 110 % and 205 %. Debug builds keep
-    // freed memory for a while, up to 350 %.
+    // Memory that is not counted: that of the engine, temporary copies, and gaps between small
+    // objects in a line of the heap; up to 76 % of the limit were measured. Where each string that
+    // is kept lies between tables that are freed, it was 110 % and 205 %. Debug builds keep freed
+    // memory for a while, up to 350 %.
     let uncounted = |program: &str| match program {
         _ if cfg!(debug_assertions) => 4 * LIMIT,
         _ if program.contains("gaps") => 3 * LIMIT,
@@ -323,7 +325,8 @@ fn odd_scripts_end() {
     findings.check();
 }
 
-/// A state that is closed after its time limit runs its finalizers, and none of them can delay it.
+/// A state that is closed after its time limit runs its finalizers, and none of them can delay its
+/// end.
 #[test]
 #[cfg_attr(miri, ignore = "measures time")]
 fn finalizers_do_not_keep_a_state_that_is_out_of_time() {

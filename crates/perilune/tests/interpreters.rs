@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use perilune::{Engine, Function, Lua};
 
-/// Runs a program that returns a function and calls it, by one of the interpreters. Returns what it
-/// shows, and its feedback.
+/// Runs a program that returns a function, and calls that function, in one of the interpreters.
+/// Returns its output and its feedback.
 fn run(engine: &Engine, source: &str, portable: bool) -> (String, String) {
     let lua = Lua::with_engine(engine);
     lua.set_portable_interpreter(portable);
@@ -30,8 +30,8 @@ fn check(source: &str) {
     assert_eq!(noted.lines().count(), recorded.lines().count());
 }
 
-/// A program that calls `cases`, each a function with two parameters, with all pairs of operands,
-/// and returns the results as text.
+/// Returns a program that calls `cases`, each a function with two parameters, with all pairs of
+/// operands, and returns the results as text.
 fn pairs(cases: &[String]) -> String {
     let cases: String = cases.iter().map(|c| format!("function(a, b) {c} end,\n")).collect();
     format!(
@@ -81,7 +81,7 @@ fn pairs(cases: &[String]) -> String {
     )
 }
 
-/// Checks cases in programs of so many.
+/// Checks cases in programs of `size` cases each.
 fn check_pairs(cases: &[String], size: usize) {
     for cases in cases.chunks(size) {
         check(&pairs(cases));
@@ -208,7 +208,7 @@ fn shapes_of_one_access() {
 
 #[test]
 fn further_entries_of_a_cache() {
-    // Four objects at a time share an access; each time, what they inherit from changes.
+    // Four objects at a time share an access; the object from which they inherit changes each time.
     check(
         "local out = {}
         local A, B = {m = function(o) return 'A' end}, {m = function(o) return o.k or 'B' end}

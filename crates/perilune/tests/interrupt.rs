@@ -46,10 +46,10 @@ const OPERATIONS: &[(&str, &str)] = &[
 /// Time within which an operation must stop, including scheduling delays.
 const LIMIT: Duration = Duration::from_millis(20);
 
-/// How often an operation may be tried. One that stops late does so each time.
+/// How often an operation may be tried. An operation that really stops late does so every time.
 const ATTEMPTS: usize = 60;
 
-/// Runs and interrupts an operation; returns the time that it continues. `None` if it ended by
+/// Runs and interrupts an operation. Returns how long it continues, or `None` if it ended by
 /// itself.
 fn latency(setup: &str, operation: &str, after: Duration) -> Option<Duration> {
     let lua = Lua::with_engine(&perilune::Engine::interpreter());

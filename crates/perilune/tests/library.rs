@@ -1,5 +1,5 @@
 //! Compares the library with PUC's: generated calls are made on both sides, and their results and
-//! errors are compared to the letter.
+//! errors must be exactly equal.
 //!
 //! Calls come in batches, each from its own seed. A call with a different result is reduced before
 //! it is reported.

@@ -1,5 +1,5 @@
-//! Endless programs stop: by an interrupt from another thread, by hooks that count, by limits of
-//! time, instructions and memory.
+//! Endless programs can be stopped: by an interrupt from another thread, by hooks that count, and
+//! by limits of time, instructions and memory.
 
 mod modes;
 
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use modes::{MODES, Mode};
 use perilune::{Error, Lua};
 
-/// Programs that do not end by themselves and hold on to nothing.
+/// Programs that do not end by themselves and keep no memory alive.
 const ENDLESS: &[&str] = &[
     "while true do end",
     "repeat until false",
@@ -47,7 +47,7 @@ const ENDLESS: &[&str] = &[
     "local s = 0 while true do for i = 1, 10 do for j = 1, 10 do s = s + j end end end",
 ];
 
-/// Programs that hold on to more and more.
+/// Programs that keep more and more memory alive.
 const GROWING: &[&str] = &[
     "local t = {} while true do t[#t + 1] = {} end",
     "local t = {} while true do t = {t} end",
@@ -62,10 +62,10 @@ const GROWING: &[&str] = &[
      math.huge do t[i].x = i end",
 ];
 
-/// An interrupted program stops within this time, as long as the machine has time for it.
+/// An interrupted program stops within this time if the machine is not too busy.
 const LIMIT: Duration = Duration::from_millis(100);
 
-/// Runs the program, interrupts it, and measures how long it still runs.
+/// Runs the program, interrupts it, and measures how long it continues.
 fn latency(lua: &Lua, program: &str, after: Duration) -> Duration {
     let interrupt = lua.interrupt_handle();
     let waker = thread::spawn(move || {
@@ -149,7 +149,7 @@ fn the_memory_limit_stops_growing_programs() {
     }
 }
 
-/// Runs a program that does not end and catches what it can.
+/// Runs a program that does not end and catches all errors that it can.
 fn stubborn(program: &str) -> String {
     format!(
         "while true do
@@ -171,7 +171,7 @@ fn time_limits_stand_until_they_are_set_again() {
             .chain(ENDLESS.iter().map(|p| stubborn(&format!("do {p} end"))))
         {
             if program.contains("goto") && program.contains("pcall") {
-                continue; // the label would be there twice
+                continue; // the label would be defined twice
             }
             let lua = mode.state();
             let mut over = Duration::MAX;
@@ -201,7 +201,7 @@ fn time_limits_stand_until_they_are_set_again() {
     }
 }
 
-/// Programs that show how far they came, in `log`.
+/// Programs that record their progress in `log`.
 const COUNTED: &[&str] = &[
     "local i = 0 while true do i = i + 1 log = i end",
     "for i = 1, math.huge do log = i end",
@@ -225,11 +225,11 @@ const COUNTED: &[&str] = &[
      .. c end) end",
     "log = 0 local o = {n = 0} function o:step() self.n = self.n + 1 log = self.n return self end \
      while true do o:step():step() end",
-    // loops that call nothing, of which a round would be peeled if they did not count
+    // loops without calls, of which an iteration would be peeled if their code did not count
     "local t, n = {1, 2, 3, x = 1}, 0 log = 0 while true do for i = 1, #t do n = n + t[i] + t.x \
      end log = n end",
     "local t, n = {x = 1.5}, 0 while true do n = n + t.x if n % 3 == 0 then n = n + 1 end end",
-    // loops whose code is left for the interpreter by the test that ends each round
+    // loops whose code exits to the interpreter at the test that ends each iteration
     "log = 0 local function f(t, g) local n = 0 repeat n = n + 1 log = log + 1 until g(n) >= t.b \
      end for i = 1, 99 do f({b = 9}, function(n) return n end) end while true do f({b = 30.0}, \
      function(n) return n + 0.5 end) f({b = 9}, function(n) return n end) end",

@@ -1,4 +1,4 @@
-//! On threads with small native stacks, deep recursion ends in errors and not in a crash.
+//! Deep recursion on threads with small native stacks ends in errors and not in a crash.
 
 mod modes;
 

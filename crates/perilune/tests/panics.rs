@@ -18,7 +18,7 @@ fn once(_: &mut Cx) -> NativeResult {
     Ok(Ret(0))
 }
 
-/// Ways to call `boom`, in a function that was called often with `once`.
+/// Ways to call `boom`, in a function that was often called with `once` before.
 const WAYS: &[&str] = &[
     "f()",
     "return f()",

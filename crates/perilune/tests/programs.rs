@@ -1,42 +1,43 @@
-//! Random programs show the same under Perilune as under PUC Lua: values, errors to the letter,
-//! positions.
+//! Random programs have the same output under Perilune as under PUC Lua, including the exact text
+//! and the positions of errors.
 //!
-//! Each program comes from its own seed. A difference is made smaller before it is reported.
+//! Each program comes from its own seed. A program with a difference is reduced before it is
+//! reported.
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
-//! | `PERILUNE_PROGRAMS` | how many programs | 600 or 20 seconds, whichever comes first |
+//! | `PERILUNE_PROGRAMS` | number of programs | 600 or 20 seconds, whichever comes first |
 //! | `PERILUNE_PROGRAMS_SEED` | the first seed | 1 |
-//! | `PERILUNE_PROGRAMS_KEEP` | how many differences to collect before the end | 1 |
+//! | `PERILUNE_PROGRAMS_KEEP` | number of differences to collect before the end | 1 |
 //! | `PERILUNE_PROGRAMS_MODE` | only this mode (below) | those of the seed |
-//! | `PERILUNE_PROGRAMS_SHOW` | set: print the program of the first seed, and do nothing else | |
+//! | `PERILUNE_PROGRAMS_SHOW` | if set: print the program of the first seed and do nothing else | |
 //! | `PERILUNE_PROGRAMS_FILE` | run the program of this file in the modes of the first seed | |
-//! | `PERILUNE_PROGRAMS_ORACLE` | set: run each program twice under PUC, and not under Perilune | |
-//! | `PERILUNE_PROGRAMS_QUICK` | set: show the first line that differs, and no program | |
-//! | `PERILUNE_PROGRAMS_VERBOSE` | set: name the programs that do not compile | |
+//! | `PERILUNE_PROGRAMS_ORACLE` | if set: run each program twice under PUC, none under Perilune | |
+//! | `PERILUNE_PROGRAMS_QUICK` | if set: show the first line that differs, and no program | |
+//! | `PERILUNE_PROGRAMS_VERBOSE` | if set: name the programs that do not compile | |
 //!
 //! The modes:
 //!
 //! | mode | which programs | what it does |
 //! |---|---|---|
-//! | `off` | all | runs the interpreter by its portable loop |
-//! | `generated` | all | runs the interpreter by generated handlers |
+//! | `off` | all | uses the portable loop of the interpreter |
+//! | `generated` | all | uses the generated handlers of the interpreter |
 //! | `sync` | all | compiles before code runs, from the first entry or after some |
-//! | `check-values` | all | as `sync`, with code that checks what it holds |
+//! | `check-values` | all | like `sync`, with code that checks its values |
 //! | `baseline` | all | runs stitched code, from the first entry or after some |
-//! | `chaos` | all | decides at random, at safepoints, what happens to code and heap |
-//! | `background` | one in five | compiles on another thread, as users have it |
-//! | `tiers` | one in five | runs handlers, then stitched code, then what another thread compiles |
+//! | `chaos` | all | lets safepoints change code and heap at random |
+//! | `background` | one in five | compiles on another thread, as by default |
+//! | `tiers` | one in five | runs handlers, then stitched code, then code from another thread |
 //! | `evicted` | one in five | has room for little code |
 //! | `interleaved` | one in five | runs three states of one engine in turns |
 //! | `threads` | one in five | runs two states of one engine on two threads |
 //!
 //! The states of one engine have different metatables of strings, numbers, nil and functions,
-//! different globals and functions of the library; each must show what PUC shows when it is set up
-//! in the same way. One in 300 runs of `off` and `sync` collects at every safepoint, one in
-//! 20 does a little of the collector's work at each (`gc-phases`), and one in 4 has stacks with no
-//! spare room; thresholds for compiling differ by seed, so that code is made with and without
-//! feedback.
+//! different globals and different functions of the library; each must have the output of PUC when
+//! it is set up in the same way. One in 300 runs of `off` and `sync` collects at every safepoint,
+//! one in 20 does a little of the collector's work at each safepoint (`gc-phases`), and one in 4
+//! has stacks with no spare room. Thresholds for compiling differ by seed, so that code is compiled
+//! with and without feedback.
 
 #[path = "programs/dense.rs"]
 mod dense;
@@ -82,7 +83,7 @@ fn program_of(seed: u64) -> ProgramTree {
         .expect("programs are not filtered")
 }
 
-/// The modes in which the program of a seed runs, or could.
+/// Returns the modes in which the program of a seed runs or, with `all`, could run.
 fn modes_of(seed: u64, all: bool) -> Vec<Mode> {
     let threshold = 1 << (seed % 4);
     let loops = 1 << (seed / 4 % 6);
@@ -151,7 +152,7 @@ fn modes_of(seed: u64, all: bool) -> Vec<Mode> {
     modes
 }
 
-/// What both show, if it differs.
+/// Returns the output of both sides if it differs.
 fn difference(program: &str, mode: Mode, oracle: bool) -> Option<(String, String)> {
     let source = Source::new(program, mode);
     let expected = run::puc(&source)?;
@@ -159,10 +160,10 @@ fn difference(program: &str, mode: Mode, oracle: bool) -> Option<(String, String
     (shown != expected).then_some((expected, shown))
 }
 
-/// The smallest program with a difference that can be found from here.
+/// Returns the smallest program with a difference that can be found from this one.
 fn shrink(tree: &mut ProgramTree, mode: Mode, oracle: bool) -> (String, (String, String)) {
     let start = Instant::now();
-    // The slow mode only where the difference needs it.
+    // Uses the slow mode only if the difference needs it.
     let plain = Mode { gc_stress: false, ..mode };
     let mode = if difference(&tree.current(), plain, oracle).is_some() { plain } else { mode };
     let mut smallest = tree.current();

@@ -1,6 +1,7 @@
 //! Memory goes back to the system after a peak.
 //!
-//! Its one test is a process of its own, as it reads the resident memory of the process.
+//! This file has a single test, which needs its own process since it reads the resident memory of
+//! the process.
 
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
@@ -33,7 +34,7 @@ fn memory_goes_back_after_a_peak() {
     assert!(after < before + (peak - before) / 4, "{before} MB, {peak} MB, then {after} MB");
     run("t = {} for i = 1, 600000 do t[i] = {i, i .. ''} end assert(t[600000][2] == '600000')");
 
-    // Cycles that the program has not requested leave it to a thread.
+    // Cycles that the program has not requested leave this to a thread.
     run("for i = 1, 40 do t[-i] = ('x'):rep(2000000 + i) end");
     let peak = resident();
     assert!(peak > before + 150, "{before} MB, then {peak} MB");

@@ -1,5 +1,5 @@
-//! Code made with [`JitOptions::verify_values`] ends the process where it holds something wrong:
-//! known faults of the translator are restored, and each has to be found.
+//! Code compiled with [`JitOptions::verify_values`] ends the process when it holds a wrong value:
+//! known faults of the translator are restored, and the check must find each.
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 use std::os::unix::process::ExitStatusExt as _;
@@ -7,8 +7,8 @@ use std::process::{Command, Output};
 
 use perilune::{Engine, Fault, JitOptions, Lua};
 
-/// The variable by which a test runs itself again, with the number of a case and whether the
-/// fault is there.
+/// The variable with which a test runs itself again. It contains the number of a case and whether
+/// the fault is present.
 const CHILD: &str = "PERILUNE_SELF_CHECK";
 
 /// The signal of `abort`.
@@ -17,14 +17,14 @@ const ABORTED: i32 = 6;
 struct Case {
     fault: Fault,
     program: &'static str,
-    /// What is said of the place.
+    /// The texts that the message contains about the place of the fault.
     says: &'static [&'static str],
 }
 
 const CASES: &[Case] = &[
     Case {
         fault: Fault::UnlinkedConstructor,
-        // The fields have no slots from the beginning, as there are too many.
+        // The table is created without slots for its fields, as there are too many of them.
         program: "local function mk(x, y) local t = {}
               t.a = x
               t.b = y
@@ -146,7 +146,7 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// What a program returns, as text.
+/// Returns the result of a program as text.
 fn shown(lua: &Lua, case: &Case) -> String {
     let program = format!("return tostring((function() {} end)())", case.program);
     lua.load(program).set_name("=it").call::<String>(()).expect("it runs")
@@ -223,8 +223,8 @@ const STORES: &str = "
     end
     return s";
 
-/// A write barrier that machine code leaves out is found by the walk over the heap of the mode
-/// `gc-phases`.
+/// The walk over the heap in the mode `gc-phases` detects a write barrier that machine code leaves
+/// out.
 #[test]
 fn missing_write_barriers_are_found() {
     const NAME: &str = "missing_write_barriers_are_found";

@@ -9,8 +9,8 @@ use perilune::{
 mod without {
     use super::*;
 
-    /// Has one implementation for types that are not `Send` and two for others, so that a call for
-    /// those is ambiguous.
+    /// A trait with one implementation for types that are not `Send` and two for others, so that a
+    /// call is ambiguous for the latter.
     trait NotSend<A> {
         fn holds() {}
     }
@@ -18,7 +18,7 @@ mod without {
     impl<T: ?Sized> NotSend<()> for T {}
     impl<T: ?Sized + Send> NotSend<Sendable> for T {}
 
-    /// Like [`NotSend`].
+    /// Like [`NotSend`], for `Sync`.
     trait NotSync<A> {
         fn holds() {}
     }
@@ -32,7 +32,7 @@ mod without {
         )*};
     }
 
-    // Compiling is the test: it fails if one of the types is `Send` or `Sync`.
+    // The compilation is the test: it fails if one of the types is `Send` or `Sync`.
     #[test]
     fn states_stay_on_their_threads() {
         neither!(
@@ -159,7 +159,7 @@ mod with {
         Ok(())
     }
 
-    /// Counts its dropped instances.
+    /// A type that counts its dropped values.
     struct Dropped(Arc<AtomicUsize>);
     impl UserData for Dropped {}
     impl Drop for Dropped {

@@ -1,4 +1,4 @@
-//! Conversions between Lua values and types that serde knows.
+//! Conversions between Lua values and types that serde supports.
 #![cfg(feature = "serde")]
 
 use std::collections::{BTreeMap, HashMap};
@@ -72,7 +72,7 @@ fn everything(depth: usize) -> Everything {
     }
 }
 
-/// Converts to Lua and back, by both interfaces.
+/// Converts a value to Lua and back, with both interfaces.
 fn round<T: Serialize + DeserializeOwned + PartialEq + Debug>(lua: &Lua, v: &T) {
     let there = lua.to_value(v).unwrap();
     assert_eq!(&lua.from_value::<T>(there.clone()).unwrap(), v);
@@ -169,7 +169,7 @@ fn tables_that_contain_themselves() -> Result<()> {
     assert_eq!(lua.from_value_with::<serde_json::Value>(v.clone(), options)?, json!([1, {}]));
     let json = serde_json::to_value(v.to_serializable().deny_recursive_tables(false)).unwrap();
     assert_eq!(json, json!([1, {}]));
-    // it occurs twice, but not inside itself
+    // the table occurs twice, but not inside itself
     let v: Value = lua.load("local t = {}; return {t, t}").eval()?;
     assert_eq!(lua.from_value::<serde_json::Value>(v)?, json!([{}, {}]));
     Ok(())
@@ -203,7 +203,7 @@ fn lists_and_maps() -> Result<()> {
     Ok(())
 }
 
-/// Returns the keys of a map in their order, as text.
+/// The keys of a map in their order, as text.
 struct Pairs(Vec<String>);
 
 impl<'de> Deserialize<'de> for Pairs {

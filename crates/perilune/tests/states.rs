@@ -1,13 +1,13 @@
 //! Many states of one engine: on two threads at the same time, and one after another. The engine
-//! frees what it keeps for them.
+//! frees the data that it holds for them.
 
 use std::sync::{Arc, Barrier};
 use std::thread;
 
 use perilune::{Engine, Lua};
 
-/// Makes symbols, shapes, classes, closures, coroutines and errors; `SALT` makes some of the names
-/// unique.
+/// A program that creates symbols, shapes, classes, closures, coroutines and errors; `SALT` makes
+/// some of the names unique.
 const PROGRAM: &str = r#"
 local out = {}
 local function show(...) out[#out + 1] = table.concat({...}, ' ') end
@@ -61,7 +61,7 @@ fn run(lua: &Lua, salt: &str) -> String {
 #[test]
 fn two_threads_run_the_same_program_at_once() {
     let engine = Engine::interpreter();
-    // the names of the library stay
+    // the names of the library remain
     drop(Lua::with_engine(&engine));
     let fresh = (engine.symbols(), engine.shapes());
     let expected = run(&Lua::with_engine(&perilune::Engine::interpreter()), "s");
@@ -94,7 +94,7 @@ fn two_threads_run_the_same_program_at_once() {
 #[test]
 fn an_engine_that_many_programs_passed_through_is_as_large_as_a_fresh_one() {
     let engine = Engine::interpreter();
-    // the names of the library stay
+    // the names of the library remain
     drop(Lua::with_engine(&engine));
     let fresh = (engine.symbols(), engine.shapes());
     let mut after_one = None;

@@ -1,4 +1,4 @@
-//! States that change threads.
+//! States that move between threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -44,7 +44,7 @@ fn what_may_go() -> Result<()> {
     .join()
     .unwrap();
     assert_eq!(n.load(Ordering::Relaxed), 5);
-    // it ends where it is dropped
+    // the state ends on the thread where it is dropped
     std::thread::spawn(move || drop(detached)).join().unwrap();
     assert_eq!(dropped.load(Ordering::Relaxed), 1);
     Ok(())
@@ -70,7 +70,7 @@ fn what_may_not() -> Result<()> {
     let lua = stays(lua);
     lua.remove_warning_function();
     lua.create_any_userdata(Arc::new(1))?;
-    // garbage that was not collected yet counts
+    // garbage that was not collected yet counts as well
     let lua = stays(lua);
     lua.gc_collect()?;
     lua.gc_collect()?;

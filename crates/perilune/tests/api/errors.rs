@@ -124,7 +124,7 @@ fn chains() {
     assert_eq!(e.chain().count(), 3);
 }
 
-/// Errors of `anyhow` become errors of the callback that returns them, and keep what is inside.
+/// Errors of `anyhow` become errors of the callback that returns them, and keep the error inside.
 #[cfg(feature = "anyhow")]
 #[test]
 fn errors_of_anyhow() -> Result<()> {
@@ -145,7 +145,7 @@ fn errors_of_anyhow() -> Result<()> {
     Ok(())
 }
 
-/// What tells errors apart is where they are raised, not their text.
+/// The place where an error is raised determines its kind, not its text.
 #[test]
 fn kinds_of_errors_do_not_follow_from_messages() {
     let lua = Lua::new();

@@ -1,4 +1,4 @@
-//! Less common interfaces that programs written for mlua use: paths, small methods, `bstr`,
+//! Less common parts of the API that programs written for mlua use: paths, small methods, `bstr`,
 //! formatting of values.
 
 use bstr::{BStr, BString};
@@ -67,7 +67,7 @@ fn strings_compare_hash_and_show() -> Result<()> {
     let lua = Lua::new();
     let s = lua.create_string("abc")?;
     assert!(s < *"abd" && s > b"abb"[..] && s <= *"abc");
-    #[allow(clippy::mutable_key_type)] // what strings hold never changes
+    #[allow(clippy::mutable_key_type)] // the contents of strings never change
     let set: HashSet<BorrowedStr> = ["a", "b", "a"]
         .map(|text| lua.create_string(text).and_then(|s| s.to_str()))
         .into_iter()
@@ -142,7 +142,7 @@ fn lists_end_at_the_first_nil() -> Result<()> {
         Ok(())
     })?;
     assert_eq!(seen, [1, 2]);
-    // holes stay
+    // holes are preserved
     let t = lua.create_sequence_from([Some(1), None, Some(3)])?;
     assert_eq!((t.get::<i64>(1)?, t.get::<Option<i64>>(2)?, t.get::<i64>(3)?), (1, None, 3));
     assert_eq!(t.raw_len(), 3);

@@ -79,7 +79,7 @@ fn lines_by_resumes(lua: &Lua, source: &str) -> Result<Vec<Option<usize>>> {
     })?;
     let mut lines = Vec::new();
     while co.is_resumable() {
-        // values that a hook's yield is resumed with are discarded
+        // the values with which a hook's yield is resumed are discarded
         co.resume::<()>((1, 2, 3))?;
         lines.push(at.lock().unwrap().take());
         lua.gc_collect()?;
@@ -267,7 +267,7 @@ fn global_hooks_are_for_all_coroutines() -> Result<()> {
     lua.remove_global_hook();
     lua.load("local a = 1\nlocal b = 2 coroutine.wrap(function() return 1 end)()").exec()?;
     assert_eq!((count(), *others.lock().unwrap()), (0, 2));
-    // a hook of one coroutine stays
+    // a hook of a single coroutine remains
     let co = lua.create_thread(lua.load("return 1").into_function()?)?;
     co.set_hook(HookTriggers::EVERY_LINE, |_, _| Err(Error::runtime("mine")))?;
     lua.set_global_hook(HookTriggers::EVERY_LINE, |_, _| Ok(VmState::Continue))?;

@@ -12,7 +12,7 @@ fn sandbox() -> Sandbox {
     SandboxOptions::new().build().expect("it is made")
 }
 
-/// All functions that a script reaches from its globals and from metatables, by path.
+/// Returns all functions that a script can reach from its globals and from metatables, by path.
 fn reachable(lua: &Lua) -> Result<BTreeSet<String>> {
     let script = "
         local seen, out = {}, {}
@@ -38,7 +38,7 @@ fn reachable(lua: &Lua) -> Result<BTreeSet<String>> {
     Ok(list.into_iter().filter(|p| p != "function").collect())
 }
 
-/// An addition to the libraries is not in a sandbox unless this list has it.
+/// A function that is added to the libraries is not in a sandbox unless this list contains it.
 #[test]
 fn these_functions_and_no_others() -> Result<()> {
     let expected = "
@@ -65,7 +65,7 @@ fn these_functions_and_no_others() -> Result<()> {
 #[test]
 #[cfg_attr(miri, ignore = "compiles what is hot")]
 fn scripts_do_not_get_out() -> Result<()> {
-    // Each gives nothing but nil and false, or fails; `binary` is a binary chunk.
+    // Each script returns only nil and false, or fails; `binary` is a binary chunk.
     let scripts = [
         "return io, package, require, dofile, loadfile, collectgarbage",
         "return os.execute, os.exit, os.remove, os.rename, os.getenv, os.tmpname, os.setlocale",
@@ -76,7 +76,7 @@ fn scripts_do_not_get_out() -> Result<()> {
         "debug.setmetatable('', { __index = { escaped = true } }) return ('').escaped",
         "return string.dump",
         "return ('').dump",
-        // binary chunks, in all the ways there are to load
+        // binary chunks, in all ways to load them
         "return (load(binary))",
         "return (load(binary, 'x', 'b'))",
         "return (load(binary, 'x', 'bt'))",
@@ -96,7 +96,7 @@ fn scripts_do_not_get_out() -> Result<()> {
         Ok(values.into_iter().find(|v| !nothing(v)))
     };
     for script in scripts {
-        // SAFETY: the scripts load only the binary chunk that was just made.
+        // SAFETY: the scripts load only the binary chunk that was just created.
         let open = unsafe { Lua::unsafe_new() };
         assert!(gets_out(&open, script)?.is_some(), "outside of a sandbox, too: {script}");
         let found = gets_out(sandbox().lua(), script)?;
@@ -171,7 +171,7 @@ fn binary_chunks_of_the_host_are_refused_too() -> Result<()> {
     Ok(())
 }
 
-/// What each run may take.
+/// Returns a sandbox with limits for each run.
 fn limited() -> Result<Sandbox> {
     let options = SandboxOptions::new().memory(4 << 20).time(Duration::from_secs(10));
     options.instructions(300_000).build()
@@ -228,7 +228,7 @@ fn time_is_a_limit_of_its_own() -> Result<()> {
         assert!(sandbox.run(|_| sandbox.load(script).exec()).is_err());
         assert_eq!(sandbox.reached(), Some(Limit::Time), "{script}");
     }
-    // a run that is over has no clock
+    // the time limit of a run does not apply after its end
     std::thread::sleep(Duration::from_millis(40));
     sandbox.lua().load("for i = 1, 1000 do end").exec()?;
     Ok(())
@@ -288,7 +288,7 @@ fn engines_of_the_host() -> Result<()> {
     Ok(())
 }
 
-/// Nothing of a script runs when its time is over.
+/// No code of a script runs after its time limit.
 #[test]
 fn there_are_no_finalizers() -> Result<()> {
     let sandbox = limited()?;
@@ -305,7 +305,7 @@ fn there_are_no_finalizers() -> Result<()> {
     Ok(())
 }
 
-/// What the host adds is there; what scripts change stays in their state.
+/// Values that the host adds are available; changes by scripts stay in their state.
 #[test]
 fn states_are_apart() -> Result<()> {
     let (a, b) = (sandbox(), sandbox());

@@ -79,7 +79,7 @@ fn values_that_borrow() -> Result<()> {
         let u = scope.create_userdata(View(&mut list))?;
         let v = scope.create_userdata(View(&mut other))?;
         assert_eq!(u.call_method::<i64>("push", 2)?, 2);
-        // the methods of one are not those of another
+        // the methods of one userdata are not those of another
         let push: Function = u.get("push")?;
         assert!(push.call::<()>((&v, 1)).is_err());
         assert!(u.type_id().is_none());

@@ -1,4 +1,4 @@
-//! Userdata that the host shares by pointers.
+//! Userdata whose values the host shares through pointers.
 
 #[cfg(not(feature = "send"))]
 use std::cell::RefCell;
@@ -41,8 +41,9 @@ impl UserData for Account {
     }
 }
 
-/// Tests the common behaviour of all kinds of pointers. `plain`: writing requires the only pointer.
-/// `twice`: a method and an argument can read the value at the same time.
+/// Tests the common behaviour of all kinds of pointers. `plain` says that writing requires that
+/// there is only one pointer, `twice` that a method and an argument can read the value at the same
+/// time.
 fn check<T: UserData + perilune::MaybeSend + perilune::MaybeSync + Clone + 'static>(
     value: T,
     plain: bool,
@@ -72,7 +73,7 @@ fn check<T: UserData + perilune::MaybeSend + perilune::MaybeSync + Clone + 'stat
         any.borrow_mut_scoped(|a: &mut Account| a.balance = 10)?;
     }
     assert_eq!(lua.load("return a:pay(1)").eval::<i64>()?, 11);
-    // an error and a panic release it
+    // an error and a panic release the borrow
     assert!(lua.load("a:pay('much')").exec().is_err());
     assert!(lua.load("a:with(error)").exec().is_err());
     assert!(lua.load("a.pay(1, 2)").exec().unwrap_err().to_string().contains("Account.pay"));

@@ -1,4 +1,4 @@
-//! States: their end, several at once, and values kept in them.
+//! States: their end, several states at once, and values stored in them.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -75,7 +75,7 @@ fn values_of_other_states() -> Result<()> {
 fn the_last_owner_goes_inside_a_call() -> Result<()> {
     let lua = Lua::new();
     let weak = lua.weak();
-    #[allow(clippy::arc_with_non_send_sync)] // it is both with the feature `send`
+    #[allow(clippy::arc_with_non_send_sync)] // it is `Send` and `Sync` with the feature `send`
     let cell = Arc::new(Mutex::new(None));
     let inner = cell.clone();
     let f = lua.create_function(move |_, t: Table| {
@@ -117,7 +117,7 @@ fn finalizers_use_the_state_that_ends() -> Result<()> {
     KEPT.with_borrow_mut(Vec::clear);
     drop(lua);
     assert_eq!(*seen.lock().unwrap(), [2, 1]);
-    // A finalizer kept the state, so it lives on.
+    // A finalizer has kept the state alive.
     assert_eq!(t.get::<i64>("n")?, 1);
     let kept = KEPT.with_borrow_mut(|k| k.pop()).unwrap();
     assert_eq!(kept.load("6 * 7").eval::<i64>()?, 42);
@@ -129,7 +129,7 @@ fn finalizers_use_the_state_that_ends() -> Result<()> {
 #[test]
 fn handles_dropped_by_the_collector() -> Result<()> {
     let lua = Lua::new();
-    // a function that owns a handle, dropped when it is swept
+    // a function that owns a handle, which is dropped when the function is swept
     struct Noisy(Table, Arc<Mutex<u32>>);
     impl Drop for Noisy {
         fn drop(&mut self) {

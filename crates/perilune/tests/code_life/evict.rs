@@ -6,7 +6,8 @@ use perilune::{Engine, JitOptions, Lua};
 
 use crate::support::*;
 
-/// Defines `all(rounds)`, which calls many functions in turn, so that each is hot for a while.
+/// Returns a program that defines `all(rounds)`, which calls many functions in turn, so that each
+/// is hot for a while.
 fn program(functions: usize) -> String {
     let mut text = String::from("local fs = {}\n");
     for n in 1..=functions {

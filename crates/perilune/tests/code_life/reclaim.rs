@@ -9,7 +9,7 @@ use perilune::{Engine, Lua};
 
 use crate::support::*;
 
-/// A function that is compiled by being called.
+/// A function that is compiled when it is called.
 const HOT: &str = "function hot(n) local s = 0 for i = 1, n do s = s + i % 7 end return s end
     for i = 1, 100 do hot(100) end";
 
@@ -51,7 +51,7 @@ fn a_blocked_host_call_delays_nothing() {
     let engine = Engine::with_jit(sync());
     let (told, wait) = mpsc::channel::<()>();
     let (open, gate) = mpsc::channel::<()>();
-    // what `os.execute` runs makes the first file and waits for the second
+    // the command that `os.execute` runs creates the first file and waits for the second
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
     let [begun, end] = ["begun", "end"].map(|name| folder.join(format!("reclaim-{name}")));
     for file in [&begun, &end] {

@@ -47,7 +47,7 @@ fn a_loop_that_cannot_be_entered_is_compiled_again() {
 
 #[test]
 fn a_function_with_a_hot_loop_is_compiled_on_its_second_call() {
-    // Entries alone never make a function hot here.
+    // With this threshold, entries alone never make a function hot.
     let engine = Engine::with_jit(JitOptions { threshold: 1 << 30, ..sync() });
     let lua = Lua::with_engine(&engine);
     eval(&lua, "function sum(n) local s = 0 for i = 1, n do s = s + i end return s end");

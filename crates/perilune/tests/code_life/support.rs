@@ -39,7 +39,7 @@ pub(crate) fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// Asserts that no code is left.
+/// Returns whether no code is left.
 pub(crate) fn is_empty(engine: &Engine) -> bool {
     ["versions live", "bytes live", "bytes retired"].iter().all(|n| metric(engine, n) == 0)
 }

@@ -1,6 +1,6 @@
 //! Hostile scripts.
 
-/// Runs before each of them, without limits.
+/// The program that runs before each script, without limits.
 pub(crate) const SETUP: &str = "
 find, match, gmatch, gsub, rep, format = string.find, string.match, string.gmatch, string.gsub, \
 string.rep, string.format
@@ -155,7 +155,7 @@ pub(crate) const ENDLESS: &[&str] = &[
     "gsub(a(1e7), '()', math.abs)",
     "for k in next, setmetatable({ 1 }, {}) do goto continue ::continue:: for w in gmatch(a(1e7), \
      'a') do end end spin()",
-    // looking at oneself
+    // introspection
     "while true do debug.traceback('x') debug.getinfo(1, 'nSltuf') end",
     "debug.sethook(function() debug.sethook() spin() end, '', 1) while true do end",
     "local n = 0 debug.sethook(function() n = n + 1 if n > 1e4 then debug.sethook() end end, \
@@ -165,9 +165,9 @@ pub(crate) const ENDLESS: &[&str] = &[
      return (deep(n - 1)) end deep(10000)",
 ];
 
-/// Scripts that run forever, in few instructions that take long each.
+/// Scripts that run forever in few instructions, each of which takes long.
 pub(crate) const SLOW: &[&str] = &[
-    // calls of the library that take long each
+    // calls of the library, each of which takes long
     "local s = a(1.5e7) while true do local x = s .. s end",
     "local t = {} while true do local x = t[a(2e7)] end",
     "local s = a(1e6) while true do s:upper() s:lower() s:reverse() end",
@@ -236,7 +236,7 @@ pub(crate) const SLOW: &[&str] = &[
     "while true do load('return {' .. rep('1,', 2e6 // 1 | 0) .. '}') end",
 ];
 
-/// Scripts that run forever on much data. The first part of each makes the data, without limits.
+/// Scripts that run forever on large data. The first part of each creates the data, without limits.
 pub(crate) const LARGE: &[(&str, &str)] = &[
     ("t = {} for i = 1, N do t[i] = { i } end", "while true do collectgarbage() end"),
     (
@@ -430,7 +430,7 @@ pub(crate) const CATCHING: &[&str] = &[
      local x = 1\nx = 2",
 ];
 
-/// Take more and more memory.
+/// Scripts that use more and more memory.
 pub(crate) const GROWING: &[&str] = &[
     // tables
     "local t = {} while true do t[#t + 1] = {} end",
@@ -542,7 +542,7 @@ pub(crate) const GROWING: &[&str] = &[
      package[#package + 1] = co end",
 ];
 
-/// End by themselves, one way or the other, whatever they are made of.
+/// Scripts that end by themselves, with or without an error, although they are unusual.
 pub(crate) const ODD: &[&str] = &[
     // depth of the source
     "load(rep('(', 1e6 // 1 | 0))",

@@ -1,11 +1,11 @@
-//! Looks at the processor time of a thread from another one.
+//! Reads the processor time of a thread from another thread.
 
 use std::mem::MaybeUninit;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A script that has not stopped so long after it should have is taken not to stop at all.
+/// A script that has not stopped this long after it should have is assumed not to stop at all.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The clock of a thread's processor time.
@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 struct Clock(libc::clockid_t);
 
 impl Clock {
-    /// That of this thread.
+    /// Returns the clock of this thread.
     fn of_this_thread() -> Clock {
         let mut id = MaybeUninit::uninit();
         // SAFETY: the thread is alive, and the id is written unless there is an error.
@@ -24,7 +24,7 @@ impl Clock {
         Clock(id)
     }
 
-    /// What it shows, while its thread is alive.
+    /// Returns the time of the clock; its thread must be alive.
     fn now(self) -> Duration {
         let mut t = MaybeUninit::uninit();
         // SAFETY: the time is written unless there is an error.
@@ -36,7 +36,7 @@ impl Clock {
     }
 }
 
-/// Processor time that `f` takes.
+/// Runs `f` and measures the processor time that it takes.
 pub(crate) fn processor_time<R>(f: impl FnOnce() -> R) -> (R, Duration) {
     let clock = Clock::of_this_thread();
     let before = clock.now();
@@ -44,10 +44,10 @@ pub(crate) fn processor_time<R>(f: impl FnOnce() -> R) -> (R, Duration) {
     (r, clock.now() - before)
 }
 
-/// Runs `f`; `stop` is called on another thread at `due`. How much processor time `f` took since
-/// then: at most what is said, as the clock is read before; `None` when it ended before.
-/// `stops_here`: it is `stop` that stops it, so the time counts from there. A `f` that does not
-/// stop ends the process, with `what` as message.
+/// Runs `f`, and calls `stop` on another thread at `due`. Returns an upper bound of the processor
+/// time that `f` took since then (the clock is read before that), or `None` if `f` ended before. If
+/// `stops_here`, it is `stop` that stops `f`, so the time counts from the call. If `f` does not
+/// stop, the process ends with `what` as the message.
 pub(crate) fn overrun<R>(
     what: &str,
     due: Duration,
@@ -105,7 +105,7 @@ pub(crate) fn reset_peak() -> usize {
     memory("VmRSS:")
 }
 
-/// The largest resident memory of this process since [`reset_peak`].
+/// Returns the largest resident memory of this process since [`reset_peak`].
 pub(crate) fn peak() -> usize {
     memory("VmHWM:")
 }

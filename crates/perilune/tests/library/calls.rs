@@ -27,7 +27,7 @@ enum Kind {
     Code,
     /// A numeral.
     Numeral,
-    /// A list, made for this call.
+    /// A list that is created for this call.
     List,
     /// A comparison function.
     Order,
@@ -215,7 +215,7 @@ fn argument(random: &mut Random, kind: Kind) -> Value {
     }
 }
 
-/// A call of one of the functions.
+/// Generates a call of one of the functions.
 pub(crate) fn call(random: &mut Random) -> Call {
     let (name, kinds) = *random.pick(FUNCTIONS);
     let mut arguments = vec![Value::str(name)];

@@ -9,11 +9,11 @@ use super::random::{Random, variable};
 use super::sides::Sides;
 use super::value::Call;
 
-/// Number of calls of a batch.
+/// The number of calls in a batch.
 const BATCH: u64 = 500;
-/// Number of batches that share a state.
+/// The number of batches that share a state.
 const BATCHES: u64 = 20;
-/// Duration of a run for which no number is set.
+/// The duration of a run for which no number is set.
 const SHORT: Duration = Duration::from_secs(3);
 
 /// Reduces a call that has a different result.
@@ -51,7 +51,7 @@ fn report(calls: &[Call], number: u64) -> String {
     "a difference that does not happen again".to_owned()
 }
 
-/// Compares the calls of `hard`, and the number of generated ones that the variable sets.
+/// Compares the calls in `hard`, and as many generated calls as the variable says.
 pub(crate) fn compare(name: &str, hard: Vec<Call>, call: impl Fn(&mut Random) -> Call) {
     let count = variable(name);
     let first = variable("PERILUNE_LIBRARY_SEED").unwrap_or(1);

@@ -165,7 +165,7 @@ fn conversion(random: &mut Random) -> Vec<u8> {
     text
 }
 
-/// Makes the calls that compare a double or a numeral.
+/// Generates the calls that compare a double or a numeral.
 pub(crate) fn call(random: &mut Random) -> Call {
     if random.one_in(2) {
         let arguments = vec![Value::Float(double(random)), Value::Str(conversion(random))];
@@ -178,7 +178,7 @@ pub(crate) fn call(random: &mut Random) -> Call {
     Call::new(Operation::Numeral, arguments)
 }
 
-/// Makes calls for the hard doubles in many conversions, and for the hard numerals.
+/// Returns calls for the hard doubles in many conversions, and for the hard numerals.
 pub(crate) fn hard() -> Vec<Call> {
     let mut calls = Vec::new();
     let mut add = |x: f64| {
@@ -203,7 +203,7 @@ pub(crate) fn hard() -> Vec<Call> {
             vec![Value::Float(f64::from_bits((power as u64) << 52)), Value::str("%.20e")],
         ));
     }
-    // See `faults`; kept from the numerals that any call may get.
+    // See `faults`. These numerals are not among those that any call may receive.
     for text in ["0X8DdA3Ff5CDD5aCP-1078", "-0x0.DBf6E91bDAaeecP-1022"] {
         calls.push(Call::new(Operation::Numeral, vec![Value::str(text)]));
     }

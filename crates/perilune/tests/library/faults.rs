@@ -1,23 +1,24 @@
-//! Faults of glibc 2.36, which PUC has from there and Perilune does not: a result that differs by
-//! one of them is no difference.
+//! Faults of glibc 2.36, which PUC inherits and Perilune does not have: results that differ by one
+//! of them count as equal.
 
 use super::value::{Call, Operation, Value};
 
-/// Whether results of a call are the same but for the C library's faults.
+/// Returns whether results of a call are the same apart from the C library's faults.
 pub(crate) fn same(call: &Call, puc: &[u8], perilune: &[u8]) -> bool {
     puc == perilune || alternative_general(call, puc, perilune) || subnormal(call, puc, perilune)
 }
 
-/// `%#.3g` of 999.96, which is rounded up to the next power of ten, gives `1.e+03` instead of C's
-/// `1.00e+03`.
+/// Checks for the fault that `%#.3g` of 999.96, which is rounded up to the next power of ten, gives
+/// `1.e+03` instead of C's `1.00e+03`.
 fn alternative_general(call: &Call, puc: &[u8], perilune: &[u8]) -> bool {
     let alternative = |s: &[u8]| s.contains(&b'#') && s.iter().any(|c| b"gG".contains(c));
     call.arguments.iter().any(|v| matches!(v, Value::Str(s) if alternative(s)))
         && without_fault(puc) == without_fault(perilune)
 }
 
-/// The text with every power of ten in it, such as `1.00e+03`, as the fault has it: without the
-/// zeros after the point, and without the padding that makes up for them. Everything else stays.
+/// Returns the text with every power of ten in it, such as `1.00e+03`, in the form of the fault:
+/// without the zeros after the point, and without the padding that compensates for them. The rest
+/// is unchanged.
 fn without_fault(text: &[u8]) -> Vec<u8> {
     let mut out: Vec<u8> = Vec::new();
     let mut rest = text;
@@ -32,7 +33,7 @@ fn without_fault(text: &[u8]) -> Vec<u8> {
             continue;
         }
         if !alone {
-            // the digits before belong to the conversion before, so there is no padding
+            // the preceding digits belong to the previous conversion, so there is no padding
             rest = &rest[zeros..];
             continue;
         }
@@ -74,11 +75,11 @@ fn only_the_fault_is_passed_over() {
     assert!(!same("1.e+03 a b", "1.00e+03 ab"));
 }
 
-/// A hexadecimal numeral of 54 bits or more for one of the larger subnormal numbers is rounded to
-/// even when it lies above the middle: `0x8DDA3FF5CDD5A.Cp-1074` gives the number that ends with
-/// `A`.
+/// Checks for the fault that a hexadecimal numeral of 54 bits or more for one of the larger
+/// subnormal numbers is rounded to even although it lies above the middle:
+/// `0x8DDA3FF5CDD5A.Cp-1074` gives the number that ends with `A`.
 fn subnormal(call: &Call, puc: &[u8], perilune: &[u8]) -> bool {
-    // The first result, a float.
+    // Returns the first result, a float.
     fn number(result: &[u8]) -> Option<u64> {
         let bytes = result.strip_prefix(b"true\nd")?.first_chunk::<8>()?;
         Some(u64::from_le_bytes(*bytes) & !(1 << 63))

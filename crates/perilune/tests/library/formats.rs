@@ -154,7 +154,8 @@ pub(crate) fn call(random: &mut Random) -> Call {
     Call::new(Operation::Format, arguments)
 }
 
-/// Every conversion with every single flag, width and precision, for arguments of each type.
+/// Returns calls with every conversion with every single flag, width and precision, for arguments
+/// of each type.
 pub(crate) fn hard() -> Vec<Call> {
     let mut calls = Vec::new();
     let values = [

@@ -1,5 +1,5 @@
-//! No call of the string library continues after an interrupt or overflows the stack, however
-//! expensive its pattern is.
+//! Checks that no call of the string library continues after an interrupt or overflows the stack,
+//! even if its pattern is expensive.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,10 +9,10 @@ use perilune::{Interrupt, Lua};
 
 use super::random::Random;
 
-/// Time after which an expensive call is interrupted.
+/// The time after which an expensive call is interrupted.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// Time after the interrupt within which the call must end. Generous, as other tests use the
-/// processor, too.
+/// The time after the interrupt within which the call must end. It is long because other tests use
+/// the processor as well.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Calls that practically never end.
@@ -41,7 +41,7 @@ const ENDLESS: &[&str] = &[
     "gsub(a(1e5), '.', function(c) return find(a(1e5), 'a*a*a*b') end)",
     "gsub(a(1e5), '.', setmetatable({}, { __index = function() find(a(1e5), 'a*a*a*b') end }))",
     "repeat until find(a(1e6), 'b', 1, true)",
-    // each caught interrupt ends one of them
+    // each caught interrupt ends one of the searches
     "for _ = 1, 20 do pcall(find, a(1e5), 'a*a*a*a*b') end",
     "coroutine.wrap(function() find(a(1e5), 'a*a*a*a*b') end)()",
     "table.sort({1, 2, 3}, function() return find(a(1e5), 'a*a*a*a*b') end)",
@@ -51,8 +51,8 @@ const DRIVER: &str = "find, match, gmatch, gsub = string.find, string.match, str
                       string.gsub \
     function a(n) return ('a'):rep(n // 1 | 0) end";
 
-/// The handle of the running call, and the time of its interrupt in milliseconds since the start
-/// (0: none).
+/// The handle of the running call, and the time of its interrupt in milliseconds since the start (0
+/// for none).
 struct Watch {
     start: Instant,
     due: AtomicU64,
@@ -87,8 +87,8 @@ fn watch() -> &'static Watch {
     })
 }
 
-/// Runs a call and interrupts it after [`PATIENCE`]; returns the time that it continued, and
-/// whether the interrupt ended it.
+/// Runs a call and interrupts it after [`PATIENCE`]. Returns how long it continued, and whether the
+/// interrupt ended it.
 fn interrupted(lua: &Lua, number: u64, source: &str) -> (Duration, bool) {
     let watch = watch();
     *HANDLE.lock().expect("nothing panics with it") = Some(lua.interrupt_handle());
@@ -123,7 +123,7 @@ fn expensive(random: &mut Random) -> String {
     pattern + ["c", "%d", "()$b", "$"][random.below(4)]
 }
 
-/// The calls above and `count` generated ones.
+/// Checks the calls in [`ENDLESS`] and `count` generated ones.
 pub(crate) fn patterns_stop(count: u64) {
     let mut longest = Duration::ZERO;
     let state = || {
@@ -138,7 +138,7 @@ pub(crate) fn patterns_stop(count: u64) {
         interrupts += u64::from(by_interrupt);
         longest = longest.max(late);
     }
-    // some end by themselves where the machine is fast
+    // some calls end by themselves on a fast machine
     assert!(interrupts > ENDLESS.len() as u64 / 2, "{interrupts} ended by an interrupt");
     let first = super::random::variable("PERILUNE_LIBRARY_SEED").unwrap_or(1);
     let mut stopped = 0;

@@ -257,7 +257,7 @@ fn hexadecimal(random: &mut Random) -> String {
     text
 }
 
-/// Halfway between two doubles, exactly or up to a last digit.
+/// Generates a numeral halfway between two doubles, exactly or up to the last digit.
 fn near_halfway(random: &mut Random) -> String {
     let x = loop {
         let x = double(random);
@@ -269,7 +269,7 @@ fn near_halfway(random: &mut Random) -> String {
     match random.below(4) {
         0 => {}
         1 => {
-            // Smaller by one unit of the last digit.
+            // The numeral is smaller by one unit of the last digit.
             let last = digits.pop().unwrap_or('1');
             digits.push(if last > '0' { char::from(last as u8 - 1) } else { '0' });
             digits.push('9');
@@ -282,7 +282,7 @@ fn near_halfway(random: &mut Random) -> String {
             return format!("{digits}e{}", power - shift);
         }
         _ => {
-            // Truncated: the remaining digits decide.
+            // The numeral is truncated, so that the remaining digits decide.
             let keep = (1 + random.below(25)).min(digits.len());
             let dropped = digits.len() - keep;
             digits.truncate(keep);

@@ -164,7 +164,7 @@ pub(crate) fn call(random: &mut Random) -> Call {
     Call::new(operation, arguments)
 }
 
-/// Makes calls for every option in every size, with the values next to its limits.
+/// Returns calls for every option in every size, with the values next to its limits.
 pub(crate) fn hard() -> Vec<Call> {
     let mut calls = Vec::new();
     let mut options: Vec<String> = "bBhHlLjJTfndzxX <>=!iIsc".chars().map(String::from).collect();

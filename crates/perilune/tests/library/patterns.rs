@@ -21,7 +21,7 @@ const ALPHABETS: &[&[u8]] = &[
     b"xyz\x7f\x01 ",
 ];
 
-/// Approximate maximum of backtracking steps.
+/// The approximate maximum number of backtracking steps.
 const STEPS: f64 = 20_000.0;
 
 fn set(random: &mut Random, alphabet: &[u8], out: &mut Vec<u8>) {
@@ -117,7 +117,7 @@ fn pattern(random: &mut Random, alphabet: &[u8]) -> Vec<u8> {
         return (0..count).map(|_| *random.pick(b"()[]^$%.*+-?abf01\0]")).collect();
     }
     if random.one_in(10) {
-        // Plain patterns, which are found by other means than matching.
+        // Plain patterns, which are searched for without the matcher.
         let count = random.below(5);
         return (0..count).map(|_| *random.pick(alphabet)).collect();
     }
@@ -135,7 +135,7 @@ fn pattern(random: &mut Random, alphabet: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Generates a subject short enough for this number of repetitions.
+/// Generates a subject that is short enough for the repetitions in `pattern`.
 fn subject(random: &mut Random, alphabet: &[u8], pattern: &[u8]) -> Vec<u8> {
     let repeats = pattern.iter().filter(|b| b"*+-?".contains(b)).count();
     let limit = match repeats {
@@ -247,7 +247,7 @@ pub(crate) fn call(random: &mut Random) -> Call {
     Call::new(operation, arguments)
 }
 
-/// Long subjects and patterns, which are not generated.
+/// Returns calls with long subjects and patterns, which are not generated.
 pub(crate) fn hard() -> Vec<Call> {
     let mut calls = Vec::new();
     let text = b"the quick brown fox jumps over the lazy dog; 0x1F = 31, f(a(b)c)d\n".repeat(6);

@@ -11,7 +11,7 @@ pub(crate) fn variable(name: &str) -> Option<u64> {
 pub(crate) struct Random(Rng);
 
 impl Random {
-    /// Makes the source for a seed.
+    /// Creates the source for a seed.
     pub(crate) fn new(seed: u64) -> Random {
         Random(Rng::with_seed(seed))
     }

@@ -10,7 +10,7 @@ use super::value::Call;
 
 const DRIVER: &str = include_str!("driver.lua");
 
-/// States in which batches run.
+/// The states in which batches run.
 pub(crate) struct Sides {
     puc: Puc,
     lua: Lua,
@@ -39,7 +39,7 @@ fn written(calls: &[Call]) -> Vec<u8> {
 }
 
 impl Sides {
-    /// Makes new states. `number` selects the mode of Perilune's.
+    /// Creates new states. `number` selects the mode of the state of Perilune.
     pub(crate) fn new(number: u64) -> Sides {
         let puc = Puc::new_with(StdLib::ALL_SAFE, LuaOptions::new()).expect("PUC has a state");
         puc.load(DRIVER).set_name("=driver").exec().expect("the driver is a program");

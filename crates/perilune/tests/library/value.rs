@@ -14,11 +14,11 @@ pub(crate) enum Value {
     Object(u8),
 }
 
-/// Number of the driver's objects that pattern tests use.
+/// The number of the driver's objects that pattern tests use.
 pub(crate) const OBJECTS: u8 = 12;
-/// Those that `tostring` converts to a text without an address, or rejects.
+/// The objects that `tostring` converts to a text without an address, or rejects.
 pub(crate) const NAMED: &[u8] = &[6, 7, 8, 9];
-/// Those that are, or resemble, replacements.
+/// The objects that are, or resemble, replacements.
 pub(crate) const REPLACEMENTS: &[u8] = &[1, 2, 3, 4, 5, 6, 10, 11];
 
 /// A call of one of the driver's operations.

@@ -5,27 +5,27 @@ use perilune::{Engine, JitOptions, Lua};
 /// The way in which code runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
-    /// In the interpreter.
+    /// Code runs in the interpreter.
     Off,
     /// Every method is compiled before it runs.
     Sync,
     /// Hot methods are compiled by other threads.
     Background,
-    /// Random decisions at safepoints, by this seed.
+    /// Safepoints make random decisions, determined by this seed.
     Chaos(u64),
 }
 
-/// All of them.
+/// All modes.
 pub(crate) const MODES: [Mode; 5] =
     [Mode::Off, Mode::Sync, Mode::Background, Mode::Chaos(1), Mode::Chaos(2)];
 
 impl Mode {
-    /// Makes a state in this mode, of an engine of its own.
+    /// Creates a state in this mode, with its own engine.
     pub(crate) fn state(self) -> Lua {
         self.state_that(false)
     }
 
-    /// Makes a state in this mode, of an engine of its own that counts instructions if `counts` is
+    /// Creates a state in this mode, with its own engine, which counts instructions if `counts` is
     /// set.
     pub(crate) fn state_that(self, counts: bool) -> Lua {
         let options = match self {

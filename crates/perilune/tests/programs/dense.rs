@@ -1,12 +1,12 @@
-//! Programs that assign to few variables again and again, from all that finds its results on a fast
-//! path: what a register held before, and whether that was stored, differs at each instruction.
+//! Programs that assign to few variables again and again, with values from every kind of fast path.
+//! The previous value of a register, and whether it was stored, differ at each instruction.
 //!
 //! The templates of [`crate::hot`] rarely assign to one variable twice before something stores it.
 
 use crate::generate::Generator;
 use crate::tree::{Kind, Node, Part};
 
-/// What is assigned; `$v` and `$w` are variables, `$f` is a field, `$a` an operand.
+/// The values that are assigned; `$v` and `$w` are variables, `$f` is a field, `$a` an operand.
 const VALUES: &[&str] = &[
     "#T",
     "#Q",
@@ -44,7 +44,7 @@ const NUMBERS: &[&str] = &["i", "1", "#T", "0.5", "n", "m"];
 const CONDITIONS: &[&str] = &["i % 3 == 0", "$v", "$v == $w", "n < m", "not $v", "i > 9"];
 
 impl Generator {
-    /// A program of dense assignments.
+    /// Generates a program of dense assignments.
     pub(crate) fn dense_program(&mut self) -> Node {
         self.size -= 20;
         let mut parts: Vec<Part> = vec![

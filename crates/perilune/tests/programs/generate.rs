@@ -1,6 +1,6 @@
 //! The generator: scopes, and the expansion of templates to trees.
 //!
-//! A template is program text in which `$x` stands for something generated, by the letter:
+//! A template is program text in which `$x` stands for a generated piece. The letter says which:
 //!
 //! | letter | stands for |
 //! |---|---|
@@ -36,35 +36,35 @@ pub(crate) struct Var {
     pub(crate) constant: bool,
 }
 
-/// What holds in the function being generated.
+/// The context inside the function that is being generated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Function {
     pub(crate) vararg: bool,
-    /// Loops around, up to the function.
+    /// The number of enclosing loops inside the function.
     pub(crate) loops: usize,
     pub(crate) coroutine: bool,
 }
 
-/// Makes one program.
+/// Generates one program.
 pub(crate) struct Generator {
     rng: TestRng,
     pub(crate) vars: Vec<Var>,
     pub(crate) functions: Vec<Function>,
-    /// Nodes that may still be made before only leaves are.
+    /// The number of nodes that may still be generated; after that, only leaves are.
     pub(crate) size: i32,
     pub(crate) labels: usize,
     pub(crate) loads: usize,
-    /// Files of bodies of hot functions, besides [`hot::BODIES`].
+    /// A further file of bodies of hot functions, besides [`hot::BODIES`].
     more: &'static str,
     /// The name that `$@` repeats.
     pub(crate) last: String,
 }
 
-/// Types of which a random one is taken for `*`.
+/// The types from which a random one is chosen for `*`.
 const TYPES: &[u8] = b"iiiiffnnssssbbzqqdooockk";
 
 impl Generator {
-    /// A whole program.
+    /// Generates a whole program.
     pub(crate) fn program(rng: TestRng) -> Node {
         let mut g = Generator {
             rng,
@@ -80,7 +80,7 @@ impl Generator {
             g.more = hot::HOSTED;
         }
         g.size = g.range(60, 400) as i32;
-        // half of the programs are about what runs hot
+        // half of the programs are about hot code
         let hot_share = if g.chance(60) { 80 } else { 0 };
         let records_share = g.pick(&[0, 10, 40, 90]);
         let dense_share = g.pick(&[0, 10, 40, 90]);
@@ -119,12 +119,12 @@ impl Generator {
         )
     }
 
-    /// A number in `from..to`.
+    /// Returns a number in `from..to`.
     pub(crate) fn range(&mut self, from: usize, to: usize) -> usize {
         from + (self.rng.next_u64() >> 16) as usize % (to - from)
     }
 
-    /// True in so many of a hundred cases.
+    /// Returns true in `percent` of a hundred cases.
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.range(0, 100) < percent
     }
@@ -133,7 +133,7 @@ impl Generator {
         list[self.range(0, list.len())]
     }
 
-    /// An element of a list of elements with weights.
+    /// Returns an element of a list of elements with weights.
     pub(crate) fn weighted(&mut self, list: &[(usize, &'static str)]) -> &'static str {
         let total = list.iter().map(|(w, _)| w).sum();
         let mut n = self.range(0, total);
@@ -162,7 +162,7 @@ impl Generator {
         self.pick(t::names(ty))
     }
 
-    /// The name of a visible variable of a type, or of any when there is none.
+    /// Returns the name of a visible variable of a type, or of any type when there is none.
     pub(crate) fn variable(&mut self, ty: char) -> String {
         if self.chance(3) {
             return self.pick(t::GLOBALS).to_owned();
@@ -178,14 +178,15 @@ impl Generator {
         if list.is_empty() {
             return self.pick(t::GLOBALS).to_owned();
         }
-        // The inner ones rather than the outer ones.
+        // Inner variables are preferred to outer ones.
         let names: Vec<String> = list.iter().rev().map(|v| v.name.clone()).collect();
         let n = self.range(0, names.len());
         let m = self.range(0, names.len());
         names[n.min(m)].clone()
     }
 
-    /// A variable that may be assigned to: a constant would keep the whole program from compiling.
+    /// Returns a variable that may be assigned to: a constant would keep the whole program from
+    /// compiling.
     fn assignable(&mut self, ty: char) -> String {
         for _ in 0..4 {
             let name = self.variable(ty);
@@ -198,7 +199,7 @@ impl Generator {
         self.pick(t::GLOBALS).to_owned()
     }
 
-    /// An expression of about this type.
+    /// Generates an expression that usually has this type.
     pub(crate) fn expr(&mut self, ty: char, depth: usize) -> Node {
         self.size -= 1;
         let ty = if ty == '*' || self.chance(2) { self.any_type() } else { ty };
@@ -253,7 +254,7 @@ impl Generator {
         Node::text(Kind::Expr, text)
     }
 
-    /// Expressions with commas between.
+    /// Generates expressions separated by commas.
     fn list(&mut self, from: usize, to: usize, depth: usize) -> Node {
         let n = self.range(from, to + 1);
         let mut parts = Vec::new();
@@ -267,7 +268,7 @@ impl Generator {
         Node::new(Kind::Fixed, parts)
     }
 
-    /// A line break now and then: positions in messages are compared too.
+    /// Adds a line break now and then, as positions in messages are compared as well.
     fn maybe_newline(&mut self, parts: &mut Vec<Part>) {
         if self.chance(2) {
             parts.push("\n".into());
@@ -311,7 +312,7 @@ impl Generator {
                 '@' => text.push_str(&self.last),
                 'E' => parts.push(self.list(1, 3, depth).into()),
                 'A' => {
-                    // After a comma there must be something.
+                    // After a comma there must be an expression.
                     let comma = parts.iter().rev().find_map(|p| match p {
                         Part::Text(t) if t == "\n" => None,
                         Part::Text(t) => Some(t.ends_with(", ")),
@@ -341,7 +342,7 @@ impl Generator {
         Node::new(kind, parts)
     }
 
-    /// A text with one of the alternatives of each group taken.
+    /// Returns the text with one alternative of each group chosen.
     fn choose(&mut self, template: &str) -> String {
         let mut out = String::new();
         let mut rest = template;
@@ -373,14 +374,14 @@ impl Generator {
         out + rest
     }
 
-    /// A template of a file, with its choices made.
+    /// Returns a template of a file with its choices made.
     fn template_of(&mut self, file: &'static str) -> String {
         let templates = hot::templates(file);
         let n = self.range(0, templates.len());
         self.choose(&templates[n])
     }
 
-    /// A function with a loop that runs hot.
+    /// Generates a function with a hot loop.
     fn hot_function(&mut self) -> Node {
         let mark = self.vars.len();
         self.functions.push(Function { vararg: true, loops: 1, coroutine: false });
@@ -398,7 +399,7 @@ impl Generator {
         parts.push((self.template_of(hot::LOOPS) + "\n").into());
         self.declare("i", 'i', true);
         self.declare("v", '*', false);
-        // bodies of one subject meet each other's tables and functions
+        // bodies of one subject use each other's tables and functions
         let subject = self.pick(hot::BODIES);
         for _ in 0..self.range(1, 6) {
             let file = match self.range(0, 10) {
@@ -425,7 +426,7 @@ impl Generator {
         Node::new(Kind::Stmt, parts)
     }
 
-    /// A function expression without the word `function`'s name part.
+    /// Generates a function expression.
     pub(crate) fn function_expr(&mut self, depth: usize) -> Node {
         let mut parts: Vec<Part> = vec!["function(".into()];
         let inside = self.function().coroutine;
@@ -433,7 +434,7 @@ impl Generator {
         Node::new(Kind::Expr, parts)
     }
 
-    /// Parameters, body and `end`.
+    /// Generates parameters, body and `end` of a function.
     pub(crate) fn function_rest(
         &mut self,
         depth: usize,
@@ -490,7 +491,7 @@ impl Generator {
         Node::new(Kind::Expr, parts)
     }
 
-    /// A pattern in quotes, of few repetitions: matching must end soon.
+    /// Generates a pattern in quotes with few repetitions, as matching must end soon.
     fn pattern(&mut self) -> String {
         let mut out = String::new();
         let mut captures = 0;
@@ -533,7 +534,7 @@ impl Generator {
         format!("\"{out}\"")
     }
 
-    /// A format string and arguments that fit most of the time.
+    /// Generates a format string and arguments that usually fit.
     fn format(&mut self, depth: usize) -> Node {
         let mut text = String::from("\"");
         let mut arguments: Vec<Part> = Vec::new();

@@ -1,5 +1,5 @@
-//! Userdata of the host, the same for Perilune and for mlua: what inline caches remember of their
-//! members must not show.
+//! Userdata of the host, the same for Perilune and for mlua: inline caches of their members must
+//! not be observable.
 
 macro_rules! host {
     ($api:ident) => {
@@ -9,7 +9,7 @@ macro_rules! host {
                 Value, Variadic,
             };
 
-            /// Methods only.
+            /// A type with methods only.
             struct Plain(i64);
 
             impl UserData for Plain {
@@ -24,7 +24,7 @@ macro_rules! host {
                 }
             }
 
-            /// Computed fields, too.
+            /// A type with computed fields as well.
             struct Fields(i64);
 
             impl UserData for Fields {
@@ -49,7 +49,7 @@ macro_rules! host {
                 }
             }
 
-            /// Metamethods, `__index` and `__newindex` among them.
+            /// A type with metamethods, including `__index` and `__newindex`.
             struct Rich(i64);
 
             impl UserData for Rich {
@@ -84,7 +84,7 @@ macro_rules! host {
                 }
             }
 
-            /// Gives the state the global `host`: a function that makes a userdata of one of the
+            /// Gives the state the global `host`: a function that creates a userdata of one of the
             /// types. The types are registered here, since mlua runs Lua code for that, which a
             /// program's hook would see.
             pub(crate) fn open(lua: &Lua) -> Result<()> {
@@ -109,7 +109,7 @@ macro_rules! host {
 host!(mlua);
 host!(perilune);
 
-/// What a number says, of those that programs make.
+/// Returns a number that a program passes, as an integer.
 fn integer(i: Option<i64>, x: Option<f64>) -> i64 {
     i.or(x.map(|x| x as i64)).unwrap_or(0).clamp(-1 << 40, 1 << 40)
 }

@@ -1,11 +1,11 @@
-//! Templates of functions that run hot: what machine code is made for, and what turns out otherwise
+//! Templates of hot functions: code for which machine code is compiled, and whose behavior changes
 //! later.
 //!
 //! The templates are the text files in `bodies`. Blank lines separate them, and the lines of one
 //! are joined. `«a¦b¦c»` stands for one of the texts between the bars, which may contain further
 //! choices; the rest is as in [`crate::generate`]. Loops have fixed bounds and renew the budget in
-//! each turn; `V` is a list of values whose types change while the loop runs, `v` is the value of
-//! the turn.
+//! each iteration; `V` is a list of values whose types change while the loop runs, `v` is the value
+//! of the iteration.
 
 /// A file of templates.
 type Templates = &'static str;
@@ -13,13 +13,14 @@ type Templates = &'static str;
 /// The beginning of every hot function: its variables, and values that change their type from one
 /// stretch of the loop to the next.
 pub(crate) const HEAD: Templates = include_str!("bodies/head.txt");
-/// Its end.
+/// The end of every hot function.
 pub(crate) const TAIL: Templates = include_str!("bodies/tail.txt");
 /// Loops around one or more bodies.
 pub(crate) const LOOPS: Templates = include_str!("bodies/loops.txt");
 
-/// Bodies of hot loops by subject. `i` is the turn, `v` a value of changing type; `bag` keeps
-/// values from one turn to the next, `log` keeps those that are shown at the end.
+/// Bodies of hot loops by subject. `i` is the number of the iteration, `v` a value of changing
+/// type; `bag` keeps values from one iteration to the next, `log` keeps those that are shown at the
+/// end.
 pub(crate) const BODIES: &[Templates] = &[
     include_str!("bodies/arithmetic.txt"),
     include_str!("bodies/fields.txt"),
@@ -40,11 +41,11 @@ pub(crate) const BODIES: &[Templates] = &[
 /// Further bodies of programs without userdata of the host.
 pub(crate) const HOOKED: Templates = include_str!("bodies/hooks.txt");
 
-/// Further bodies of programs with userdata, but without hooks: mlua looks some members up by Lua
-/// code of its own, which hooks would see.
+/// Further bodies of programs with userdata, but without hooks: mlua looks up some members with its
+/// own Lua code, which hooks would see.
 pub(crate) const HOSTED: Templates = include_str!("bodies/userdata.txt");
 
-/// The templates of a file.
+/// Returns the templates of a file.
 pub(crate) fn templates(file: Templates) -> Vec<String> {
     // a choice that is too long for a line continues after its bar
     let join = |t: &str| t.trim_end().replace("¦\n", "¦").replace('\n', " ");

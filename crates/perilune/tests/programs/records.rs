@@ -1,10 +1,10 @@
 //! Programs about tables: constructors and constructor functions with up to 200 fields, nested
 //! ones, sites that see many layouts, environments.
 //!
-//! Unlike the templates of [`crate::hot`], these are put together field by field, so that every
-//! number that decides which path a table takes is met, one more and one less included: the fields
-//! that fit into one allocation, the layouts that fit into an inline cache, the constants that fit
-//! into an operand.
+//! Unlike the templates of [`crate::hot`], these are generated field by field, so that they reach
+//! every limit that decides which path a table takes, and one more and one less: the fields that
+//! fit into one allocation, the layouts that fit into an inline cache, the constants that fit into
+//! an operand.
 
 use crate::generate::Generator;
 use crate::tree::{Kind, Node, Part};
@@ -48,8 +48,8 @@ const VALUES: &[&str] = &[
     "ID",
 ];
 
-/// What happens to a finished record `r` in the loop; `$f` and `$g` are fields, `i` counts, `v`
-/// changes its type.
+/// The uses of a finished record `r` in the loop; `$f` and `$g` are fields, `i` counts, `v` changes
+/// its type.
 const USES: &[&str] = &[
     "acc = r.$f x = r.$g",
     "acc = r.$f r.$f = i x = r.$f",
@@ -86,7 +86,7 @@ const USES: &[&str] = &[
 ];
 
 impl Generator {
-    /// How many fields: around the limits more often than not.
+    /// Returns a number of fields, usually near one of the limits.
     fn width(&mut self) -> usize {
         match self.range(0, 20) {
             0..6 => self.range(0, 8),
@@ -97,7 +97,7 @@ impl Generator {
         }
     }
 
-    /// A program about records.
+    /// Generates a program about records.
     pub(crate) fn record_program(&mut self) -> Node {
         self.size -= 20;
         let count = match self.range(0, 10) {
@@ -159,7 +159,7 @@ impl Generator {
         Node::new(Kind::Stmt, parts)
     }
 
-    /// The name of one of so many fields, or rarely of one more.
+    /// Returns the name of one of `fields` fields, or rarely of one more.
     fn field(&mut self, fields: usize) -> String {
         format!("f{}", self.range(1, fields + 2))
     }
@@ -178,10 +178,11 @@ impl Generator {
         }
     }
 
-    /// `makers[n] = function(a, b, c) .. end`: a constructor of some fields, and stores of the
-    /// others.
+    /// Generates `makers[n] = function(a, b, c) .. end`: a constructor of some fields, and stores
+    /// of the others.
     fn maker(&mut self, n: usize, fields: usize) -> Node {
-        // Simple values often: what else a constructor does ends the path that is tested here.
+        // Values are often simple, since other expressions in a constructor end the path that is
+        // tested here.
         let plain = self.chance(50);
         let mut order: Vec<usize> = (1..=fields).collect();
         if self.chance(30) {

@@ -11,7 +11,7 @@ use perilune::{Engine, Function, Interrupt, JitOptions, Lua, LuaString, Program}
 
 use crate::host;
 
-/// What surrounds every program.
+/// The harness around every program.
 const HARNESS: &str = include_str!("harness.lua");
 
 /// A program within the harness, as text or as a function of the harness's own chunk. States of one
@@ -19,20 +19,20 @@ const HARNESS: &str = include_str!("harness.lua");
 #[derive(Clone)]
 pub(crate) struct Source {
     text: String,
-    /// The configurations of the states that run it: what metatables, globals and functions of the
-    /// library they have.
+    /// The configurations of the states that run the program: which metatables, globals and
+    /// functions of the library they have.
     configurations: Vec<u8>,
     shared: bool,
 }
 
-/// Turns of a loop after which another state runs.
+/// The number of iterations after which another state runs.
 const SLICE: u32 = 5;
 
-/// How many configurations the harness knows.
+/// The number of configurations that the harness has.
 const CONFIGURATIONS: u8 = 4;
 
 impl Source {
-    /// What the mode runs.
+    /// Creates the source that a mode runs.
     pub(crate) fn new(program: &str, mode: Mode) -> Source {
         let first = mode.configuration % CONFIGURATIONS;
         match mode.states {
@@ -52,21 +52,22 @@ impl Source {
     }
 }
 
-/// A file for the command, to look at a difference by hand.
+/// Returns a file for the command, to examine a difference by hand.
 pub(crate) fn standalone(program: &str, configuration: u8) -> String {
     let configuration = configuration % CONFIGURATIONS;
     format!("{HARNESS}print(harness([=======[\n{program}]=======], {configuration}))\n")
 }
 
-/// What is shown for an error that leaves the harness: a program's hook may raise it anywhere, and
-/// the crates show other tracebacks.
+/// Returns the output for an error that leaves the harness: a program's hook may raise it anywhere,
+/// and the crates show different tracebacks.
 fn failed(error: &dyn std::fmt::Display) -> String {
     let message = error.to_string();
     format!("the harness fails: {}", message.lines().next().unwrap_or_default())
 }
 
-/// What the states show, one after the other, without the level of the host at the end of
-/// tracebacks. Perilune shows it, as the command of PUC does; mlua does not call from a C function.
+/// Returns the outputs of the states, one after the other, without the level of the host at the end
+/// of tracebacks. Perilune shows that level, as PUC's command does; mlua does not, as it does not
+/// call from a C function.
 fn joined(shown: &[String]) -> String {
     shown.join("\n--- next state\n").replace("\\10\\9[C]: in ?\"", "\"")
 }
@@ -74,12 +75,12 @@ fn joined(shown: &[String]) -> String {
 /// How long a program may run under PUC.
 const LIMIT_OF_PUC: Duration = Duration::from_secs(60);
 
-/// What the program shows under PUC; `None` if it takes too much memory or time. States run one
-/// after the other, since no state of PUC can see another.
+/// Returns the output of the program under PUC; `None` if it takes too much memory or time. States
+/// run one after the other, since no state of PUC can affect another.
 ///
 /// A hook that counted would make PUC several times slower, and programs can see it. So the program
-/// runs on a thread of its own, which lives until the process ends if the program takes too long.
-/// The harness's functions keep nearly all programs short.
+/// runs on its own thread, which stays until the process ends if the program takes too long. The
+/// harness's functions keep nearly all programs short.
 pub(crate) fn puc(source: &Source) -> Option<String> {
     let source = source.clone();
     let (send, receive) = mpsc::channel();
@@ -111,7 +112,7 @@ fn puc_at_length(source: &Source) -> Option<String> {
         match text {
             Ok(text) => shown.push(String::from_utf8_lossy(&text.as_bytes()).into_owned()),
             Err(error) if error.to_string().contains("not enough memory") => return None,
-            // a program that is a function of the harness's chunk
+            // the program is a function of the harness's chunk
             Err(mlua::Error::SyntaxError { .. }) => return Some(NO_PROGRAM.to_owned()),
             Err(error) => shown.push(failed(&error)),
         }
@@ -119,69 +120,70 @@ fn puc_at_length(source: &Source) -> Option<String> {
     Some(joined(&shown))
 }
 
-/// What is shown for programs that do not compile.
+/// The output for programs that do not compile.
 pub(crate) const NO_PROGRAM: &str = "\"does not compile\"";
 
 /// How a program is run.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Mode {
-    /// A collection at every safepoint.
+    /// Whether the collector runs at every safepoint.
     pub(crate) gc_stress: bool,
-    /// Tiny increments of the collector's work, as this seed decides.
+    /// The seed for tiny increments of the collector's work.
     pub(crate) gc_phases: Option<u64>,
-    /// Stacks without spare room.
+    /// Whether stacks have no spare room.
     pub(crate) small_stack: bool,
-    /// What executes it.
+    /// The code that executes the program.
     pub(crate) code: Code,
     /// The configuration of the first state.
     pub(crate) configuration: u8,
-    /// The states that run it.
+    /// The states that run the program.
     pub(crate) states: States,
 }
 
-/// What executes a program.
+/// The code that executes a program.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) enum Code {
-    /// The interpreter.
+    /// The portable loop of the interpreter.
     #[default]
     Interpreter,
-    /// The interpreter, by generated handlers.
+    /// The generated handlers of the interpreter.
     Handlers,
-    /// Machine code: functions are compiled after so many entries, and loops after so many rounds,
-    /// before they continue.
+    /// Machine code: functions are compiled after this many entries, and loops after this many
+    /// iterations, before they continue.
     Sync(u32, u32),
-    /// Stitched code, after so many entries and rounds.
+    /// Stitched code, after this many entries and iterations.
     Baseline(u32, u32),
-    /// Stitched code after so many entries and rounds, and machine code that other threads compile
-    /// after twice as many.
+    /// Stitched code after this many entries and iterations, and machine code that other threads
+    /// compile after twice as many.
     Tiers(u32, u32),
-    /// As [`Code::Sync`], with code that compares what it holds with frame and heap.
+    /// Like [`Code::Sync`], with code that compares its values with frame and heap.
     CheckValues(u32, u32),
-    /// As [`Code::Sync`], with guards that fail as the seed says.
+    /// As [`Code::Sync`], with guards that fail although their conditions hold, determined by the
+    /// seed.
     ExitStress(u32, u32, u64),
-    /// Machine code that other threads compile after so many entries and rounds.
+    /// Machine code that other threads compile after this many entries and iterations.
     Background(u32, u32),
-    /// As [`Code::Sync`] after the first entry, with so little room that code is evicted all the
-    /// time.
+    /// Like [`Code::Sync`] after the first entry, with so little room that code is continuously
+    /// evicted.
     Evicted,
-    /// As the seed says.
+    /// Random behavior at safepoints, determined by the seed.
     Chaos(u64),
 }
 
-/// Which states run a program.
+/// The states that run a program.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) enum States {
     /// One state.
     #[default]
     One,
-    /// States of one engine with different configurations, a slice of the program each in turn.
+    /// States of one engine with different configurations, which run slices of the program in turn.
     Interleaved,
-    /// States of one engine with different configurations, each on a thread of its own.
+    /// States of one engine with different configurations, each on its own thread.
     Threads,
 }
 
 impl Mode {
-    /// The name by which `PERILUNE_PROGRAMS_MODE` selects the mode.
+    /// Returns the name by which `PERILUNE_PROGRAMS_MODE` selects the mode.
     pub(crate) fn name(self) -> &'static str {
         match (self.states, self.code) {
             (States::Interleaved, _) => "interleaved",
@@ -265,7 +267,7 @@ struct Run {
 }
 
 impl Run {
-    /// A state that is about to run the shared program.
+    /// Creates a state that is about to run the shared program.
     fn new(engine: &Engine, program: &Program, configuration: u8, mode: Mode) -> Run {
         let lua = mode.state(engine);
         let guard = Watchdog::start(&lua, mode.limit());
@@ -273,7 +275,7 @@ impl Run {
         Run { _guard: guard, step, shown: None, _lua: lua }
     }
 
-    /// Runs a slice; whether the program has ended.
+    /// Runs a slice. Returns whether the program has ended.
     fn advance(&mut self) -> bool {
         if self.shown.is_none() {
             self.shown = match &self.step {
@@ -294,12 +296,12 @@ impl Run {
 }
 
 impl Mode {
-    /// How long a program may run.
+    /// Returns how long a program may run.
     fn limit(self) -> Duration {
         Duration::from_secs(if self.gc_stress { 600 } else { 120 })
     }
 
-    /// What the program shows in all states.
+    /// Runs the program in all states and returns their output.
     fn run(self, source: &Source) -> String {
         let engine = self.engine();
         if !source.shared {
@@ -331,12 +333,12 @@ impl Mode {
     }
 }
 
-/// What the program shows under Perilune.
+/// Returns the output of the program under Perilune.
 pub(crate) fn perilune(source: &Source, mode: Mode) -> String {
     catching(|| mode.run(source))
 }
 
-/// The result of `f`, or the message of its panic.
+/// Returns the result of `f`, or the message of its panic.
 fn catching(f: impl FnOnce() -> String) -> String {
     static HOOK: std::sync::Once = std::sync::Once::new();
     HOOK.call_once(|| {
@@ -356,12 +358,12 @@ fn catching(f: impl FnOnce() -> String) -> String {
     shown
 }
 
-/// Interrupts the state when it runs for too long: one thread watches for all.
+/// Interrupts a state when it runs for too long: one thread watches all states.
 pub(crate) struct Watchdog {
     run: u64,
 }
 
-/// The interrupt handle of the state that runs, by the number of its run.
+/// The interrupt handle of a running state, with the number of its run.
 struct Watched {
     run: u64,
     handle: Interrupt,
@@ -369,7 +371,7 @@ struct Watched {
     since: std::time::Instant,
 }
 
-// SAFETY: the handle is used under the lock of `WATCHED` only, and taken out before its state dies
+// SAFETY: the handle is only used with `WATCHED` locked, and removed before its state ends
 // (`Watchdog::drop`).
 unsafe impl Send for Watched {}
 
@@ -377,7 +379,7 @@ static WATCHED: std::sync::Mutex<Vec<Watched>> = std::sync::Mutex::new(Vec::new(
 static RUNS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// Panics are part of what is shown, not printed.
+    /// Whether panics are part of the output and not printed.
     static EXPECTED: Cell<bool> = const { Cell::new(false) };
     static PANIC: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) };
 }

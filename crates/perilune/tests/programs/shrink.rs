@@ -1,4 +1,4 @@
-//! Making a program smaller: the shrinking side of the proptest strategy.
+//! Reducing a program: the shrinking side of the proptest strategy.
 
 use proptest::strategy::{NewTree, Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -9,28 +9,28 @@ use crate::tree::{Kind, Node, Part};
 /// A change that makes the tree smaller.
 #[derive(Clone, Debug)]
 enum Edit {
-    /// Leave out parts `from..to` of the block.
+    /// Leaves out parts `from..to` of the block.
     Remove(usize, usize),
-    /// Leave out the statement.
+    /// Leaves out the statement.
     Drop,
-    /// The statements in it in place of the statement.
+    /// Replaces the statement with the statements in it.
     Unwrap,
-    /// The `n`th expression in it in place of the expression.
+    /// Replaces the expression with the `n`th expression in it.
     Inner(usize),
-    /// This text in place of the expression.
+    /// Replaces the expression with this text.
     Literal(&'static str),
-    /// One line.
+    /// Joins the program into one line.
     Join,
 }
 
-/// A program and the changes still to be tried.
+/// A program and the changes that are still to be tried.
 #[derive(Debug)]
 pub(crate) struct ProgramTree {
     now: Node,
     before: Node,
     edits: Vec<(Vec<usize>, Edit)>,
     next: usize,
-    /// Whether this round of changes made it smaller.
+    /// Whether this round of changes has made the program smaller.
     progress: bool,
     phase: u8,
 }
@@ -94,13 +94,13 @@ fn edits_of(root: &Node) -> Vec<(Vec<usize>, Edit)> {
     let mut edits = Vec::new();
     let mut path = Vec::new();
     walk(root, &mut path, &mut edits);
-    // The larger the piece, the sooner.
+    // Larger pieces are tried first.
     edits.sort_by_key(|(path, edit)| (edit.phase(), path.len()));
     edits
 }
 
 impl Edit {
-    /// Statements go before expressions are looked at.
+    /// Returns the phase of the change: statements are removed before expressions are changed.
     fn phase(&self) -> u8 {
         match self {
             Edit::Remove(..) | Edit::Drop | Edit::Unwrap => 0,
@@ -157,7 +157,7 @@ fn walk(node: &Node, path: &mut Vec<usize>, edits: &mut Vec<(Vec<usize>, Edit)>)
     }
 }
 
-/// Makes the change; false if there is nothing to change.
+/// Makes the change. Returns false if there is nothing to change.
 fn apply(root: &mut Node, path: &[usize], edit: &Edit) -> bool {
     let node = root.at_mut(path);
     match edit {

@@ -1,4 +1,4 @@
-//! Statements.
+//! The generation of statements.
 
 use crate::generate::{Function, Generator};
 use crate::templates as t;
@@ -6,7 +6,7 @@ use crate::tree::{Kind, Node, Part};
 
 type Make = fn(&mut Generator, usize) -> Node;
 
-/// How a statement is made.
+/// How a statement is generated.
 enum How {
     /// From this template.
     By(&'static str),
@@ -198,7 +198,7 @@ const STATEMENTS: &[(usize, How)] = &[
     (1, By("P((debug.traceback('message', 1):match('^[^\\n]*\\n[^\\n]*\\n[^\\n]*')))")),
 ];
 
-/// Recursion to the end of the stack: slow.
+/// Recursion to the end of the stack, which is slow.
 const DEEP: &[&str] = &[
     "do local function r(n) return 1 + r(n + 1) end local ok, m = pcall(r, 1) P(ok, \
      (tostring(m):match('stack overflow'))) end",
@@ -230,8 +230,8 @@ const RARE: &[&str] = &[
 ];
 
 impl Generator {
-    /// A statement of the main function; most are guarded, so that the program
-    /// continues after an error.
+    /// Generates a statement of the main function. Most are guarded, so that the program continues
+    /// after an error.
     pub(crate) fn top_statement(&mut self) -> Node {
         match self.range(0, 100) {
             0..16 => {
@@ -269,7 +269,7 @@ impl Generator {
         }
     }
 
-    /// A local variable of the main function whose value raises no error.
+    /// Generates a local variable of the main function whose value raises no error.
     pub(crate) fn safe_local(&mut self, ty: char) -> Node {
         let name = self.new_name(ty);
         let value = match ty {
@@ -301,7 +301,7 @@ impl Generator {
         Node::new(Kind::Stmt, vec![format!("local {name} = ").into(), value.into(), "\n".into()])
     }
 
-    /// Up to `most` statements; what they declare stays in scope.
+    /// Generates up to `most` statements, whose declarations stay in scope.
     pub(crate) fn statements(&mut self, depth: usize, most: usize) -> Node {
         let mut parts = Vec::new();
         for _ in 0..self.range(1, most + 1) {
@@ -330,7 +330,7 @@ impl Generator {
         Node::new(Kind::Block, parts)
     }
 
-    /// A block: what it declares goes out of scope.
+    /// Generates a block, whose declarations go out of scope at its end.
     pub(crate) fn block(&mut self, depth: usize, most: usize) -> Node {
         let mark = self.vars.len();
         let node = self.statements(depth.saturating_sub(1), most);
@@ -402,7 +402,7 @@ impl Generator {
         self.expand(Kind::Stmt, &template, depth)
     }
 
-    /// The body of a loop, with `break` and `continue`.
+    /// Generates the body of a loop, with `break` and `continue`.
     fn loop_body(&mut self, depth: usize, may_continue: bool) -> Vec<Part> {
         let mark = self.vars.len();
         self.function().loops += 1;
@@ -473,7 +473,7 @@ impl Generator {
 
     fn generic_for(&mut self, depth: usize) -> Node {
         if self.chance(25) {
-            // The order is open: only what does not depend on it may be seen.
+            // The order is unspecified, so the output must not depend on it.
             let template = self.pick(&[
                 "do local c, s = 0, 0 for k, v in pairs($*) do L() c = c + 1 if math.type(v) == \
                  'integer' then s = s + v end end P(c, s) end",
@@ -588,7 +588,7 @@ impl Generator {
             vec![format!("do local i = 0 ::{label}:: L() i = i + 1\n").into()];
         parts.push(self.block(depth, 3).into());
         if self.chance(50) {
-            // A closure over a variable of each turn.
+            // A closure over a variable of each iteration.
             parts.push("local j = i G1 = function() j = j + 1 return j, i end P(G1())\n".into());
         }
         parts.push(
@@ -619,7 +619,7 @@ impl Generator {
         Node::new(Kind::Stmt, parts)
     }
 
-    /// `break` or `return` from inside.
+    /// Generates a `break` or `return` from inside a block.
     fn leave(&mut self, depth: usize) -> Node {
         if self.function().loops > 0 && self.chance(70) {
             let template =
@@ -696,7 +696,7 @@ impl Generator {
         Node::new(Kind::Stmt, parts)
     }
 
-    /// A program in a string.
+    /// Generates a program in a string.
     fn loaded(&mut self, depth: usize) -> Node {
         if self.loads > 1 {
             return self.expand(Kind::Stmt, "P(load(tostring(A($s))))", 1);
@@ -720,7 +720,7 @@ impl Generator {
         Node::new(Kind::Stmt, parts)
     }
 
-    /// Words in no order: the message of the compiler is compared.
+    /// Generates words in random order, to compare the message of the compiler.
     fn soup(&mut self, _: usize) -> Node {
         const WORDS: &[&str] = &[
             "and",
@@ -818,7 +818,7 @@ impl Generator {
         Node::text(Kind::Stmt, format!("P(load('{text}'))"))
     }
 
-    /// Objects: a table with a metatable of its own.
+    /// Generates an object: a table with its own metatable.
     pub(crate) fn object(&mut self, depth: usize) -> Node {
         if depth == 0 || self.size <= 0 {
             return Node::text(Kind::Expr, self.variable('o'));
@@ -838,7 +838,7 @@ impl Generator {
         Node::new(Kind::Expr, parts)
     }
 
-    /// A class with methods, perhaps a subclass, and an instance.
+    /// Generates a class with methods, perhaps a subclass, and an instance.
     fn class(&mut self, depth: usize) -> Node {
         let coroutine = self.function().coroutine;
         let mut parts: Vec<Part> = vec!["local C = {x = 1} C.__index = C\n".into()];

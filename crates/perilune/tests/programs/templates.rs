@@ -1,12 +1,12 @@
-//! What programs are made of: the templates of expressions, and the lists of names and literals.
+//! The material of programs: the templates of expressions, and the lists of names and literals.
 //!
 //! `B L R P K N S O I A H` are the harness's functions: they bound running time and lengths, and
-//! keep apart what the manual leaves open. Concatenation may double a string at each turn of a
-//! loop, so its result is cut by `K` wherever it can be kept.
+//! avoid behavior that the manual leaves open. Concatenation may double a string in each iteration
+//! of a loop, so `K` cuts its result wherever it can be kept.
 
 type List = &'static [(usize, &'static str)];
 
-/// Names of variables by the type that they are meant for.
+/// Returns the names of variables for values of a type.
 pub(crate) fn names(ty: char) -> &'static [&'static str] {
     match ty {
         'i' => &["i", "j", "n"],
@@ -168,7 +168,7 @@ pub(crate) const TABLE_LITERALS: &[&str] = &[
     "{count = 0}",
     "{x = 'a', f = math.abs}",
 ];
-/// Functions of the library that can be called with anything.
+/// Functions of the library that can be called with any arguments.
 pub(crate) const FUNCTION_NAMES: &[&str] = &[
     "type",
     "math.abs",
@@ -212,7 +212,7 @@ pub(crate) const CHARACTER_CLASSES: &[&str] = &[
     "%u", "%x", "%.", "%%", "[abc]", "[^a]", "[a-c]", "[%w_]", "[^%s]", "[%a-]", "[]]", "[a-]",
     "x", ",", "=", "%c", "%g",
 ];
-/// Conversions of `string.format` with templates of what they take.
+/// Conversions of `string.format`, with templates of their arguments.
 pub(crate) const FORMATS: &[(&str, &str)] = &[
     ("%d", "$i"),
     ("%d", "$n"),
@@ -256,9 +256,9 @@ pub(crate) const FORMATS: &[(&str, &str)] = &[
     ("%s", "A($o)"),
 ];
 
-/// Whether an operand position needs brackets around it at times.
+/// Returns whether an expression may need parentheses when it is an operand.
 pub(crate) fn is_operation(template: &str) -> bool {
-    // An expansion that starts with a placeholder, or a unary operator.
+    // The expansion starts with a placeholder or a unary operator.
     (template.starts_with('$') && template.contains(' '))
         || template.starts_with(['-', '~', '#'])
         || template.starts_with("not ")

@@ -1,16 +1,16 @@
 //! The tree of a generated program: text with statements and expressions marked, so that it can be
 //! made smaller.
 
-/// What a node may be replaced with.
+/// The kind of a node, which says what may replace it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// A list of statements.
     Block,
-    /// A statement: may be left out, or give way to the statements in it.
+    /// A statement: may be left out, or replaced with the statements in it.
     Stmt,
     /// An expression: may be replaced with a simpler one, or with one in it.
     Expr,
-    /// Text that stays.
+    /// Text that is not changed.
     Fixed,
 }
 
@@ -26,9 +26,9 @@ pub(crate) enum Part {
 /// A marked piece of the program.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// What may be done with it.
+    /// The kind of the node.
     pub(crate) kind: Kind,
-    /// Its pieces in order.
+    /// The pieces of the node in order.
     pub(crate) parts: Vec<Part>,
 }
 
@@ -41,7 +41,7 @@ impl Node {
         Node { kind, parts: vec![Part::Text(text.into())] }
     }
 
-    /// The program text.
+    /// Returns the program text.
     pub(crate) fn render(&self) -> String {
         let mut out = String::new();
         self.render_to(&mut out);
@@ -57,7 +57,7 @@ impl Node {
         }
     }
 
-    /// The length of the program text.
+    /// Returns the length of the program text.
     pub(crate) fn length(&self) -> usize {
         let of = |part: &Part| match part {
             Part::Text(t) => t.len(),
@@ -66,7 +66,8 @@ impl Node {
         self.parts.iter().map(of).sum()
     }
 
-    /// The nodes below that have no node of the same kind between.
+    /// Returns the nearest nodes of a kind below this one: those with no other node of the kind in
+    /// between.
     pub(crate) fn nearest(&self, kind: Kind) -> Vec<&Node> {
         let mut found = Vec::new();
         self.collect_nearest(kind, &mut found);
@@ -85,7 +86,7 @@ impl Node {
         }
     }
 
-    /// The node at `path`.
+    /// Returns the node at `path`.
     pub(crate) fn at_mut(&mut self, path: &[usize]) -> &mut Node {
         let mut node = self;
         for &i in path {
