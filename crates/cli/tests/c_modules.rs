@@ -1,8 +1,8 @@
 //! Compiled modules for PUC Lua in the command.
 //!
 //! The folder `c_modules` has a program for each of Debian's packages with such modules, whose
-//! output has to be that of `lua5.4`. Those that are not installed are skipped, with a message that
-//! names the package. `api.c` is compiled by `cc`, and checked by the program next to it.
+//! output must be that of `lua5.4`. Packages that are not installed are skipped, with a message
+//! that names them. `api.c` is compiled by `cc`, and checked by the program next to it.
 
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
@@ -28,12 +28,12 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&streams).into_owned()
 }
 
-/// A program of the folder, and what its first lines say.
+/// A program of the folder, and the contents of its first lines.
 struct Program {
     path: PathBuf,
     /// The modules that it requires.
     modules: Vec<String>,
-    /// Debian's packages with them.
+    /// Debian's packages that contain the modules.
     packages: String,
 }
 
@@ -61,7 +61,7 @@ impl Program {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Returns what `lua5.4` prints, if it has the modules.
+    /// Returns the output of the program in `lua5.4`, if that has the modules.
     fn expected(&self) -> Option<String> {
         for module in &self.modules {
             let has = run(Command::new("lua5.4").args(["-e", &format!("require '{module}'")]));
@@ -79,7 +79,7 @@ fn perilune(mode: Option<&str>) -> Command {
     command
 }
 
-/// Runs all programs whose modules are installed, and compares what they print.
+/// Runs all programs whose modules are installed, and compares their output.
 fn compare(modes: &[Option<&str>]) {
     let mut failures = Vec::new();
     for program in Program::all() {
@@ -119,7 +119,7 @@ fn modules_in_every_mode() {
     compare(&MODES.map(Some));
 }
 
-/// Compiles a library of the folder, in C; it is in the returned folder. `None` if there is no
+/// Compiles a C library of the folder and returns the folder with the result; `None` if there is no
 /// compiler.
 fn compiled(library: &str) -> Option<PathBuf> {
     let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c_modules");
@@ -140,7 +140,7 @@ fn compiled(library: &str) -> Option<PathBuf> {
     Some(to)
 }
 
-/// Runs the program of a library in every mode; it prints `ok`.
+/// Runs the program of a library in every mode, and checks that it prints `ok`.
 fn check_library(library: &str) {
     let Some(compiled) = compiled(library) else { return };
     let cpath = format!("{}/?.so", compiled.display());
@@ -149,7 +149,7 @@ fn check_library(library: &str) {
         let Some(output) = run(command.arg(&program).env("LUA_CPATH", &cpath)) else { return };
         assert_eq!(text(&output), "ok\n", "{library} in {what}: {}", output.status);
     };
-    // what it checks is what PUC does
+    // PUC must pass the same checks
     check("lua5.4", &mut Command::new("lua5.4"));
     check("the default mode", &mut perilune(None));
     for mode in MODES {
@@ -189,7 +189,7 @@ fn debug_builds_refuse_a_wrong_index() {
     assert!(text(&output).contains("invalid index -50"), "{}", text(&output));
 }
 
-/// Programs whose modules and their libraries have no errors of their own.
+/// Programs in which the checker finds no errors of the modules and their libraries.
 const WITHOUT_ERRORS: [&str; 10] =
     ["bit", "cjson", "expat", "filesystem", "lpeg", "rex", "socket", "sqlite", "yaml", "zlib"];
 
@@ -207,7 +207,7 @@ fn modules_under_valgrind() {
         let Some(expected) = program.expected() else { continue };
         for option in ["--jit=on", "--jit=off"] {
             let mut command = Command::new("valgrind");
-            // machine code is freed, and its memory, which belongs to a file, used again
+            // machine code is freed, and its memory, which is mapped from a file, is reused
             command.args(["-q", "--smc-check=all", "--error-exitcode=99"]);
             command.args([env!("CARGO_BIN_EXE_perilune"), option]);
             let output = run(command.arg(&program.path)).expect("it runs");
@@ -233,7 +233,8 @@ fn a_state_that_does_not_allow_modules_loads_none() {
     assert!(!ok && message.contains("dynamic libraries not enabled"), "{message}");
 }
 
-/// The rock that [`luarocks_installs_and_removes_a_rock`] makes: a module in Lua over one in C.
+/// The rock that [`luarocks_installs_and_removes_a_rock`] creates: a Lua module on top of a C
+/// module.
 const ROCK: [(&str, &str); 3] = [
     (
         "rock-1.0-1.rockspec",

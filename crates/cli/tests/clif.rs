@@ -1,12 +1,13 @@
-//! Golden IR and exits of small functions: what `--dump=ssa,exits,clif` shows of the programs in
-//! `crates/cli/tests/clif`. Each defines the function that it is named after, and makes it hot.
+//! Golden IR and exits of small functions: the output of `--dump=ssa,exits,clif` for the programs
+//! in `crates/cli/tests/clif`. Each program defines the function after which it is named, and makes
+//! it hot.
 //!
 //! To bless: `PERILUNE_BLESS=1 cargo test -p perilune-cli --test clif`, then read the difference.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Runs a program; returns what is dumped.
+/// Runs a program and returns the dump.
 fn run(program: &Path, request: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_perilune"))
         .args(["--jit=on", "--jit-sync", "--jit-verify", "--jit-threshold=3", request])
@@ -19,8 +20,8 @@ fn run(program: &Path, request: &str) -> String {
     text
 }
 
-/// Returns the intermediate representation of a function, with numbers in place of the ids of
-/// shapes.
+/// Returns the intermediate representation of a function, in which ids of shapes are replaced by
+/// numbers.
 fn ssa(program: &Path, function: &str) -> String {
     let request = format!("--dump=feedback:{function},ssa:{function}");
     let text = run(program, &request);
@@ -32,8 +33,8 @@ fn ssa(program: &Path, function: &str) -> String {
     ssa
 }
 
-/// Returns the dumps of a function, its exits and its IR, with numbers in place of the ids of
-/// shapes and of addresses.
+/// Returns the dumps of a function's exits and its IR, in which ids of shapes and addresses are
+/// replaced by numbers.
 fn dumps(program: &Path, function: &str) -> (String, String) {
     let request = format!("--dump=feedback:{function},exits:{function},clif:{function}");
     let text = run(program, &request);
@@ -50,7 +51,7 @@ fn dumps(program: &Path, function: &str) -> (String, String) {
     (exits, clif)
 }
 
-/// Returns the constants that are addresses, which are those of slots of methods.
+/// Returns the constants that are addresses. They are the addresses of the entry slots of methods.
 fn addresses(clif: &str) -> Vec<String> {
     let constants = clif.split("iconst.i64 0x").skip(1);
     let mut found = Vec::new();
@@ -64,15 +65,15 @@ fn addresses(clif: &str) -> Vec<String> {
     found
 }
 
-/// Returns a dump without its first line and what follows it.
+/// Returns a dump without its first line and the text after the dump.
 fn body(dump: &str) -> String {
     let body = dump.split_once('\n').expect("a line").1;
     let body = body.split("\n-- ").next().expect("a part").trim_end();
     format!("{body}\n")
 }
 
-/// Returns the ids of the shapes that feedback names, in order of appearance. Small ones are those
-/// of the engine itself, which do not change.
+/// Returns the ids of the shapes that feedback names, in order of appearance. Small ids, which
+/// belong to the engine itself and do not change, are left out.
 fn shapes(feedback: &str) -> Vec<&str> {
     let mut ids = Vec::new();
     for part in feedback.split("shape ").skip(1) {
@@ -84,7 +85,7 @@ fn shapes(feedback: &str) -> Vec<&str> {
     ids
 }
 
-/// Names the 32-bit constants with this value, where they are defined and in remarks.
+/// Replaces the 32-bit constants that have this value with a name, in definitions and in remarks.
 fn replace_constant(text: &str, number: &str, name: &str) -> String {
     let definition = format!(" = iconst.i32 {number}\n");
     let values: Vec<String> = text

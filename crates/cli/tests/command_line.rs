@@ -1,5 +1,5 @@
-//! The command line: options, `arg`, environment variables, exit codes, messages. What is expected
-//! is what PUC's `lua` 5.4.8 does, apart from Perilune's own options.
+//! The command line: options, `arg`, environment variables, exit codes, messages. The expected
+//! behavior is that of PUC's `lua` 5.4.8, apart from Perilune's own options.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ impl Files {
         Files(folder)
     }
 
-    /// Runs the command under the name `lua`; its output, its messages and its exit code.
+    /// Runs the command under the name `lua`. Returns its output, its messages and its exit code.
     fn run(&self, args: &[&str], input: &str, variables: &[(&str, &str)]) -> (String, String, i32) {
         use std::os::unix::process::CommandExt;
         let mut child = Command::new(env!("CARGO_BIN_EXE_perilune"))
@@ -261,7 +261,7 @@ fn broken_pipes() {
     assert!(child.wait().expect("the command ends").code().is_none());
 }
 
-/// A search that does not end, begun after a line was printed.
+/// Starts a search that does not end, after it has printed a line.
 fn start_long_search() -> std::process::Child {
     let script = "print'on' string.find(string.rep('a', 100000), '.-.-.-b')";
     let mut child = Command::new(env!("CARGO_BIN_EXE_perilune"))

@@ -1,4 +1,4 @@
-//! What the documents show of commands is what the commands print.
+//! Checks that the output of commands in the documents is what the commands print.
 //!
 //! An indented block that begins with `$ perilune` shows a command, which the shell runs, and all
 //! that it writes. An indented block after the comment `<!-- NAME.lua -->` is the program NAME.lua.
@@ -17,7 +17,7 @@ const DOCUMENTS: &[&str] = &["call-path.md", "jit-debugging.md", "optimizing.md"
 
 const INDENT: &str = "    ";
 
-/// A folder for the programs of a document.
+/// Returns a folder for the programs of a document.
 fn folder(document: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("documents").join(document);
     let _ = std::fs::remove_dir_all(&folder);
@@ -25,7 +25,7 @@ fn folder(document: &str) -> PathBuf {
     folder
 }
 
-/// Returns what a line of the shell writes.
+/// Returns the output of a shell command.
 fn run(folder: &Path, line: &str) -> String {
     let perilune = Path::new(env!("CARGO_BIN_EXE_perilune"));
     let path = format!("{}:/usr/bin:/bin", perilune.parent().expect("a folder").display());
@@ -52,7 +52,7 @@ fn block(lines: &[&str], at: usize) -> (Vec<String>, usize) {
     (lines[at..end].iter().map(inner).collect(), end)
 }
 
-/// Returns a line as it is compared.
+/// Returns a line in the form in which it is compared.
 fn comparable(line: &str) -> String {
     match line.trim_start().split_once("  ") {
         Some((_, name)) if name.contains(" ns") || name.contains(" us ") => name.to_owned(),
@@ -60,7 +60,8 @@ fn comparable(line: &str) -> String {
     }
 }
 
-/// Returns the document as the commands make it, and how many commands it shows.
+/// Returns the document with the output of the commands inserted, and the number of commands that
+/// it shows.
 fn update(document: &str, text: &str) -> (String, usize) {
     let folder = folder(document);
     let lines: Vec<&str> = text.lines().collect();
@@ -81,7 +82,7 @@ fn update(document: &str, text: &str) -> (String, usize) {
         let printed = run(&folder, &format!("perilune {command}"));
         let printed: Vec<&str> = printed.trim_end().lines().collect();
         let same = shown.iter().map(|l| comparable(l)).eq(printed.iter().map(|l| comparable(l)));
-        // What is the same keeps its times.
+        // Output that is the same apart from times keeps the times of the document.
         let kept = if same { shown } else { printed.iter().map(|&l| l.to_owned()).collect() };
         made.extend(kept.iter().map(|l| format!("{INDENT}{l}").trim_end().to_owned()));
         at = end;
@@ -92,7 +93,7 @@ fn update(document: &str, text: &str) -> (String, usize) {
 #[test]
 #[cfg_attr(miri, ignore = "runs other programs")]
 fn listings_are_what_commands_print() {
-    // Listings of machine code are those of a machine with these extensions.
+    // The listings of machine code are from a machine with these extensions.
     if !(is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2")) {
         return;
     }

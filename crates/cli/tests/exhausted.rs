@@ -1,14 +1,14 @@
-//! Memory that is exhausted for real: the command runs with little address space (`ulimit -v`).
-//! What runs out is a Lua error, in every kind of program, and the program continues.
+//! Memory that is really exhausted: the command runs with little address space (`ulimit -v`). In
+//! every kind of program, a lack of memory is a Lua error and the program can continue.
 
 #![cfg(target_os = "linux")]
 
 use std::process::{Command, Stdio};
 
-/// Kilobytes of address space that each program gets.
+/// The kilobytes of address space for each program.
 const ADDRESS_SPACE: usize = 200_000;
 
-/// Runs `program` with little memory: its output, its messages, its exit code.
+/// Runs `program` with little memory. Returns its output, its messages and its exit code.
 fn run(program: &str, options: &[&str]) -> (String, String, Option<i32>) {
     let output = Command::new("sh")
         .args(["-c", &format!("ulimit -v {ADDRESS_SPACE} && exec \"$0\" \"$@\"")])
@@ -23,7 +23,7 @@ fn run(program: &str, options: &[&str]) -> (String, String, Option<i32>) {
     (text(&output.stdout), text(&output.stderr), output.status.code())
 }
 
-/// Whether the shell can limit memory; says why a test is skipped if not.
+/// Returns whether the shell can limit memory; if not, prints that the test is skipped.
 fn can_limit() -> bool {
     let status = Command::new("sh").args(["-c", &format!("ulimit -v {ADDRESS_SPACE}")]).status();
     let can = status.is_ok_and(|s| s.success());
@@ -33,7 +33,8 @@ fn can_limit() -> bool {
     can
 }
 
-/// `body` runs out of memory in a protected call, twice, and the program continues.
+/// Checks that `body` runs out of memory in a protected call, twice, and that the program
+/// continues.
 fn check(body: &str) {
     if !can_limit() {
         return;
@@ -55,7 +56,7 @@ fn check(body: &str) {
     }
 }
 
-/// A program that keeps catching errors does not spend its time on collections of no use.
+/// A program that keeps catching errors does not spend its time on useless collections.
 #[test]
 fn errors_without_collections() {
     if !can_limit() {

@@ -1,4 +1,4 @@
-//! The options of the compiler, and what is shown of it.
+//! The options of the compiler, and the output about it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -14,7 +14,7 @@ end
 print(sum)
 ";
 
-/// A folder with one program in it.
+/// Creates a folder with one program in it.
 fn folder(name: &str, program: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("jit-options").join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -23,7 +23,7 @@ fn folder(name: &str, program: &str) -> PathBuf {
     folder
 }
 
-/// Runs the command on the program in a folder; the number of its process, and what it wrote.
+/// Runs the command on the program in a folder. Returns the id of its process, and its output.
 fn start(folder: &Path, options: &[&str]) -> (u32, Output) {
     let child = Command::new(env!("CARGO_BIN_EXE_perilune"))
         .args(options)
@@ -38,7 +38,7 @@ fn start(folder: &Path, options: &[&str]) -> (u32, Output) {
     (child.id(), child.wait_with_output().expect("the command ends"))
 }
 
-/// Runs a program; its output, its messages and its exit code.
+/// Runs a program. Returns its output, its messages and its exit code.
 fn run(name: &str, program: &str, options: &str) -> (String, String, Option<i32>) {
     let options: Vec<&str> = options.split_whitespace().collect();
     let (_, output) = start(&folder(name, program), &options);
@@ -46,7 +46,7 @@ fn run(name: &str, program: &str, options: &str) -> (String, String, Option<i32>
     (text(&output.stdout), text(&output.stderr), output.status.code())
 }
 
-/// The value of a figure in a report.
+/// Returns the value of a metric in a report.
 fn figure(report: &str, name: &str) -> u64 {
     let line =
         report.lines().find(|l| l.trim_start().split_once("  ").is_some_and(|(_, n)| n == name));
@@ -88,12 +88,12 @@ fn thresholds_are_exact() {
     };
     let calls = |n| compiled(&format!("local function f() end for i = 1, {n} do f() end"));
     assert_eq!((calls(2), calls(3)), ((0, 0), (1, 0)));
-    // a loop goes back once less than it runs
+    // a loop takes its back-edge once less than it runs
     let rounds = |n| compiled(&format!("local t = {{}} for i = 1, {n} do t[i] = i end"));
     assert_eq!((rounds(3 * 4), rounds(3 * 4 + 1)), ((0, 0), (0, 1)));
 }
 
-/// Code that exits for nothing that feedback shows is replaced by code that does not.
+/// Code that exits for reasons that are not in the feedback is replaced by code that does not.
 #[test]
 fn no_place_exits_forever() {
     for (name, setting) in
@@ -179,7 +179,7 @@ fn dumps_of_each_stage() {
     let asm = part("asm");
     if cfg!(target_arch = "x86_64") {
         assert!(asm.contains("\n      0000  push    rbp\n"), "{asm}");
-        // the bytecode between, and names for addresses
+        // the listing contains the bytecode, and names in place of addresses
         for line in
             ["   9 [3] ADD        1 1 2\n", "  - entry and exit\n", "runtime.poll", "; state POLL"]
         {
@@ -188,7 +188,8 @@ fn dumps_of_each_stage() {
     }
 }
 
-/// Loops that are entered in their middle say so, and the bytecode alone is listed without running.
+/// The dump says which loops are entered in the middle, and bytecode alone is listed without
+/// running the program.
 #[test]
 fn selections() {
     let (_, dump, _) = run("selections", FIB, "--mode=unprofiled --dump=feedback:main");
@@ -201,8 +202,7 @@ fn selections() {
     assert_eq!(listing.matches("params,").count(), 2, "{listing}");
 }
 
-/// `perf` finds functions by name in the map, one line each, at addresses and of sizes in
-/// hexadecimal.
+/// The map for `perf` names one function per line, with its address and size in hexadecimal.
 #[test]
 fn the_perf_map_names_functions() {
     let folder = folder("map", FIB);
@@ -222,7 +222,7 @@ fn the_perf_map_names_functions() {
     assert_eq!(names, ["main@p.lua", "fib@p.lua:1", "main@p.lua/loop:7"], "{map}");
 }
 
-/// The jitdump has a header, and for each function its lines and then its code.
+/// The jitdump has a header, and then for each function its lines followed by its code.
 #[test]
 fn the_jitdump_holds_code_and_lines() {
     let folder = folder("jitdump", FIB);
@@ -269,7 +269,7 @@ fn the_jitdump_holds_code_and_lines() {
     assert_eq!(functions.len(), 3);
 }
 
-/// A program runs the same while debuggers are told of its code.
+/// A program behaves the same while its code is registered with debuggers.
 #[test]
 fn code_is_registered_and_taken_back() {
     let program = "for i = 1, 50 do
@@ -282,7 +282,8 @@ fn code_is_registered_and_taken_back() {
     assert!(figure(&report, "retired: program dropped") > 0, "{report}");
 }
 
-/// Errors in compiled code say the same lines as the interpreter, through all kinds of frames.
+/// Errors in compiled code report the same lines as in the interpreter, through all kinds of
+/// frames.
 #[test]
 fn tracebacks_are_line_accurate() {
     let program = "local function deep(n)

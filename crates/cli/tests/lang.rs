@@ -1,5 +1,5 @@
-//! Runs the conformance corpus `lang-tests/` in every mode of the `perilune`
-//! binary, and once under PUC Lua 5.4 so that a wrong expectation is found.
+//! Runs the conformance corpus `lang-tests/` in every mode of the `perilune` binary, and once under
+//! PUC Lua 5.4 to find wrong expectations.
 //!
 //! Trials are named `lang/<mode>/<file>` and `puc/<file>`; the usual filters of
 //! `cargo test` select among them:
@@ -26,16 +26,17 @@
 //! -- skip(MODE): reason         optional; MODE is one of src/mode.rs, or `puc`
 //! ```
 //!
-//! Chunks are named by the file's name alone, for the trial runs in the file's
-//! folder. A program must be deterministic: no order of `pairs`, no addresses,
-//! nothing that depends on when the collector runs.
+//! Chunks are named by the file's name alone, for the trial runs in the file's folder. A program
+//! must be deterministic: its output must not depend on the order of `pairs`, on addresses, or on
+//! when the collector runs.
 //!
 //! **Under a checker.** `PERILUNE_LANG_UNDER="valgrind -q --smc-check=all --error-exitcode=99"`
-//! runs the binary by that command; a trial fails when the checker says so by its exit code.
+//! runs the binary under that command; a trial fails when the checker reports errors in its exit
+//! code.
 //!
-//! **Blessing.** `UPDATE_EXPECT=1 cargo test -p perilune-cli --test lang -- [filter]`
-//! rewrites the expectations of the selected files from what PUC prints. Read
-//! the difference against the manual before committing it.
+//! **Blessing.** `UPDATE_EXPECT=1 cargo test -p perilune-cli --test lang -- [filter]` rewrites the
+//! expectations of the selected files from the output of PUC. Read the difference against the
+//! manual before committing it.
 
 #[path = "lang/bless.rs"]
 mod bless;
@@ -91,19 +92,19 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// Ends the run with a message: without programs there would be no trials, and all of none pass.
+/// Ends the run with a message: without programs there would be no trials, and the run would pass.
 fn fail(message: &str) -> ExitCode {
     eprintln!("the corpus cannot be read: {message}");
     ExitCode::FAILURE
 }
 
-/// The trial of one file in one mode of the binary.
+/// Returns the trial of one file in one mode of the binary.
 fn lang_trial(case: &Arc<Case>, mode: &'static str) -> Trial {
     let skipped = case.skips(mode);
     let name = format!("lang/{mode}/{}", case.name);
     let case = Arc::clone(case);
     Trial::test(name, move || {
-        // error messages begin with the name that the command was started by
+        // error messages begin with the name under which the command was started
         let binary = env!("CARGO_BIN_EXE_perilune");
         let (mut command, name) = match std::env::var("PERILUNE_LANG_UNDER") {
             Ok(checker) => {
@@ -125,7 +126,7 @@ fn lang_trial(case: &Arc<Case>, mode: &'static str) -> Trial {
     .with_ignored_flag(skipped)
 }
 
-/// The trial of one file under PUC Lua; it rewrites the header when blessing.
+/// Returns the trial of one file under PUC Lua, which rewrites the header when blessing.
 fn puc_trial(case: &Arc<Case>, blessing: bool) -> Trial {
     let skipped = case.skips("puc");
     let name = format!("puc/{}", case.name);

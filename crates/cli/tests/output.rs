@@ -1,4 +1,4 @@
-//! What the command prints reaches a pipe line by line, as under PUC, whose `print` flushes.
+//! The output of the command reaches a pipe line by line, as under PUC, whose `print` flushes.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ fn a_printed_line_is_seen_before_the_program_ends() {
         .spawn()
         .expect("the command runs");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-    // The program waits for its input until this came.
+    // The program waits for input until this line has arrived.
     let first = lines.next().expect("a line").expect("text");
     assert_eq!(first, "seen");
     drop(child.stdin.take());

@@ -1,5 +1,5 @@
-//! Compiled loops look at the poll word in every round, also when nothing in them stores anything:
-//! the optimiser must not take the load out of the loop. Read from the optimised intermediate code.
+//! Checks in the optimized intermediate code that compiled loops read the poll word in every
+//! iteration, even if they contain no stores: the optimizer must not move the load out of the loop.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -16,8 +16,8 @@ const LOOPS: &[&str] = &[
     "local function spin(c) while c do while c do end end end",
 ];
 
-/// The optimised code of `spin`, compiled when it has looped for a while in the interpreter, under
-/// a hook that stopped it.
+/// Returns the optimized code of `spin`, which is compiled after it has looped for a while in the
+/// interpreter, under a hook that stopped it.
 fn code_of(function: &str) -> String {
     let program = format!(
         "{function} debug.sethook(function() error('stop') end, '', 10000) pcall(spin, true) \
@@ -36,8 +36,8 @@ fn code_of(function: &str) -> String {
     text[start..].to_owned()
 }
 
-/// A block of the code: where it goes, and whether it tests the poll word: a fresh load by the
-/// state's register.
+/// A block of the code: its successors, and whether it tests the poll word with a new load through
+/// the register of the state.
 #[derive(Default)]
 struct Block {
     successors: BTreeSet<String>,
@@ -83,7 +83,7 @@ fn blocks_of(code: &str) -> BTreeMap<String, Block> {
     blocks
 }
 
-/// Is there a way round, through blocks that `passes` lets through?
+/// Returns whether there is a cycle of blocks for which `passes` returns true.
 fn has_cycle(blocks: &BTreeMap<String, Block>, passes: fn(&Block) -> bool) -> bool {
     let mut left: BTreeMap<&str, &Block> =
         blocks.iter().filter(|(_, b)| passes(b)).map(|(name, b)| (name.as_str(), b)).collect();

@@ -1,4 +1,4 @@
-//! The console in a pseudo-terminal: what is typed, and what the screen then shows.
+//! The console in a pseudo-terminal: the tests type keys and check what the screen shows.
 
 mod terminal;
 
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use terminal::{Terminal, folder};
 
-/// A terminal at its first prompt.
+/// Starts a terminal and waits for its first prompt.
 fn start(name: &str) -> Terminal {
     let t = Terminal::new(name);
     t.ends("leave\n>");
@@ -66,7 +66,7 @@ fn entries_of_several_lines() {
     t.ends("> for i = 1, 2 do\nprint(i)");
     t.keys("end\r");
     t.ends("> for i = 1, 2 do\nprint(i)\nend\n1\n2\n>");
-    // the whole entry comes back, and is edited as one
+    // the whole entry is recalled, and edited as one
     t.keys("\x1b[A");
     t.ends("> for i = 1, 2 do\nprint(i)\nend");
     t.keys("\r");
@@ -202,7 +202,7 @@ fn history_is_kept() {
         t.ends("leave\n>");
         t.keys(keys);
         t.ends(end);
-        // what stands there is deleted first
+        // the text on the line is deleted first
         t.keys("\x15\x04");
         assert!(t.exit().success());
     };

@@ -11,7 +11,7 @@ use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native
 const ROWS: NonZero<u16> = NonZero::new(40).unwrap();
 const COLUMNS: NonZero<u16> = NonZero::new(80).unwrap();
 
-/// How long the screen may take to show what is expected.
+/// How long the screen may take to show the expected text.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A running command, its keyboard and its screen.
@@ -23,7 +23,7 @@ pub(crate) struct Terminal {
     _master: Box<dyn MasterPty + Send>,
 }
 
-/// A folder for one test, empty at first.
+/// Returns an empty folder for one test.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("console").join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -32,7 +32,7 @@ pub(crate) fn folder(name: &str) -> PathBuf {
 }
 
 impl Terminal {
-    /// Starts the command in a folder of its own, named after the test.
+    /// Starts the command in its own folder, named after the test.
     pub(crate) fn new(name: &str) -> Terminal {
         Terminal::start(&folder(name), &[], &[])
     }
@@ -71,7 +71,8 @@ impl Terminal {
         self.keyboard.flush().expect("the keyboard works");
     }
 
-    /// What the screen shows, without blanks at the ends of lines and empty lines at its end.
+    /// Returns the text on the screen, without blanks at the ends of lines and empty lines at its
+    /// end.
     pub(crate) fn text(&self) -> String {
         let screen = self.screen.lock().expect("the screen");
         let rows = screen.screen().rows(0, COLUMNS.get());

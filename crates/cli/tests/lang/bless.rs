@@ -1,4 +1,4 @@
-//! Rewriting the expectations of a file from what PUC Lua prints.
+//! Rewriting the expectations of a file from the output of PUC Lua.
 
 use std::fs;
 use std::path::Path;
@@ -13,8 +13,8 @@ use crate::outcome::Outcome;
 /// file is stable: a header that grows moves the lines that messages name.
 ///
 /// # Errors
-/// When the run fails, its output has no final newline, or the output changes
-/// from run to run.
+/// Returns an error when the run fails, its output has no final newline, or the output changes from
+/// run to run.
 pub(crate) fn bless(path: &Path) -> Result<(), Failed> {
     const ROUNDS: usize = 4;
     let corpus = path.parent().expect("a file of the corpus is in a folder");
@@ -36,8 +36,8 @@ pub(crate) fn bless(path: &Path) -> Result<(), Failed> {
     Err(Failed::from("the output changes from run to run"))
 }
 
-/// The source with the expectation lines of its header replaced. They stand
-/// where `-- expect:` stood, or after the other lines of the header.
+/// Returns the source with the expectation lines of its header replaced. They take the place of `--
+/// expect:`, or follow the other lines of the header.
 fn rewrite(source: &[u8], outcome: &Outcome) -> Vec<u8> {
     let lines: Vec<&[u8]> = source.split(|&byte| byte == b'\n').collect();
     let first = usize::from(lines[0].starts_with(b"#"));
@@ -59,7 +59,7 @@ fn rewrite(source: &[u8], outcome: &Outcome) -> Vec<u8> {
     text.join(&b'\n')
 }
 
-/// The header lines that ask for `outcome`.
+/// Returns the header lines that expect `outcome`.
 fn expectation(outcome: &Outcome) -> Vec<Vec<u8>> {
     let comment = |mark: &str, text: &[u8]| {
         let space: &[u8] = if text.is_empty() { b"" } else { b" " };

@@ -1,4 +1,4 @@
-//! One file of the corpus and what its header asks for.
+//! One file of the corpus and the contents of its header.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,13 @@ use crate::outcome::Outcome;
 pub(crate) struct Case {
     /// The path below the corpus, with `/` between folders.
     pub(crate) name: String,
-    /// Where the file is.
+    /// The path of the file.
     pub(crate) path: PathBuf,
-    /// The arguments that the script gets.
+    /// The arguments of the script.
     pub(crate) args: Vec<String>,
-    /// What a run must show.
+    /// The outcome that a run must have.
     pub(crate) expected: Outcome,
-    /// What is written to standard error is not the program's own, so it is not compared.
+    /// Whether standard error is not compared, because its text is not the program's own.
     pub(crate) ignores_stderr: bool,
     skips: Vec<String>,
 }
@@ -25,7 +25,7 @@ impl Case {
     /// Reads the file and its header.
     ///
     /// # Errors
-    /// A message when the header has no `-- expect:` line or a malformed one.
+    /// Returns a message when the header has no `-- expect:` line or a malformed one.
     pub(crate) fn read(corpus: &Path, path: &Path) -> Result<Case, String> {
         let source = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
         let mut case = Case::without_header(corpus, path);
@@ -72,7 +72,7 @@ impl Case {
         Ok(case)
     }
 
-    /// A case that expects nothing yet, for a file that is about to be blessed.
+    /// Returns a case without expectations, for a file that is about to be blessed.
     pub(crate) fn without_header(corpus: &Path, path: &Path) -> Case {
         Case {
             name: name(corpus, path),
@@ -84,23 +84,23 @@ impl Case {
         }
     }
 
-    /// Whether the header asks to skip `mode`.
+    /// Returns whether the header says to skip `mode`.
     pub(crate) fn skips(&self, mode: &str) -> bool {
         self.skips.iter().any(|skip| skip == mode)
     }
 
-    /// The name by which the program's chunk is known.
+    /// Returns the name of the program's chunk.
     pub(crate) fn file_name(&self) -> &str {
         self.name.rsplit('/').next().unwrap_or(&self.name)
     }
 
-    /// The folder in which the program runs.
+    /// Returns the folder in which the program runs.
     pub(crate) fn folder(&self) -> &Path {
         self.path.parent().expect("a file of the corpus is in a folder")
     }
 }
 
-/// The leading comment lines of a source, after a `#` line if there is one.
+/// Returns the leading comment lines of a source, after a `#` line if there is one.
 pub(crate) fn header(source: &[u8]) -> impl Iterator<Item = &[u8]> {
     let source = source.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source);
     source
@@ -115,7 +115,8 @@ pub(crate) fn header(source: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// files that tests load, not tests.
 ///
 /// # Errors
-/// Names a folder that cannot be read: tests that are not found would pass unnoticed.
+/// Returns an error that names a folder that cannot be read, since tests that are not found would
+/// pass unnoticed.
 pub(crate) fn find(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     let unreadable = |error: std::io::Error| format!("{}: {error}", folder.display());
@@ -133,7 +134,7 @@ pub(crate) fn find(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(found)
 }
 
-/// The path of a file below the corpus, with `/` between folders.
+/// Returns the path of a file below the corpus, with `/` between folders.
 pub(crate) fn name(corpus: &Path, path: &Path) -> String {
     let path = path.strip_prefix(corpus).unwrap_or(path);
     let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();

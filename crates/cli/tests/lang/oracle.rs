@@ -13,11 +13,11 @@ use crate::case::Case;
 use crate::outcome::Outcome;
 use crate::run;
 
-/// The option that makes this binary the child.
+/// The option with which this binary acts as the child.
 const CHILD: &str = "--puc-child";
 
-/// Loads and runs the script as `lua` does. Returns nothing when it ended
-/// normally, otherwise the message to report.
+/// Loads and runs the script as `lua` does. Returns nothing when the script ended normally,
+/// otherwise the message to report.
 const DRIVER: &[u8] = br#"
 local function report(message)
   local kind = type(message)
@@ -43,13 +43,13 @@ pub(crate) fn run(case: &Case) -> Result<Outcome, Failed> {
     run::run(&mut command, case, "lua: ")
 }
 
-/// The script and its arguments when this process was started as the child.
+/// Returns the script and its arguments if this process was started as the child.
 pub(crate) fn child_arguments() -> Option<Vec<OsString>> {
     let mut arguments = std::env::args_os().skip(1);
     (arguments.next()? == CHILD).then(|| arguments.collect())
 }
 
-/// Runs the script; the process then ends with the code that `lua` would give.
+/// Runs the script. Returns the exit code that `lua` would have.
 pub(crate) fn run_child(arguments: &[OsString]) -> ExitCode {
     let arguments: Vec<String> =
         arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect();
@@ -69,7 +69,7 @@ pub(crate) fn run_child(arguments: &[OsString]) -> ExitCode {
     };
     if let Some(message) = &message {
         let mut stderr = std::io::stderr().lock();
-        // If the standard error is closed there is nowhere to report it.
+        // If standard error is closed, the message cannot be reported.
         let _ = stderr.write_all(&[b"lua: ", message.as_slice(), b"\n"].concat());
     }
     // Closing the state runs the pending finalizers, which may print.

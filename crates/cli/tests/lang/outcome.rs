@@ -1,14 +1,13 @@
-//! What a run of a program shows: its output, and the error it ended with.
+//! The outcome of a run of a program: its output, and the error with which it ended.
 
 use libtest_mimic::Failed;
 
-/// The observable result of one run, or the one a header asks for.
+/// The observable result of one run, or the one that a header expects.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
     /// Everything written to standard output.
     pub(crate) stdout: Vec<u8>,
-    /// Everything that a successful program writes to standard error: warnings, and what the
-    /// program itself writes.
+    /// Everything that a successful program writes to standard error, warnings included.
     pub(crate) stderr: Vec<u8>,
     /// The message of the uncaught error, without the program's name before it
     /// and the traceback after it.
@@ -48,8 +47,8 @@ fn shown(error: &Option<Vec<u8>>) -> String {
     }
 }
 
-/// The lines of `actual` against those of `expected`: the common head is left
-/// out but for its last lines, the rest is shown in full.
+/// Returns a comparison of the lines of `actual` and `expected`: of the common head only the last
+/// lines are shown, the rest is shown in full.
 fn difference(expected: &[u8], actual: &[u8]) -> String {
     const CONTEXT: usize = 2;
     const LIMIT: usize = 20;

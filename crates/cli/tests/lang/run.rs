@@ -1,4 +1,4 @@
-//! Running one program as a process, with a limit on its time.
+//! Running one program as a process, with a time limit.
 
 use std::io::{self, Read};
 use std::os::unix::process::ExitStatusExt;
@@ -13,7 +13,7 @@ use crate::outcome::Outcome;
 
 /// How long one trial may take.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
-/// And under a checker that makes everything slower.
+/// How long one trial may take under a checker, which makes everything slower.
 const CHECKED_TIME_LIMIT: Duration = Duration::from_secs(600);
 
 fn time_limit() -> Duration {
@@ -21,12 +21,12 @@ fn time_limit() -> Duration {
     if checked { CHECKED_TIME_LIMIT } else { TIME_LIMIT }
 }
 
-/// Runs `command` on the case's file in the file's folder; `prefix` is what the
-/// program prints before the message of an uncaught error.
+/// Runs `command` on the case's file in the file's folder; `prefix` is the text that the command
+/// prints before the message of an uncaught error.
 ///
 /// # Errors
-/// When the process takes too long, is killed by a signal, exits with a code
-/// other than 0 and 1, or reports an error in another form.
+/// Returns an error when the process takes too long, is killed by a signal, exits with a code other
+/// than 0 and 1, or reports an error in another form.
 pub(crate) fn run(command: &mut Command, case: &Case, prefix: &str) -> Result<Outcome, Failed> {
     command
         .arg(case.file_name())
@@ -73,13 +73,13 @@ pub(crate) fn run(command: &mut Command, case: &Case, prefix: &str) -> Result<Ou
             return Err(complaint(format!("killed by signal {signal}")));
         }
     };
-    // with an error, all of it is the error's message
+    // if there is an error, standard error contains only its message
     let compared = error.is_none() && !case.ignores_stderr;
     let stderr = if compared { stderr } else { Vec::new() };
     Ok(Outcome { stdout, stderr, error })
 }
 
-/// The error message between the prefix and the traceback, if there is one.
+/// Returns the error message between the prefix and the traceback, if there is one.
 fn message<'a>(stderr: &'a [u8], prefix: &str) -> Option<&'a [u8]> {
     const TRACEBACK: &[u8] = b"\nstack traceback:\n";
     let text = stderr.strip_prefix(prefix.as_bytes())?;
@@ -90,7 +90,7 @@ fn message<'a>(stderr: &'a [u8], prefix: &str) -> Option<&'a [u8]> {
     })
 }
 
-/// Reads a pipe to its end on a thread of its own, so that neither pipe fills up.
+/// Reads a pipe to its end on its own thread, so that neither pipe fills up.
 fn collect(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<io::Result<Vec<u8>>> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -99,7 +99,7 @@ fn collect(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<io::Resul
     })
 }
 
-/// Waits for the end of the process; kills it after the time limit.
+/// Waits for the end of the process, and kills it after the time limit.
 fn wait(child: &mut Child) -> io::Result<Option<ExitStatus>> {
     let (start, limit) = (Instant::now(), time_limit());
     let mut pause = Duration::from_micros(500);
