@@ -128,7 +128,7 @@ impl Engine {
         count
     }
 
-    /// Recompiles everything that has machine code in the background, and replaces the old code;
+    /// Recompiles, in the background, everything that has machine code, and replaces the old code;
     /// for tests. Returns the number of methods and loops that are recompiled.
     pub fn recompile_all(&self) -> usize {
         self.jit.as_ref().map_or(0, |jit| jit.recompile_all())

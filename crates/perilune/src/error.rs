@@ -167,7 +167,7 @@ impl Error {
     }
 
     /// Creates a syntax error from a message of the compiler. Whether the input is incomplete is
-    /// found from the message, as in mlua and PUC's command.
+    /// derived from the message, as in mlua and PUC's command.
     pub(crate) fn syntax(message: &[u8]) -> Error {
         let message = String::from_utf8_lossy(message).into_owned();
         let incomplete_input = message.ends_with("<eof>");

@@ -203,7 +203,7 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
     }
 
     /// Creates a userdata with a value that may contain references, and with the fields and methods
-    /// that `register` adds. It has a metatable of its own.
+    /// that `register` adds. The userdata has its own metatable.
     ///
     /// # Errors
     /// See [`Lua::create_userdata`].

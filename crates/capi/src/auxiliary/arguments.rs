@@ -24,7 +24,7 @@ use crate::status::{NONE, TYPE_NAMES, type_of};
 #[cold]
 pub(crate) unsafe fn argument_error(e: &mut Entry, argument: c_int, message: &[u8]) -> Raised {
     if Level::innermost(e.st, (*e.st).thread).is_none() {
-        // the C code is a host program that no Lua function has called
+        // the C code belongs to a host program, and no Lua function has called it
         return e
             .cx()
             .error([format!("bad argument #{argument} (").as_bytes(), message, b")"].concat());

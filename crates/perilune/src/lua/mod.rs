@@ -93,7 +93,7 @@ impl Lua {
     /// Begins an operation.
     ///
     /// # Panics
-    /// Panics when the state has ended. A `Lua` that a finalizer has kept can outlive its state.
+    /// Panics when the state has ended, or is lent by [`Lua::with`].
     #[inline(always)]
     pub(crate) fn enter(&self) -> Entry<'_> {
         Entry::new(&self.control)

@@ -36,7 +36,7 @@ impl Lua {
         f(&mut registry);
         let meta = registry.build()?;
         let entry = self.enter();
-        // SAFETY: P4; the table is rooted by its handle, and then by a slot of its own.
+        // SAFETY: P4; the table is rooted by its handle, and then by its own slot.
         unsafe {
             let slot = (*entry.st).add_host_root(meta.0.word());
             if let Some(old) = self.control.metatables.borrow_mut().insert(key, slot) {
