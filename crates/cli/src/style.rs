@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// The role of a piece of text, which determines its look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
-    /// Text without a look of its own.
+    /// Text without a special look.
     Plain,
     Keyword,
     Constant,

@@ -5,7 +5,7 @@
 //! references to functions of the runtime, unwind data, and the tables of handlers. Stencils are a
 //! table of bytes and holes with a listing, which `perilune-jit` includes. Next to the handlers are
 //! assertions about every value that was compiled in as a constant. The output is checked in, and a
-//! test compares it with what is generated now; `cargo xtask generate` rewrites it.
+//! test compares it with the output of the generator; `cargo xtask generate` rewrites it.
 #![forbid(unsafe_code)]
 
 mod assemble;

@@ -8,9 +8,9 @@ use perilune_semantics::{Jump, Runtime, parts, step};
 pub(crate) enum Symbol {
     /// A part of the handler of an opcode.
     Handler(Op, usize),
-    /// Has a function of the runtime execute one instruction.
+    /// Calls a function of the runtime to execute one instruction.
     Step(Runtime),
-    /// Has the runtime do what the poll word requests after an instruction.
+    /// Calls the runtime, after an instruction, to handle the requests in the poll word.
     Poll,
     /// Continues with the frame on top. This is the entry to the interpreter.
     Continue,
@@ -18,7 +18,7 @@ pub(crate) enum Symbol {
     Enter,
     /// Continues in a function that has no stitched code.
     Return,
-    /// Has the runtime stitch the code of the function that is about to begin, and begins it.
+    /// Calls the runtime to stitch the code of the function that is about to begin, and begins it.
     Stitch,
     /// Continues in the stitched code of the running function, if it has some. Handlers jump here
     /// after an instruction that stitched code has left to them.

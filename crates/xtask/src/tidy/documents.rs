@@ -1,4 +1,4 @@
-//! Checks that what the documents name exists: paths, items of the sources, constants and
+//! Checks that the things that the documents name exist: paths, items of the sources, constants and
 //! variables.
 
 use std::collections::BTreeMap;
