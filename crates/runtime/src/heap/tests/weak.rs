@@ -271,7 +271,8 @@ fn run(seed: u64, set_up: unsafe fn(&mut State), finalizes: bool, stops: bool) {
         let roots = [None; SLOTS];
         let mut p =
             Program { st, r, slots, weak, models: Vec::new(), roots, stored, finalizes, stops };
-        for step in 0..if cfg!(miri) { 200 } else { 4_000 } {
+        let steps = if cfg!(miri) { 50 } else { 4_000 };
+        for step in 0..steps {
             p.step();
             if stops && p.r.usize(..10) == 0 {
                 FUSE.set(p.r.usize(..200));
@@ -283,7 +284,7 @@ fn run(seed: u64, set_up: unsafe fn(&mut State), finalizes: bool, stops: bool) {
             }
             p.st.gc_poll().expect("there is no limit");
             FUSE.set(usize::MAX);
-            if p.r.usize(..400) == 0 || step == 199 {
+            if p.r.usize(..400) == 0 || step == 199.min(steps / 2) {
                 p.compare();
             }
         }
