@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use perilune_runtime::closure::NativeClosure;
-use perilune_runtime::frame::{Frame, flags};
+use perilune_runtime::frame::{Frame, FrameWord, flags};
 use perilune_runtime::native::{Builtin, Cx, NativeResult, Ret};
 use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::thread::CallResults;
@@ -16,6 +16,9 @@ use crate::interrupt::obey_interrupt;
 use crate::slots::kept;
 use crate::step::{Entered, Exit, Step, raised};
 use crate::{concat, hooks, ret};
+
+/// The step at which `coroutine.yield` and functions that resume a coroutine continue.
+pub(crate) const RESUMED: u32 = 1;
 
 /// Calls the native function `f`, whose frame is on top, at its first step. `results` is where a
 /// CALL leaves the results, if it is one that calls the function.
@@ -34,13 +37,21 @@ pub(crate) unsafe fn call_function(
     call_switching(st, f, results)
 }
 
+/// Calls `coroutine.yield`, which leaves no frame of the library, or a function that resumes a
+/// coroutine.
 #[inline(never)]
 unsafe fn call_switching(
     st: *mut State,
     f: *mut NativeClosure,
     results: Option<CallResults>,
 ) -> NativeResult {
-    match ((*st).vm.switch)(st, results) {
+    let thread = (*st).thread;
+    if (*f).header.word == Builtin::Yield as u32 && (*thread).non_yieldable == 0 {
+        (*thread).yielded_in_call = results;
+        Frame((*st).base).set_word(FrameWord::new(FrameWord::NATIVE, RESUMED));
+        return Ok(Ret::YIELD);
+    }
+    match ((*st).vm.switch)(st) {
         Some(result) => result.map(Ret),
         None => ((*f).func)(Cx::from_state(st)),
     }

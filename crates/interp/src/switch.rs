@@ -1,6 +1,5 @@
-//! Switches between coroutines without running a frame of the library, for `coroutine.yield` and
-//! for functions that resume a coroutine that waits in a call of it. The library functions handle
-//! all other cases, by way of [`crate::coroutine`].
+//! Resumes coroutines that wait in a call of `coroutine.yield`, without running a frame of the
+//! library. The library functions handle all other cases, by way of [`crate::coroutine`].
 
 use std::sync::atomic::Ordering;
 
@@ -15,36 +14,19 @@ use crate::coroutine::{begin_turn, carry, end_turn};
 use crate::depth::MAX_NATIVE_DEPTH;
 use crate::execute::execute;
 use crate::machine;
+use crate::native::RESUMED;
 use crate::slots::{clear, move_values};
-
-/// The step at which all of these library functions continue.
-const RESUMED: u32 = 1;
 
 /// Implements the entry `switch` of [`perilune_runtime::state::Vm`].
 ///
 /// # Safety
 /// I2; see there.
-pub(crate) unsafe fn switch(st: *mut State, results: Option<CallResults>) -> Switched {
+pub(crate) unsafe fn switch(st: *mut State) -> Switched {
     let f = Frame((*st).base).callee().as_native();
-    let number = (*f).header.word;
-    if number == Builtin::Yield as u32 {
-        yield_values(st, results)
-    } else if number == Builtin::ResumeWrapped as u32 {
-        resume_wrapped(st, f)
-    } else {
-        resume(st)
+    match (*f).header.word == Builtin::ResumeWrapped as u32 {
+        true => resume_wrapped(st, f),
+        false => resume(st),
     }
-}
-
-/// Executes `coroutine.yield(…)`.
-unsafe fn yield_values(st: *mut State, results: Option<CallResults>) -> Switched {
-    let thread = (*st).thread;
-    if (*thread).non_yieldable != 0 {
-        return None;
-    }
-    (*thread).yielded_in_call = results;
-    Frame((*st).base).set_word(FrameWord::new(FrameWord::NATIVE, RESUMED));
-    Some(Ok(Ret::YIELD.0))
 }
 
 /// Executes a function made by `coroutine.wrap`. After an error the library continues at the next

@@ -224,6 +224,7 @@ unsafe fn run_native(
     (*st).top = end;
     let n = match call_function(st, native, results) {
         Ok(Ret(n)) if n >= -1 => n,
+        Ok(Ret::YIELD) => return status(Exit::Yield),
         Ok(r) => return on_top(stepped(st, after_native(st, r))),
         Err(_) => return status(Exit::Error),
     };

@@ -65,7 +65,20 @@ pub(crate) unsafe fn with_tier<R>(st: *mut State, f: impl FnOnce(&mut dyn Tier) 
 /// `th` does not run, and its saved base is that of its top frame.
 #[inline(always)]
 pub(crate) unsafe fn abandon_frames(th: *mut Thread) {
+    const HELD: u16 = flags::NATIVE_CALLER | flags::LEAVE;
     let top = Frame((*th).base);
+    let is_given = |frame: Frame| {
+        let word = frame.word();
+        !word.is_machine() && !word.is_announced() && frame.link().flags() & HELD == 0
+    };
+    // Most often the interpreter has called `coroutine.yield` in the frame of the last suspension.
+    if let Some(caller) = top.caller()
+        && caller.link().flags() & flags::SUSPENDED != 0
+        && is_given(top)
+        && is_given(caller)
+    {
+        return;
+    }
     let mut frames = Frames::from(top);
     for frame in frames.by_ref() {
         let word = frame.word();
@@ -76,19 +89,14 @@ pub(crate) unsafe fn abandon_frames(th: *mut Thread) {
             frame.set_word(word.at(word.pc()));
         }
         let link = frame.link();
-        if link.flags() & (flags::NATIVE_CALLER | flags::LEAVE) != 0 {
-            frame.clear_flags(flags::NATIVE_CALLER | flags::LEAVE);
+        if link.flags() & HELD != 0 {
+            frame.clear_flags(HELD);
         }
         if link.flags() & flags::SUSPENDED != 0 {
             break;
         }
     }
-    debug_assert!(frames.all(|frame| {
-        let (word, flags) = (frame.word(), frame.link().flags());
-        !word.is_machine()
-            && !word.is_announced()
-            && flags & (flags::NATIVE_CALLER | flags::LEAVE) == 0
-    }));
+    debug_assert!(frames.all(is_given));
     // a frame of `coroutine.yield` is gone after the next resume
     top.caller().unwrap_or(top).add_flags(flags::SUSPENDED);
 }

@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicPtr;
 
 use super::State;
 use crate::raised::Raised;
-use crate::thread::{CallResults, Thread};
+use crate::thread::Thread;
 use crate::value::Value;
 
-/// The result of a function of the library `coroutine` (the number of [`Ret`](crate::native::Ret)).
+/// The result of a function that resumes a coroutine (the number of [`Ret`](crate::native::Ret)).
 /// `None` means that nothing was done, and that the function itself has to be called.
 pub type Switched = Option<Result<i32, Raised>>;
 
@@ -44,9 +44,9 @@ pub struct Vm {
     /// Pushes its results or yielded values and returns their number. On an error the error value
     /// is in `State::error`.
     pub resume: unsafe fn(st: *mut State, co: *mut Thread, nargs: usize) -> Result<usize, Raised>,
-    /// Performs the function of the library `coroutine` whose frame is on top, at its first step.
-    /// `results` says where a CALL leaves the results, if the function was called by one.
-    pub switch: unsafe fn(st: *mut State, results: Option<CallResults>) -> Switched,
+    /// Resumes a coroutine that waits in a call of `coroutine.yield`, for the function of the
+    /// library whose frame is on top, at its first step.
+    pub switch: unsafe fn(st: *mut State) -> Switched,
     /// The entry slot of functions when there is no compiler: it holds the entry of the
     /// interpreter.
     pub idle_slot: &'static AtomicPtr<u8>,
