@@ -1,5 +1,8 @@
 //! String objects.
 
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::LazyLock;
+
 use crate::header::GcHeader;
 
 /// Maximum length of an interned string.
@@ -117,23 +120,45 @@ pub fn same_bytes(a: &[u8], b: &[u8]) -> bool {
     a.iter().zip(b).all(|(x, y)| x == y)
 }
 
-/// Hashes the contents of a string. There is no seed, so strings that collide can be constructed.
-/// Long strings are hashed completely.
+/// The seed of this process's hashes.
+static SEED: LazyLock<Seed> = LazyLock::new(|| Seed::new(RandomState::new().hash_one(0)));
+
+/// What hashes depend on besides the bytes. A program that reads its input from elsewhere could
+/// otherwise be given strings that all have one hash.
+#[derive(Clone, Copy)]
+struct Seed {
+    start: u64,
+    factor: u64,
+}
+
+impl Seed {
+    fn new(random: u64) -> Seed {
+        // A factor with many bits in all of its parts: products depend on the whole input.
+        let factor = random.rotate_left(32) & 0x5555_5555_5555_5555 | 0x8A02_2A88_2A20_A00B;
+        Seed { start: random ^ 0xA076_1D64_78BD_642F, factor }
+    }
+}
+
+/// Hashes the contents of a string, with a seed that is the process's own. Long strings are hashed
+/// completely.
 #[inline]
-pub const fn hash_bytes(bytes: &[u8]) -> u32 {
-    // Eight bytes per step, multiply and fold, similar to foldhash and wyhash.
-    const K: u64 = 0x9E37_79B9_7F4A_7C15;
+pub fn hash_bytes(bytes: &[u8]) -> u32 {
+    hash_with(*SEED, bytes)
+}
+
+/// Hashes with this seed: eight bytes per step, multiply and fold, similar to foldhash and wyhash.
+#[inline(always)]
+fn hash_with(Seed { start, factor }: Seed, bytes: &[u8]) -> u32 {
     #[inline(always)]
-    const fn fold(a: u64, b: u64) -> u64 {
-        let m = (a as u128).wrapping_mul(b as u128);
+    fn fold(a: u64, b: u64) -> u64 {
+        let m = u128::from(a).wrapping_mul(u128::from(b));
         m as u64 ^ (m >> 64) as u64
     }
-    let mut h = bytes.len() as u64 ^ 0xA076_1D64_78BD_642F;
+    // The length changes all bits, as "0", "30" and "200" would have one hash otherwise.
+    let mut h = (bytes.len() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ start;
     let (chunks, rest) = bytes.as_chunks::<8>();
-    let mut i = 0;
-    while i < chunks.len() {
-        h = fold(h ^ u64::from_le_bytes(chunks[i]), K);
-        i += 1;
+    for chunk in chunks {
+        h = fold(h ^ u64::from_le_bytes(*chunk), factor);
     }
     if !rest.is_empty() {
         // The reads may overlap; copying the rest would be a call.
@@ -141,13 +166,58 @@ pub const fn hash_bytes(bytes: &[u8]) -> u32 {
             u64::from_le_bytes(*last)
         } else if let (Some(low), Some(high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>())
         {
-            u32::from_le_bytes(*low) as u64 | (u32::from_le_bytes(*high) as u64) << 32
+            u64::from(u32::from_le_bytes(*low)) | u64::from(u32::from_le_bytes(*high)) << 32
         } else {
             let n = bytes.len();
-            bytes[0] as u64 | (bytes[n / 2] as u64) << 8 | (bytes[n - 1] as u64) << 16
+            u64::from(bytes[0]) | u64::from(bytes[n / 2]) << 8 | u64::from(bytes[n - 1]) << 16
         };
-        h = fold(h ^ last, K);
+        h = fold(h ^ last, factor);
     }
     let h = fold(h, 0xE703_7ED1_A0B4_28DB);
     (h ^ (h >> 32)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    /// Short strings of all lengths, many of which differ in few bits.
+    fn strings() -> Vec<String> {
+        let numbered = (0..150_000).map(|n| format!("{n}"));
+        let keyed = (0..150_000).map(|n| format!("key_{n:08}_of_table"));
+        numbered.chain(keyed).collect()
+    }
+
+    fn collisions(seed: Seed, strings: &[String]) -> Vec<(&str, &str)> {
+        let mut seen: HashMap<u32, &str> = HashMap::new();
+        let pairs = strings.iter().filter_map(|s| {
+            let other = seen.insert(hash_with(seed, s.as_bytes()), s)?;
+            Some((other, s.as_str()))
+        });
+        pairs.collect()
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes too long")]
+    fn strings_that_collide_in_one_process_do_not_in_another() {
+        let strings = strings();
+        for random in [0, 1, u64::MAX, 0x0123_4567_89AB_CDEF, 1 << 63] {
+            let pairs = collisions(Seed::new(random), &strings);
+            // of 300 000 random numbers of 32 bits, about 10 pairs are equal
+            assert!((1..60).contains(&pairs.len()), "{random:x}: {}", pairs.len());
+            let other = Seed::new(random ^ 0x5DEE_CE66);
+            let again = pairs
+                .iter()
+                .filter(|(a, b)| hash_with(other, a.as_bytes()) == hash_with(other, b.as_bytes()));
+            assert_eq!(again.count(), 0, "{random:x}");
+        }
+    }
+
+    #[test]
+    fn a_process_has_one_seed() {
+        assert_eq!(hash_bytes(b"name"), hash_bytes(b"name"));
+        assert_ne!(SEED.start, Seed::new(0).start);
+    }
 }

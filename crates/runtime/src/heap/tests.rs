@@ -53,7 +53,7 @@ static VM: Vm = Vm {
     hook: call,
     handle,
     resume,
-    switch: |_, _| unreachable!(),
+    switch: |_| unreachable!(),
     idle_slot: &NO_CODE,
     close,
 };

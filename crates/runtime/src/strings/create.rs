@@ -8,17 +8,6 @@ use crate::state::{State, poll};
 use crate::string::{LuaString, MAX_SHORT, hash_bytes};
 use crate::value::Value;
 
-/// The hashes of the strings of one byte.
-static BYTE_HASHES: [u32; 256] = {
-    let mut hashes = [0; 256];
-    let mut b = 0;
-    while b < 256 {
-        hashes[b] = hash_bytes(&[b as u8]);
-        b += 1;
-    }
-    hashes
-};
-
 /// The reason why strings were not joined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NotJoined {
@@ -59,15 +48,15 @@ impl State {
     /// # Safety
     /// Called once, while the state is set up.
     pub(crate) unsafe fn make_byte_strings(&mut self) {
-        for (b, &hash) in BYTE_HASHES.iter().enumerate() {
+        for b in 0..=u8::MAX {
             let s = self.alloc(Kind::String, LuaString::size_for(1)).cast::<LuaString>();
             (*s).header.aux = LuaString::SHORT;
-            (*s).header.word = hash;
+            (*s).header.word = hash_bytes(&[b]);
             (&raw mut (*s).len).write(1);
             (&raw mut (*s).symbol).write(0);
-            s.add(1).cast::<u8>().write(b as u8);
+            s.add(1).cast::<u8>().write(b);
             LuaString::terminate(s, 1);
-            self.byte_strings[b] = s;
+            self.byte_strings[usize::from(b)] = s;
         }
     }
 

@@ -26,7 +26,7 @@ static NO_VM: Vm = Vm {
     hook: |_, _, _| unreachable!("no code runs"),
     handle: |_| unreachable!("no code runs"),
     resume: |_, _, _| unreachable!("no code runs"),
-    switch: |_, _| unreachable!("no code runs"),
+    switch: |_| unreachable!("no code runs"),
     close: |_, _| unreachable!("no code runs"),
 };
 
