@@ -4,7 +4,6 @@ use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use perilune_bytecode::Op;
 use perilune_runtime::frame::Frame;
 use perilune_runtime::value::Tag;
 
@@ -105,29 +104,25 @@ impl Translator<'_> {
         self.emit.join(done, bits, tag);
     }
 
-    /// Translates RETURN and its short forms.
+    /// Translates RETURN.
     pub(super) fn return_results(&mut self, pc: Pc) {
         let i = self.instr(pc);
-        let nil = self.emit.int(0);
-        match i.op() {
-            Op::Return0 => self.emit.return_none(nil),
-            Op::Return1 => self.return_one(i.ra()),
-            _ => {
-                if i.c() != 0 {
-                    let results = self.emit.address(i.ra());
-                    let n = self.return_count(i.ra(), i.b());
-                    let args = [results, n];
-                    self.emit.runtime_step(self.calls.close_return as usize, pc + 1, &args);
-                    self.regs.forget_all();
-                }
-                match i.b() {
-                    1 => self.emit.return_none(nil),
-                    2 => self.return_one(i.ra()),
-                    b => {
-                        let n = self.return_count(i.ra(), b);
-                        self.emit.return_many(i.ra(), n);
-                    }
-                }
+        if i.c() != 0 {
+            let results = self.emit.address(i.ra());
+            let n = self.return_count(i.ra(), i.b());
+            let args = [results, n];
+            self.emit.runtime_step(self.calls.close_return as usize, pc + 1, &args);
+            self.regs.forget_all();
+        }
+        match i.b() {
+            1 => {
+                let nil = self.emit.int(0);
+                self.emit.return_none(nil);
+            }
+            2 => self.return_one(i.ra()),
+            b => {
+                let n = self.return_count(i.ra(), b);
+                self.emit.return_many(i.ra(), n);
             }
         }
     }

@@ -4,7 +4,6 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use perilune_bytecode::{Constant, Op};
 use perilune_runtime::meta::Event;
-use perilune_runtime::string::MAX_SHORT;
 use perilune_runtime::value::Tag;
 
 use super::Translator;
@@ -156,72 +155,29 @@ impl Translator<'_> {
         let slow = self.emit.cold_block();
         let ta = self.tag(i.ra());
         match i.op() {
-            Op::EqI => {
-                let (v, f) = (self.bits(i.ra()), self.float(i.ra()));
-                let other = self.emit.block();
-                if self.emit.require(&[ta], Tag::INTEGER, other) {
-                    let c = self.emit.ins().icmp_imm_s(IntCC::Equal, v, i.sb());
-                    self.decide(c, wanted, &ends);
-                } else {
-                    self.emit.jump(other);
-                }
-                self.emit.switch_to(other);
-                let no = self.emit.block();
-                if self.emit.require(&[ta], Tag::FLOAT, no) {
-                    let k = self.emit.ins().f64const(i.sb() as f64);
-                    let c = self.emit.ins().fcmp(FloatCC::Equal, f, k);
-                    self.decide(c, wanted, &ends);
-                } else {
-                    self.emit.jump(no);
-                }
-                self.emit.switch_to(no);
-                self.decided(false, wanted, &ends);
-                return self.finish_test(pc, &ends);
-            }
             Op::EqK => {
                 let v = self.bits(i.ra());
                 let no = self.emit.block();
-                match &self.proto.constants[i.b()] {
-                    Constant::Nil | Constant::Bool(_) => {
-                        let (_, tag) = self.emit.constant(i.b());
-                        if self.emit.require(&[ta], tag, no) {
-                            self.decided(true, wanted, &ends);
-                        } else {
-                            self.emit.jump(no);
-                        }
+                if let Constant::Integer(n) = self.proto.constants[i.b()] {
+                    let other = self.emit.block();
+                    if self.emit.require(&[ta], Tag::INTEGER, other) {
+                        let k = self.emit.int(n);
+                        let c = self.emit.ins().icmp(IntCC::Equal, v, k);
+                        self.decide(c, wanted, &ends);
+                    } else {
+                        self.emit.jump(other);
                     }
-                    Constant::Str(s) if s.len() <= MAX_SHORT => {
-                        let (k, tag) = self.emit.constant(i.b());
-                        if self.emit.require(&[ta], tag, no) {
-                            let c = self.emit.ins().icmp(IntCC::Equal, v, k);
-                            self.decide(c, wanted, &ends);
-                        } else {
-                            self.emit.jump(no);
-                        }
-                    }
-                    Constant::Integer(n) => {
-                        let n = *n;
-                        let other = self.emit.block();
-                        if self.emit.require(&[ta], Tag::INTEGER, other) {
-                            let k = self.emit.int(n);
-                            let c = self.emit.ins().icmp(IntCC::Equal, v, k);
-                            self.decide(c, wanted, &ends);
-                        } else {
-                            self.emit.jump(other);
-                        }
-                        self.emit.switch_to(other);
-                        if self.emit.require(&[ta], Tag::FLOAT, no) {
-                            self.emit.jump(slow);
-                        } else {
-                            self.emit.jump(no);
-                        }
-                    }
-                    _ => {
+                    self.emit.switch_to(other);
+                    if self.emit.require(&[ta], Tag::FLOAT, no) {
                         self.emit.jump(slow);
+                    } else {
+                        self.emit.jump(no);
                     }
+                    self.emit.switch_to(no);
+                    self.decided(false, wanted, &ends);
+                } else {
+                    self.emit.jump(slow);
                 }
-                self.emit.switch_to(no);
-                self.decided(false, wanted, &ends);
                 self.emit.switch_to(slow);
                 self.slow_test(pc, &ends);
             }
@@ -237,34 +193,6 @@ impl Translator<'_> {
                 }
                 self.slow_test(pc, &ends);
             }
-        }
-        self.finish_test(pc, &ends)
-    }
-
-    pub(super) fn test(&mut self, pc: Pc) -> bool {
-        let i = self.instr(pc);
-        let (r, copies) = if i.op() == Op::Test { (i.ra(), false) } else { (i.rb(), true) };
-        let value = copies.then(|| self.bits(r));
-        let tag = self.tag(r);
-        let ends = self.ends();
-        // takes the jump if the truth of the value is C
-        let wanted = i.c() != 0;
-        match tag {
-            Known::Tag(t) => self.decided(t.0 >= Tag::TRUE.0, wanted, &ends),
-            Known::Value(t) => {
-                let c = self.emit.is_truthy(t);
-                self.decide(c, wanted, &ends);
-            }
-        }
-        if let Some(bits) = value {
-            // the value is copied only on the path to the jump
-            let known = self.regs.clone();
-            self.emit.switch_to(ends.jump);
-            self.set(i.ra(), bits, tag);
-            self.go((pc + 1).jump_target(self.proto));
-            self.regs = known;
-            self.emit.switch_to(ends.skip);
-            return self.past_jump(pc);
         }
         self.finish_test(pc, &ends)
     }

@@ -23,16 +23,15 @@ mod verify;
 use std::collections::HashMap;
 
 use cranelift_codegen::entity::EntityRef;
-use cranelift_codegen::ir::{Block, Function, InstBuilder, Value};
+use cranelift_codegen::ir::{Block, Function, Value};
 use cranelift_frontend::FunctionBuilderContext;
-use perilune_bytecode::{Constant, Instr, Op, Proto};
+use perilune_bytecode::{Instr, Op, Proto};
 use perilune_runtime::tier::RuntimeCalls;
 use perilune_runtime::value::Tag;
 
 use crate::analysis::flow::Flow;
 use crate::analysis::live::Live;
 use crate::analysis::tags::{TagFlow, Tags};
-use crate::codegen::value::Known;
 use crate::codegen::{Body, Emitter};
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::Snapshot;
@@ -147,44 +146,6 @@ impl Translator<'_> {
     fn unguarded(&mut self, pc: Pc) -> bool {
         let i = self.instr(pc);
         match i.op() {
-            Op::Move => {
-                let (bits, tag) = self.any(i.rb());
-                self.set(i.ra(), bits, tag);
-            }
-            Op::LoadI => {
-                let v = self.emit.int(i.sbx());
-                self.set(i.ra(), v, Known::Tag(Tag::INTEGER));
-            }
-            Op::LoadF => {
-                let v = self.emit.ins().f64const(i.sbx() as f64);
-                self.set_float(i.ra(), v);
-            }
-            Op::LoadK => self.load_constant(i.ra(), i.bx()),
-            Op::LoadKX => {
-                let n = self.instr(pc + 1).ax_value();
-                self.load_constant(i.ra(), n);
-            }
-            Op::LoadFalse => {
-                let zero = self.emit.int(0);
-                self.set(i.ra(), zero, Known::Tag(Tag::FALSE));
-            }
-            Op::LFalseSkip => {
-                let zero = self.emit.int(0);
-                self.set(i.ra(), zero, Known::Tag(Tag::FALSE));
-                self.go(pc + 2);
-                return false;
-            }
-            Op::LoadTrue => {
-                let zero = self.emit.int(0);
-                self.set(i.ra(), zero, Known::Tag(Tag::TRUE));
-            }
-            Op::LoadNil => {
-                let zero = self.emit.int(0);
-                for r in i.ra().range(i.b() + 1) {
-                    self.set(r, zero, Known::Tag(Tag::NIL));
-                }
-            }
-            Op::GetUpval | Op::SetUpval => self.upvalue_access(i),
             Op::GetTabUp => self.get_global(pc),
             Op::SetTabUp | Op::SetTabUpK => self.set_global(pc),
             Op::GetTable | Op::GetI => self.get_table(pc),
@@ -230,22 +191,6 @@ impl Translator<'_> {
             | Op::Shr
             | Op::Unm
             | Op::BNot => self.arithmetic(pc),
-            Op::Not => {
-                let tag = self.tag(i.rb());
-                let zero = self.emit.int(0);
-                match tag {
-                    Known::Tag(k) => {
-                        let not = if k.0 < Tag::TRUE.0 { Tag::TRUE } else { Tag::FALSE };
-                        self.set(i.ra(), zero, Known::Tag(not));
-                    }
-                    Known::Value(t) => {
-                        let falsy = self.emit.is_falsy(t);
-                        let (yes, no) = (self.emit.tag(Tag::TRUE), self.emit.tag(Tag::FALSE));
-                        let tag = self.emit.ins().select(falsy, yes, no);
-                        self.set(i.ra(), zero, Known::Value(tag));
-                    }
-                }
-            }
             Op::Len => self.length(pc),
             Op::Concat => {
                 let (st, first) = (self.emit.state(), self.emit.address(i.ra()));
@@ -262,17 +207,12 @@ impl Translator<'_> {
             Op::Tbc => {
                 self.emit.generic(pc);
             }
-            Op::Jmp => {
-                self.go(pc.jump_target(self.proto));
-                return false;
-            }
-            Op::Eq | Op::EqK | Op::EqI => return self.equality(pc),
+            Op::Eq | Op::EqK => return self.equality(pc),
             Op::Lt | Op::Le | Op::LtI | Op::LeI | Op::GtI | Op::GeI => return self.order(pc),
-            Op::Test | Op::TestSet => return self.test(pc),
             Op::Call => self.call(pc),
             Op::CallMeta => self.call_meta(pc),
             Op::TailCall => self.tail_call(pc),
-            Op::Return | Op::Return0 | Op::Return1 => {
+            Op::Return => {
                 self.return_results(pc);
                 return false;
             }
@@ -287,21 +227,8 @@ impl Translator<'_> {
             Op::TForLoop => return self.for_each(pc),
             Op::Closure => self.make_closure(pc),
             Op::VarArg => self.var_arg(pc),
-            Op::VarArgPrep | Op::ExtraArg => {}
+            op => unreachable!("the builder has operations for {op:?}"),
         }
         true
-    }
-
-    fn load_constant(&mut self, r: Reg, n: usize) {
-        match &self.proto.constants[n] {
-            Constant::Float(f) => {
-                let v = self.emit.ins().f64const(*f);
-                self.set_float(r, v);
-            }
-            _ => {
-                let (bits, tag) = self.emit.constant(n);
-                self.set(r, bits, Known::Tag(tag));
-            }
-        }
     }
 }

@@ -9,7 +9,6 @@ use perilune_runtime::value::Tag;
 
 use super::Translator;
 use crate::analysis::facts::facts;
-use crate::codegen::memory::Region;
 use crate::codegen::table::{ElementStore, Stored};
 use crate::codegen::value::{Join, Known};
 use crate::entity::{Pc, Reg, RegisterOperands};
@@ -22,20 +21,6 @@ enum Key {
 }
 
 impl Translator<'_> {
-    pub(super) fn upvalue_access(&mut self, i: Instr) {
-        let up = self.emit.upvalue(i.b());
-        let place = self.emit.upvalue_place(up);
-        if i.op() == Op::GetUpval {
-            let (bits, tag) = self.emit.load_value(Region::Slots, place, 0);
-            self.set(i.ra(), bits, Known::Value(tag));
-        } else {
-            let (bits, tag) = self.any(i.ra());
-            let t = self.emit.tag_value(tag);
-            self.emit.store_value(Region::Slots, (bits, t), place, 0);
-            self.emit.barrier(up, (bits, tag));
-        }
-    }
-
     pub(super) fn get_global(&mut self, pc: Pc) {
         let i = self.instr(pc);
         let slow = self.emit.cold_block();

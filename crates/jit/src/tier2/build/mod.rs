@@ -717,7 +717,10 @@ impl Builder<'_> {
         // loads of elements speculate on less instead, and constructors return one value where they
         // are inlined
         let has_less = matches!(i.op(), GetTable | GetI) || i.op() == CallMeta && self.is_inlined();
-        if !has_less && self.source.snapshot.failed.contains(&pc.as_u32()) {
+        if !has_less
+            && has_generic_code(i.op())
+            && self.source.snapshot.failed.contains(&pc.as_u32())
+        {
             return self.without_speculation();
         }
         match i.op() {
@@ -904,6 +907,35 @@ impl Builder<'_> {
         };
         self.value(Type::Is(tag), op)
     }
+}
+
+/// Returns whether generic code can execute the instruction. The others are always built from
+/// operations: they speculate on nothing, so an exit before one of them is for what follows.
+fn has_generic_code(op: Bytecode) -> bool {
+    use Bytecode::*;
+    !matches!(
+        op,
+        Move | LoadI
+            | LoadF
+            | LoadK
+            | LoadKX
+            | LoadFalse
+            | LFalseSkip
+            | LoadTrue
+            | LoadNil
+            | GetUpval
+            | SetUpval
+            | Not
+            | Jmp
+            | Test
+            | TestSet
+            | EqI
+            | EqK
+            | Return0
+            | Return1
+            | VarArgPrep
+            | ExtraArg
+    )
 }
 
 /// Returns the registers that an instruction returns, first and count, if it is a return that
