@@ -24,6 +24,7 @@
 //! | `generated` | all | uses the generated handlers of the interpreter |
 //! | `sync` | all | compiles before code runs, from the first entry or after some |
 //! | `check-values` | all | like `sync`, with code that checks its values |
+//! | `exit-stress` | all | like `sync`, with guards that fail although they hold |
 //! | `baseline` | all | runs stitched code, from the first entry or after some |
 //! | `chaos` | all | lets safepoints change code and heap at random |
 //! | `background` | one in five | compiles on another thread, as by default |
