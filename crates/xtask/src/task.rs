@@ -100,14 +100,13 @@ pub const FULL: &[Step] = &[
     step("test", "cargo test --workspace --locked", "all tests"),
     step(
         "all-features",
-        "cargo test --workspace --all-features --locked --test allocation --test api \
-         --test examples --test futures --test hostile --test interrupt --test limits \
-         --test macros --test panics --test send --test serde --test states \
-         -- --skip programs_in_",
+        "cargo test --workspace --all-features --locked --test api --test examples \
+         --test futures --test hostile --test interrupt --test macros --test panics --test send \
+         --test serde --test states",
         "the interface of the public crate with every feature: `send` takes other paths",
     )
-    // Hostile scripts take minutes and run without these features; some are enough here. The
-    // skipped tests let each allocation of whole programs fail, below the public crate.
+    // Hostile scripts take minutes and run without these features; some are enough here. Limits and
+    // failing allocations are below the public crate.
     .with(&[("PERILUNE_HOSTILE", "pcall")]),
     step(
         "all-features-doc",
