@@ -82,8 +82,8 @@ pub const FULL: &[Step] = &[
     ),
     step(
         "no-features",
-        "cargo check -p perilune --locked",
-        "the public crate without features, some of which all tests enable",
+        "cargo check --workspace --exclude perilune-bench --locked",
+        "the public crate without features, some of which all tests and the benchmarks enable",
     ),
     step(
         "docs-public",
