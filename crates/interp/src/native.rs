@@ -37,8 +37,8 @@ pub(crate) unsafe fn call_function(
     call_switching(st, f, results)
 }
 
-/// Calls `coroutine.yield`, which leaves no frame of the library, or a function that resumes a
-/// coroutine.
+/// Calls `coroutine.yield` or a function that resumes a coroutine. A yield is performed here,
+/// without running the function of the library.
 #[inline(never)]
 unsafe fn call_switching(
     st: *mut State,

@@ -23,9 +23,10 @@ use crate::slots::{clear, move_values};
 /// I2; see there.
 pub(crate) unsafe fn switch(st: *mut State) -> Switched {
     let f = Frame((*st).base).callee().as_native();
-    match (*f).header.word == Builtin::ResumeWrapped as u32 {
-        true => resume_wrapped(st, f),
-        false => resume(st),
+    if (*f).header.word == Builtin::ResumeWrapped as u32 {
+        resume_wrapped(st, f)
+    } else {
+        resume(st)
     }
 }
 

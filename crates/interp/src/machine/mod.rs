@@ -67,15 +67,15 @@ pub(crate) unsafe fn with_tier<R>(st: *mut State, f: impl FnOnce(&mut dyn Tier) 
 pub(crate) unsafe fn abandon_frames(th: *mut Thread) {
     const HELD: u16 = flags::NATIVE_CALLER | flags::LEAVE;
     let top = Frame((*th).base);
-    let is_given = |frame: Frame| {
+    let is_interpreted = |frame: Frame| {
         let word = frame.word();
         !word.is_machine() && !word.is_announced() && frame.link().flags() & HELD == 0
     };
     // Most often the interpreter has called `coroutine.yield` in the frame of the last suspension.
     if let Some(caller) = top.caller()
         && caller.link().flags() & flags::SUSPENDED != 0
-        && is_given(top)
-        && is_given(caller)
+        && is_interpreted(top)
+        && is_interpreted(caller)
     {
         return;
     }
@@ -96,7 +96,7 @@ pub(crate) unsafe fn abandon_frames(th: *mut Thread) {
             break;
         }
     }
-    debug_assert!(frames.all(is_given));
+    debug_assert!(frames.all(is_interpreted));
     // a frame of `coroutine.yield` is gone after the next resume
     top.caller().unwrap_or(top).add_flags(flags::SUSPENDED);
 }

@@ -717,9 +717,7 @@ impl Builder<'_> {
         // loads of elements speculate on less instead, and constructors return one value where they
         // are inlined
         let has_less = matches!(i.op(), GetTable | GetI) || i.op() == CallMeta && self.is_inlined();
-        if !has_less
-            && has_generic_code(i.op())
-            && self.source.snapshot.failed.contains(&pc.as_u32())
+        if !has_less && may_speculate(i.op()) && self.source.snapshot.failed.contains(&pc.as_u32())
         {
             return self.without_speculation();
         }
@@ -909,9 +907,9 @@ impl Builder<'_> {
     }
 }
 
-/// Returns whether generic code can execute the instruction. The others are always built from
-/// operations: they speculate on nothing, so an exit before one of them is for what follows.
-fn has_generic_code(op: Bytecode) -> bool {
+/// Returns whether code of the instruction may have guards of its own. An exit before any other
+/// instruction is for a value that is passed on to its block.
+fn may_speculate(op: Bytecode) -> bool {
     use Bytecode::*;
     !matches!(
         op,
