@@ -14,6 +14,10 @@ use crate::opcode::Op;
 /// The largest number of inline field slots of a table.
 pub const MAX_ROOM: usize = 64;
 
+/// The most instructions that are looked at after a constructor. Each of many tables in a long
+/// function would otherwise look at all of the function.
+const MAX_DISTANCE: usize = 200;
+
 /// Raises operand B of each NEWTABLE to the number of fields that the table has after the stores of
 /// the constructor and those that follow.
 pub(super) fn make(code: &mut [Instr]) {
@@ -59,10 +63,14 @@ fn fields(
     (mut table, mut own): (usize, usize),
 ) -> usize {
     let mut names: SmallVec<[usize; 16]> = SmallVec::new();
+    let mut left = MAX_DISTANCE;
     for (q, &i) in code.iter().enumerate().skip(pc + 1) {
         let op = i.op();
-        if own == 0 && (targets[q] || jumps(code, q)) {
-            break;
+        if own == 0 {
+            if left == 0 || targets[q] || jumps(code, q) {
+                break;
+            }
+            left -= 1;
         }
         if stores_element(op) && i.a() == table {
             if matches!(op, Op::SetField | Op::SetFieldK) && !names.contains(&i.b()) {
