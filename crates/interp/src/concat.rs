@@ -1,6 +1,7 @@
 //! Concatenation (manual 3.4.6).
 
 use perilune_bytecode::Instr;
+use perilune_bytecode::feedback::operands as seen;
 use perilune_runtime::cfmt;
 use perilune_runtime::convert;
 use perilune_runtime::debug;
@@ -13,6 +14,7 @@ use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::enter::enter;
+use crate::feedback::note_operands;
 use crate::interrupt::{interrupted, obey_interrupt};
 use crate::room;
 use crate::step::{Entered, Exit, IntoExit};
@@ -51,6 +53,7 @@ pub(crate) unsafe fn concat(st: *mut State, i: Instr, mut n: usize) -> Result<En
         if h.is_nil() {
             return Err(debug::concat_error(st, first.add(n - 2)).into_exit());
         }
+        note_operands(st, seen::OTHER);
         let inst = (*Frame(base).callee().as_function()).instance;
         let mark = base.add((*inst).max_stack as usize);
         mark.put(Value::int(n as i64));

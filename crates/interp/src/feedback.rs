@@ -3,7 +3,9 @@
 use perilune_bytecode::Instr;
 use perilune_bytecode::feedback::access;
 use perilune_runtime::closure::NativeClosure;
+use perilune_runtime::frame::Frame;
 use perilune_runtime::instance::{CalleeCache, Instance};
+use perilune_runtime::state::State;
 use perilune_runtime::table::{ArrayKind, Table};
 use perilune_runtime::value::{Tag, Value};
 
@@ -50,6 +52,16 @@ impl Cells {
     pub(crate) fn at(self, ip: *const Instr) -> *mut u32 {
         self.base.with_addr(ip.addr().wrapping_add(self.distance))
     }
+}
+
+/// Records the kinds of operands that the instruction before the pc of the top frame has.
+///
+/// # Safety
+/// I2; pc stored.
+pub(crate) unsafe fn note_operands(st: *mut State, bits: u32) {
+    let frame = Frame((*st).base);
+    let inst = (*frame.callee().as_function()).instance;
+    *(*inst).cells.add(frame.word().pc() as usize - 1) |= bits;
 }
 
 /// Records that a call has this callee.

@@ -12,6 +12,7 @@ use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
+use crate::feedback::note_operands;
 use crate::native::call_for_instruction;
 use crate::step::{IntoExit, Step};
 
@@ -62,12 +63,6 @@ pub(crate) unsafe fn call_meta3(st: *mut State, h: Value, a: Value, b: Value, c:
     call_for_instruction(st, callee, 3)
 }
 
-unsafe fn note(st: *mut State, bits: u32) {
-    let frame = Frame((*st).base);
-    let inst = (*frame.callee().as_function()).instance;
-    *(*inst).cells.add(frame.word().pc() as usize - 1) |= bits;
-}
-
 /// Computes `R[A] := a op b` for operands that the inline paths do not handle.
 ///
 /// # Safety
@@ -77,7 +72,7 @@ unsafe fn note(st: *mut State, bits: u32) {
 pub(crate) unsafe fn arith_slow(st: *mut State, i: Instr, op: Event, a: Value, b: Value) -> Step {
     let s = StateRef::new(st);
     if a.is_number() && b.is_number() {
-        note(
+        note_operands(
             st,
             if a.tag() == b.tag() {
                 if a.is_int() { seen::INT } else { seen::FLOAT }
@@ -103,7 +98,7 @@ pub(crate) unsafe fn arith_slow(st: *mut State, i: Instr, op: Event, a: Value, b
         op,
         Event::BAnd | Event::BOr | Event::BXor | Event::Shl | Event::Shr | Event::BNot
     );
-    note(st, if a.is_string() || b.is_string() { seen::STRING } else { seen::OTHER });
+    note_operands(st, if a.is_string() || b.is_string() { seen::STRING } else { seen::OTHER });
     let h = binary_handler(st, op, a, b);
     if h.is_nil() {
         return Err(debug::arith_error(st, a, b, bitwise).into_exit());
@@ -143,11 +138,11 @@ pub(crate) unsafe fn order_slow(
 ) -> Step {
     let r = if order == Order::Less { compare::less_than(a, b) } else { compare::less_equal(a, b) };
     if let Some(r) = r {
-        note(st, if a.is_string() { seen::STRING } else { seen::MIXED });
+        note_operands(st, if a.is_string() { seen::STRING } else { seen::MIXED });
         finish_test(st, i, r);
         return Ok(());
     }
-    note(st, seen::OTHER);
+    note_operands(st, seen::OTHER);
     let e = if order == Order::Less { Event::Lt } else { Event::Le };
     let h = binary_handler(st, e, a, b);
     if !h.is_nil() {
@@ -193,7 +188,7 @@ pub(crate) unsafe fn equal_slow(st: *mut State, i: Instr, a: Value, b: Value) ->
     if a.tag() == b.tag() && !a.same_bits(b) && matches!(a.tag(), Tag::TABLE | Tag::USERDATA) {
         let h = binary_handler(st, Event::Eq, a, b);
         if !h.is_nil() {
-            note(st, seen::OTHER);
+            note_operands(st, seen::OTHER);
             return call_meta2(st, h, a, b);
         }
     }

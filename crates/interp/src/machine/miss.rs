@@ -14,7 +14,7 @@ use perilune_runtime::tier::MISSES_PER_EXIT;
 #[inline(always)]
 fn learns(i: Instr) -> bool {
     match i.op() {
-        Op::Concat | Op::Len | Op::EqK | Op::EqI | Op::ForPrep => false,
+        Op::Len | Op::EqK | Op::EqI | Op::ForPrep => false,
         op => matches!(
             op.feedback(),
             Feedback::Field | Feedback::Global | Feedback::Operands | Feedback::Access

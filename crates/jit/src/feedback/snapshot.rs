@@ -118,6 +118,8 @@ pub enum CalleeSeen {
     Builtin(u32),
     /// A Lua function first, and others later.
     LuaFirst,
+    /// No function, but something that has `__call`. A function that is gone looks the same.
+    Object,
     /// More than one function, or something else.
     Several,
 }
@@ -136,7 +138,7 @@ impl CalleeSeen {
             0 => CalleeSeen::Nothing,
             _ if c.others != 0 && c.instance().is_some() => CalleeSeen::LuaFirst,
             _ if c.others != 0 => CalleeSeen::Several,
-            CalleeCache::OTHER => CalleeSeen::Several,
+            CalleeCache::OTHER => CalleeSeen::Object,
             f if f & CalleeCache::NATIVE != 0 => {
                 Builtin::of_callee(f).map_or(CalleeSeen::Native, CalleeSeen::Builtin)
             }

@@ -5,6 +5,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use perilune_runtime::frame::Frame;
+use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
 use super::Translator;
@@ -54,7 +55,8 @@ impl Translator<'_> {
         }
         self.emit.switch_to(other);
         // machine code cannot call other native functions
-        if matches!(c, 1 | 2) && !lua && seen != CalleeSeen::Native {
+        let is_unknown = !matches!(seen, CalleeSeen::Native | CalleeSeen::Object);
+        if matches!(c, 1 | 2) && !lua && is_unknown {
             let (arguments, has_result) = (i.b().checked_sub(1), c == 2);
             let stores = has_result && stores;
             let call = BuiltinCall { a, arguments, has_result, stores, callee, tag, nargs };
@@ -62,6 +64,9 @@ impl Translator<'_> {
                 CalleeSeen::Builtin(number) => self.likely_builtin(number, call, done),
                 _ => self.any_builtin(call, done),
             }
+        }
+        if seen == CalleeSeen::Object && i.b() != 0 {
+            self.object_call(pc, (a, c, stores), i.b() - 1, done);
         }
         let at = self.emit.address(a);
         self.emit.runtime_step(self.calls.call as usize, pc + 1, &[at, nargs]);
@@ -102,6 +107,31 @@ impl Translator<'_> {
         let (bits, tag) =
             if c == 2 { self.emit.load_register(a, I64) } else { (returned.bits, returned.tag) };
         self.emit.join(done, bits, tag);
+    }
+
+    /// Calls the `__call` of what is in register `a`, with so many arguments, if it is a Lua
+    /// function; otherwise continues.
+    fn object_call(
+        &mut self,
+        pc: Pc,
+        (a, c, stores): (Reg, usize, bool),
+        arguments: usize,
+        done: Join,
+    ) {
+        let object = self.emit.load_register(a, I64);
+        let (h, none) = self.find_handler(Event::Call, object, object);
+        // the object becomes the first argument
+        let first = a + Frame::RESERVED;
+        for r in (0..arguments).rev().map(|n| first + n) {
+            let (bits, tag) = self.emit.load_register(r, I64);
+            self.emit.store_register(r + 1, bits, tag);
+        }
+        self.emit.store_register(first, object.0, object.1);
+        let function = self.emit.tag(Tag::FUNCTION);
+        self.emit.store_register(a, h, function);
+        let nargs = self.emit.int(arguments as i64 + 1);
+        self.lua_call(pc, (a, c, stores), h, nargs, done);
+        self.emit.switch_to(none);
     }
 
     /// Translates RETURN.

@@ -124,7 +124,8 @@ impl Translator<'_> {
             let is_userdata = self.emit.is_tag(tag, Tag::USERDATA);
             self.emit.branch(is_userdata, generic, ask);
             self.emit.switch_to(ask);
-            self.index_handler(pc, i.ra(), i.rb(), i.c(), ways.done);
+            let key = self.constant_operand(i.c());
+            self.index_handler(pc, i.ra(), i.rb(), key, ways.done);
             self.emit.jump(generic);
             self.emit.switch_to(generic);
         }
@@ -303,7 +304,8 @@ impl Translator<'_> {
         }
         self.emit.switch_to(slow);
         if asks {
-            self.new_index_handler(pc, done);
+            let key = self.constant_operand(self.instr(pc).b());
+            self.new_index_handler(pc, key, done);
         }
         if asks {
             self.emit.runtime_step(self.calls.one as usize, pc + 1, &[]);

@@ -7,7 +7,8 @@
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Type, Value};
-use perilune_bytecode::feedback::operands as seen;
+use perilune_bytecode::feedback::{access, operands as seen};
+use perilune_bytecode::{Instr, Op};
 use perilune_runtime::frame::Frame;
 use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
@@ -31,6 +32,18 @@ impl Translator<'_> {
     /// Returns whether the operator at `pc` has called metamethods.
     pub(super) fn has_handlers(&self, pc: Pc) -> bool {
         self.snapshot.cell(pc) & seen::OTHER != 0
+    }
+
+    /// Returns whether code of the access at `pc` should call metamethods: it would exit too often
+    /// otherwise.
+    pub(super) fn calls_metamethods(&self, pc: Pc) -> bool {
+        let is_not_table = self.snapshot.cell(pc) & access::NO_TABLE != 0;
+        self.slow_exit.is_none() && (is_not_table || self.has_failed(pc))
+    }
+
+    /// Returns whether code of the instruction at `pc` has exited too often.
+    pub(super) fn has_failed(&self, pc: Pc) -> bool {
+        self.snapshot.failed.contains(&pc.as_u32())
     }
 
     fn operand_home(&mut self, o: Operand) -> (Value, Value) {
@@ -84,22 +97,31 @@ impl Translator<'_> {
         self.emit.switch_to(none);
     }
 
-    /// Calls `__index` for GETFIELD or SELF if it is a Lua function; otherwise continues.
-    pub(super) fn index_handler(&mut self, pc: Pc, dst: Reg, object: Reg, key: usize, done: Join) {
+    /// Returns a constant of the function as an operand.
+    pub(super) fn constant_operand(&mut self, n: usize) -> (Value, Value) {
+        let (bits, tag) = self.emit.constant(n);
+        (bits, self.emit.tag(tag))
+    }
+
+    /// Calls `__index` for a lookup of `y` if it is a Lua function; otherwise continues.
+    pub(super) fn index_handler(
+        &mut self,
+        pc: Pc,
+        dst: Reg,
+        object: Reg,
+        y: (Value, Value),
+        done: Join,
+    ) {
         let x = self.emit.load_register(object, I64);
-        let (bits, tag) = self.emit.constant(key);
-        let y = (bits, self.emit.tag(tag));
         let (h, none) = self.ask_handler(self.calls.index_handler as usize, &[x, y], None);
         self.value_of_handler(pc, h, dst, &[x, y], I64, done);
         self.emit.switch_to(none);
     }
 
-    /// Calls `__newindex` for SETFIELD if it is a Lua function; otherwise continues.
-    pub(super) fn new_index_handler(&mut self, pc: Pc, done: Block) {
+    /// Calls `__newindex` for a store under `y` if it is a Lua function; otherwise continues.
+    pub(super) fn new_index_handler(&mut self, pc: Pc, y: (Value, Value), done: Block) {
         let i = self.instr(pc);
         let x = self.emit.load_register(i.ra(), I64);
-        let (bits, tag) = self.emit.constant(i.b());
-        let y = (bits, self.emit.tag(tag));
         let (bits, tag) = self.stored_home(i);
         let (h, none) = self.ask_handler(self.calls.new_index_handler as usize, &[x, y], None);
         let r = self.call_handler(pc, h, &[x, y, (bits, tag)]);
@@ -111,7 +133,9 @@ impl Translator<'_> {
         self.emit.switch_to(none);
     }
 
-    fn find_handler(
+    /// Finds the metamethod of one of two values. Continues with it, and goes to the block that is
+    /// returned if there is none or it is not a Lua function.
+    pub(super) fn find_handler(
         &mut self,
         event: Event,
         x: (Value, Value),
@@ -137,6 +161,40 @@ impl Translator<'_> {
         let none = self.emit.cold_block();
         self.emit.guard(h, none);
         (h, none)
+    }
+
+    /// Calls `__len` for LEN if it is a Lua function; otherwise continues.
+    pub(super) fn length_handler(&mut self, pc: Pc, done: Join) {
+        let i = self.instr(pc);
+        let x = self.emit.load_register(i.rb(), I64);
+        let (h, none) = self.find_handler(Event::Len, x, x);
+        self.value_of_handler(pc, h, i.ra(), &[x, x], I64, done);
+        self.emit.switch_to(none);
+    }
+
+    /// Calls `__concat` for a CONCAT of two values if it is a Lua function; otherwise continues.
+    pub(super) fn concat_handler(&mut self, pc: Pc, done: Block) {
+        let a = self.instr(pc).ra();
+        let (x, y) = (self.emit.load_register(a, I64), self.emit.load_register(a + 1, I64));
+        let (h, none) = self.find_handler(Event::Concat, x, y);
+        // the number of values that are left, as the interpreter keeps it during such a call
+        let place = self.above();
+        let (left, int) = (self.emit.int(2), self.emit.tag(Tag::INTEGER));
+        self.emit.store_register(place, left, int);
+        let r = self.call_handler_at(place + 1, pc, h, &[x, y]);
+        self.emit.switch_to(r.good);
+        self.emit.store_register(a, r.bits, r.tag);
+        self.emit.jump(done);
+        self.emit.switch_to(r.polled);
+        self.emit.store_register(a, r.bits, r.tag);
+        self.poll_after_call(None);
+        self.emit.jump(done);
+        self.emit.switch_to(none);
+    }
+
+    /// Returns the first slot above the registers. Every stack has spare slots above its frames.
+    fn above(&self) -> Reg {
+        Reg::new(self.proto.max_stack.into())
     }
 
     /// Calls `h` and puts its result into register `dst`.
@@ -169,8 +227,11 @@ impl Translator<'_> {
 
     /// Calls the Lua function `h` for the instruction at `pc`.
     fn call_handler(&mut self, pc: Pc, h: Value, args: &[(Value, Value)]) -> Handled {
-        // every stack has spare slots above its frames
-        let a = Reg::new(self.proto.max_stack.into());
+        self.call_handler_at(self.above(), pc, h, args)
+    }
+
+    /// As [`Translator::call_handler`], with the function in slot `a`.
+    fn call_handler_at(&mut self, a: Reg, pc: Pc, h: Value, args: &[(Value, Value)]) -> Handled {
         let function = self.emit.tag(Tag::FUNCTION);
         self.emit.store_register(a, h, function);
         for (n, &(bits, tag)) in args.iter().enumerate() {
@@ -185,9 +246,9 @@ impl Translator<'_> {
         Handled { good, polled, bits, tag }
     }
 
-    fn stored_home(&mut self, i: perilune_bytecode::Instr) -> (Value, Value) {
+    fn stored_home(&mut self, i: Instr) -> (Value, Value) {
         let (bits, tag) = match i.op() {
-            perilune_bytecode::Op::SetFieldK => self.emit.constant(i.c()),
+            Op::SetFieldK | Op::SetTableK | Op::SetIK => self.emit.constant(i.c()),
             _ => return self.emit.load_register(i.rc(), I64),
         };
         (bits, self.emit.tag(tag))

@@ -196,7 +196,15 @@ impl Translator<'_> {
                 let (st, first) = (self.emit.state(), self.emit.address(i.ra()));
                 let n = self.emit.int(i.b() as i64);
                 let done = self.emit.runtime_word(self.calls.concat as usize, &[st, first, n]);
-                self.emit.unless_generic(pc, done);
+                let (slow, on) = (self.emit.cold_block(), self.emit.block());
+                self.emit.branch(done, on, slow);
+                self.emit.switch_to(slow);
+                if i.b() == 2 && self.has_handlers(pc) {
+                    self.concat_handler(pc, on);
+                }
+                self.emit.generic(pc);
+                self.emit.jump(on);
+                self.emit.switch_to(on);
                 for r in i.ra().range(i.b()) {
                     self.regs.forget(r);
                 }

@@ -142,6 +142,13 @@ impl Translator<'_> {
             self.emit.jump(slow);
         }
         self.emit.switch_to(slow);
+        if self.calls_metamethods(pc) {
+            let key = match i.op() {
+                Op::GetI => (self.emit.int(i.c() as i64), self.emit.tag(Tag::INTEGER)),
+                _ => self.emit.load_register(i.rc(), I64),
+            };
+            self.index_handler(pc, i.ra(), i.rb(), key, done);
+        }
         self.generic_result(pc, i.ra(), I64, done);
         self.take_value(done, i.ra());
     }
@@ -217,6 +224,17 @@ impl Translator<'_> {
         } else {
             self.emit.jump(slow);
         }
+        if self.calls_metamethods(pc) {
+            let next = self.emit.cold_block();
+            self.emit.switch_to(slow);
+            let key = match i.op() {
+                Op::SetI | Op::SetIK => (self.emit.int(i.b() as i64), self.emit.tag(Tag::INTEGER)),
+                _ => self.emit.load_register(i.rb(), I64),
+            };
+            self.new_index_handler(pc, key, done);
+            self.emit.jump(next);
+            return self.end_slowly(next, pc, done);
+        }
         self.end_slowly(slow, pc, done);
     }
 
@@ -259,6 +277,9 @@ impl Translator<'_> {
             self.emit.jump(slow);
         }
         self.emit.switch_to(slow);
+        if self.slow_exit.is_none() && self.has_failed(pc) {
+            self.length_handler(pc, done);
+        }
         self.generic_result(pc, i.ra(), I64, done);
         self.take_value(done, i.ra());
     }
