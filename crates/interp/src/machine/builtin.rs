@@ -93,6 +93,8 @@ const _: () = {
             n += 1;
         }
         assert!(Builtin::has_leaf(number as u32) == (n < TABLE.len()), "`has_leaf` is true");
+        let returns_one = n < TABLE.len() && matches!(TABLE[n].2, Results::One);
+        assert!(Builtin::returns_one(number as u32) == returns_one, "`returns_one` is true");
         number += 1;
     }
 };

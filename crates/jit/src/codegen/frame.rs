@@ -101,6 +101,12 @@ impl Emitter<'_> {
         self.b.ins().iadd_imm_s(base, i64::from(offset))
     }
 
+    /// Sets the top of the stack to the address of a register.
+    pub(crate) fn set_top(&mut self, r: Reg) {
+        let (st, top) = (self.state(), self.address(r));
+        self.store(Region::State, top, st, state::TOP);
+    }
+
     /// Returns the address of the first argument of a call with the callee in register `a`: the
     /// base of the callee's frame.
     pub(crate) fn callee_base(&mut self, a: Reg) -> Value {

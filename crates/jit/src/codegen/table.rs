@@ -215,6 +215,34 @@ impl Emitter<'_> {
         let tagged = self.b.ins().band_imm_u(meta, TAGGED as i64);
         self.branch(tagged, done, other);
         self.switch_to(first);
+        self.gain_metatable(table, other);
+        self.jump(done);
+        self.switch_to(done);
+        let word = self.b.ins().bor_imm_u(class, TAGGED as i64);
+        self.store(Region::Objects, word, table, table::META);
+    }
+
+    /// Gives a table without a metatable this one, as `Table::set_metatable` does; branches to
+    /// `other` if the table has one, or where that is more than a few stores.
+    pub(crate) fn set_metatable(&mut self, table: Value, meta: Value, other: Block) {
+        // A metatable that is known to lack `__gc` was a metatable before, so that what caches rely
+        // on is marked.
+        let flags = self.flags(meta);
+        let is_meta = self.b.ins().band_imm_u(flags, i64::from(GcHeader::IS_META));
+        self.guard(is_meta, other);
+        let absent = self.load8(Region::Objects, meta, table::ABSENT);
+        let lacks_gc = self.b.ins().band_imm_u(absent, 1 << Event::Gc as u8);
+        self.guard(lacks_gc, other);
+        self.before_field_store(table, (meta, Known::Tag(Tag::TABLE)), other);
+        let before = self.load64(Region::Objects, table, table::META);
+        self.guard_not(before, other);
+        self.gain_metatable(table, other);
+        self.store(Region::Objects, meta, table, table::META);
+    }
+
+    /// Changes the shape of a table to that of tables that have a metatable as well; branches to
+    /// `other` if the table is a dictionary or that shape is not known.
+    fn gain_metatable(&mut self, table: Value, other: Block) {
         let before = self.load64(Region::Objects, table, table::SHAPE);
         self.guard(before, other);
         let next = self.load64(Region::Objects, before, shape::WITH_META);
@@ -222,10 +250,6 @@ impl Emitter<'_> {
         let id = self.load32(Region::Objects, next, header::WORD);
         self.store(Region::Objects, next, table, table::SHAPE);
         self.store(Region::Objects, id, table, header::WORD);
-        self.jump(done);
-        self.switch_to(done);
-        let word = self.b.ins().bor_imm_u(class, TAGGED as i64);
-        self.store(Region::Objects, word, table, table::META);
     }
 }
 

@@ -23,7 +23,7 @@ use super::native_stack::with_room;
 use super::walk::{StateHooks, walk};
 use crate::analysis::complete::is_complete;
 use crate::feedback::callees::{Called, callees, callees_of};
-use crate::feedback::inlinee::{InlineeSeen, Position, refusal};
+use crate::feedback::inlinee::{InlineeSeen, Position, refusal, results_of};
 use crate::feedback::snapshot::{Shapes, Snapshot};
 use crate::pipeline::job::{Job, Unit};
 use crate::policy::history::{History, Waiting};
@@ -266,6 +266,12 @@ impl JitState {
             chain.push(callee);
             self.find_inlinees(st, &mut inner, chain, left);
             chain.pop();
+            let call = (&(*inst).proto).code[pc as usize];
+            if call.op() == Op::Call && call.c() == 0 && results_of(proto, &inner).is_none() {
+                *left = before;
+                snapshot.not_inlined.note(pc, "the number of results varies");
+                continue;
+            }
             let (method, proto) = (Arc::downgrade(&method), Arc::downgrade(proto));
             let snapshot_of = Arc::new(inner);
             let seen = InlineeSeen { method, proto, snapshot: snapshot_of, shapes };

@@ -46,24 +46,27 @@ pub(crate) struct Called {
     pub(crate) callees: Vec<(*mut Instance, BTreeSet<u32>)>,
 }
 
-/// Returns the calls with known numbers of arguments and results that have always called the same
-/// Lua function, or methods of receivers of a few shapes.
+/// Returns the calls that have always called the same Lua function, or methods of receivers of a
+/// few shapes, and whose numbers of arguments and results are known, or may become known when the
+/// code is built.
 ///
 /// # Safety
 /// As for [`callees`].
 pub(crate) unsafe fn callees_of(inst: *mut Instance) -> Vec<Called> {
     let code = &(&(*inst).proto).code;
     let calls = code.iter().enumerate();
-    let calls = calls.filter(|(_, i)| match i.op() {
-        Op::Call => i.b() != 0 && i.c() != 0,
+    let calls = calls.filter(|&(pc, i)| match i.op() {
+        Op::Call => i.b() != 0 || pc > 0 && code[pc - 1].op() == Op::Call,
         Op::TailCall => i.b() != 0,
         _ => false,
     });
     calls
-        .filter_map(|(pc, _)| {
+        .filter_map(|(pc, i)| {
             let cache = &*(*inst).callees.add(*(*inst).cells.add(pc) as usize);
+            let is_open = i.op() == Op::Call && i.c() == 0;
             let callees = match cache.others {
                 0 => vec![(cache.instance()?, BTreeSet::new())],
+                _ if is_open => return None,
                 _ => methods(inst, method_lookup(code, pc)?)?,
             };
             Some(Called { pc: pc as u32, callees })

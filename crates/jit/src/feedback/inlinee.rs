@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-use perilune_bytecode::flow::returns_class;
-use perilune_bytecode::{Op, Proto};
+use cranelift_codegen::entity::EntityRef;
+use perilune_bytecode::flow::{Successors, returns_class, successors};
+use perilune_bytecode::{Instr, Op, Proto};
 use perilune_code::Method;
+use perilune_runtime::native::Builtin;
 
-use super::snapshot::Snapshot;
+use super::snapshot::{CalleeSeen, Snapshot};
+use crate::entity::Pc;
 
 /// The longest function that is inlined, in instructions.
 const MAX_LENGTH: usize = 32;
@@ -141,7 +144,7 @@ pub(crate) fn refusal(proto: &Proto, in_loop: bool) -> Option<&'static str> {
         Op::Close | Op::Tbc => Some("the function closes variables"),
         Op::TailCall if code[pc].b() == 0 => Some("the number of arguments varies"),
         Op::Return if code[pc].b() == 0 && pc > 0 && code[pc - 1].op() == Op::TailCall => None,
-        Op::VarArg => Some("the function takes extra arguments"),
+        Op::VarArg => Some("the function is vararg"),
         Op::Return if code[pc].b() == 0 && pc > 0 && returns_class(code, pc - 1) => None,
         Op::Return if code[pc].b() == 0 => Some("the number of results varies"),
         Op::Return if code[pc].c() != 0 => Some("the function closes variables"),
@@ -154,12 +157,55 @@ pub(crate) fn refusal(proto: &Proto, in_loop: bool) -> Option<&'static str> {
         return Some("the function is too long");
     }
     if proto.is_vararg {
-        return Some("the function takes extra arguments");
+        return Some("the function is vararg");
     }
     if proto.protos.iter().flat_map(|p| &p.upvalues).any(|u| u.in_stack) {
         return Some("closures share variables of the function");
     }
     (0..code.len()).find_map(refusal_of)
+}
+
+/// Returns the library function that TAILCALL at `pc` calls, if code of a function can call it and
+/// return its result.
+pub(crate) fn library_tail_call(snapshot: &Snapshot, pc: usize, i: Instr) -> Option<u32> {
+    let at = pc as u32;
+    let CalleeSeen::Builtin(number) = snapshot.callee(Pc::new(pc)) else { return None };
+    let is_known = Builtin::returns_one(number)
+        && (1..=4).contains(&i.b())
+        && i.c() == 0
+        && !snapshot.general
+        && !snapshot.failed.contains(&at);
+    is_known.then_some(number)
+}
+
+/// Returns the number of results of a function that can be inlined, if it is always the same.
+pub(crate) fn results_of(proto: &Proto, snapshot: &Snapshot) -> Option<usize> {
+    let code = &proto.code;
+    let mut reached = vec![false; code.len()];
+    let mut waiting = vec![0];
+    let mut results = None;
+    while let Some(pc) = waiting.pop() {
+        if std::mem::replace(&mut reached[pc], true) {
+            continue;
+        }
+        let i = code[pc];
+        let returned = match i.op() {
+            Op::Return0 => 0,
+            Op::Return1 => 1,
+            Op::CallMeta if returns_class(code, pc) => 1,
+            Op::TailCall => library_tail_call(snapshot, pc, i).map(|_| 1)?,
+            Op::Return => i.b().checked_sub(1)?,
+            _ => {
+                let Successors { sequence, jump } = successors(code, pc);
+                waiting.extend(sequence.into_iter().chain(jump));
+                continue;
+            }
+        };
+        if *results.get_or_insert(returned) != returned {
+            return None;
+        }
+    }
+    results
 }
 
 #[cfg(test)]

@@ -74,7 +74,8 @@ fn reasons(proto: &Proto, snapshot: &Snapshot, pc: usize, in_loop: bool) -> Vec<
             }
             Some(CalleeSeen::Lua) => {
                 let instr = proto.code[pc];
-                let is_open = op == Op::Call && (instr.b() == 0 || instr.c() == 0);
+                let is_inlined = snapshot.inlinees.contains_key(&(pc as u32));
+                let is_open = op == Op::Call && (instr.b() == 0 || instr.c() == 0) && !is_inlined;
                 let open = is_open.then_some("values vary in number");
                 let why = snapshot.not_inlined.get(pc as u32).or(open);
                 found.extend(why.map(|why| format!("is not inlined: {why}")));

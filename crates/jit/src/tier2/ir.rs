@@ -216,6 +216,12 @@ pub(crate) enum Op {
     /// Gives the table a metatable `{__index = class}`, as CALLMETA does. Exits if the table has
     /// another metatable, if caches may rely on the table, or if the class is new.
     SetClass(Value, Value, State),
+    /// Gives the table this metatable, as `setmetatable` does. Exits if the table has a metatable,
+    /// if caches may rely on the table, or if the metatable is new or has `__gc`.
+    SetMetatable(Value, Value, State),
+    /// Sets the top of the stack to the address of a register: the values below it are all results
+    /// of a call, which the next instruction uses.
+    SetTop(Reg),
     /// Loads a global by its inline cache. Exits if the cache has no valid entry, or the global is
     /// nil.
     Global(Option<Value>, State),
@@ -397,7 +403,7 @@ impl Op {
     pub(crate) fn map(&mut self, mut f: impl FnMut(Value) -> Value) {
         use Op::*;
         match self {
-            Integer(_) | Float(_) | Primitive(_) | Str(_) | Register(_) | Poll(..)
+            Integer(_) | Float(_) | Primitive(_) | Str(_) | Register(_) | SetTop(_) | Poll(..)
             | FastPath(_) | Generic(_) | Call(_) => {}
             Upvalue(closure, _) | Global(closure, _) => {
                 if let Some(closure) = closure {
@@ -443,6 +449,7 @@ impl Op {
             | Equal(a, b, _)
             | AddField(a, b, ..)
             | SetClass(a, b, _)
+            | SetMetatable(a, b, _)
             | Element(a, b, _)
             | ElementOrNil(a, b, _) => (*a, *b) = (f(*a), f(*b)),
             SetElement(a, b, c, _) => (*a, *b, *c) = (f(*a), f(*b), f(*c)),
@@ -476,6 +483,7 @@ impl Op {
             | AddField(_, _, _, s)
             | SetElement(_, _, _, s)
             | SetClass(_, _, s)
+            | SetMetatable(_, _, s)
             | Global(_, s)
             | Poll(s, _)
             | FastPath(s)

@@ -245,7 +245,7 @@ impl<'a> Lower<'_, 'a> {
             match inst.op {
                 Op::Generic(_) | Op::Call(_) => return None,
                 Op::FastPath(_) | Op::Poll(_, false) => return None,
-                Op::AddField(..) | Op::SetClass(..) => return None,
+                Op::AddField(..) | Op::SetClass(..) | Op::SetMetatable(..) => return None,
                 Op::Library(library, ..) if library.tag.is_none() => return None,
                 Op::FloatArith(Operator::Pow | Operator::Mod, ..) | Op::Equal(..) => return None,
                 Op::SetField(..) => kept = kept.without(Region::Fields).without(Region::Flags),
@@ -507,6 +507,15 @@ impl<'a> Lower<'_, 'a> {
                 let other = self.exit(state);
                 let (table, class) = (self.bits(table), self.bits(class));
                 self.emit().set_class(table, class, other);
+            }
+            Op::SetMetatable(table, meta, state) => {
+                let other = self.exit(state);
+                let (table, meta) = (self.bits(table), self.bits(meta));
+                self.emit().set_metatable(table, meta, other);
+            }
+            Op::SetTop(r) => {
+                let r = self.own(inst, r);
+                self.emit().set_top(r);
             }
             Op::GuardMethod(v, slot, state) => {
                 let other = self.exit(state);

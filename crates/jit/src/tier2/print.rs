@@ -112,6 +112,8 @@ impl fmt::Display for Line<'_> {
             }
             SetElement(t, k, v, _) => write!(f, "set_element {t}, {k}, {v}")?,
             SetClass(t, class, _) => write!(f, "set_class {t}, {class}")?,
+            SetMetatable(t, meta, _) => write!(f, "set_metatable {t}, {meta}")?,
+            SetTop(r) => write!(f, "set_top {r}")?,
             Global(..) => write!(f, "global {}", inst.pc)?,
             HasShape(v, shape) => write!(f, "has_shape {v}, {shape}")?,
             HasTag(v, tag) => write!(f, "has_tag {v}, {}", tag_name(tag))?,

@@ -121,7 +121,9 @@ impl Verifier<'_> {
             | Op::SetField(v, ..)
             | Op::ChainField(v, ..) => self.is(v, table),
             Op::AddField(t, ..) => self.is(t, table),
-            Op::SetClass(t, class, _) => self.is(t, table).and_then(|()| self.is(class, table)),
+            Op::SetClass(t, other, _) | Op::SetMetatable(t, other, _) => {
+                self.is(t, table).and_then(|()| self.is(other, table))
+            }
             Op::Number(t, k, ..)
             | Op::Element(t, k, _)
             | Op::ElementOrNil(t, k, _)

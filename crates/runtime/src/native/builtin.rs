@@ -74,6 +74,21 @@ impl Builtin {
         Builtin::SetMetatable as u32 <= number && number <= Builtin::Remove as u32
     }
 
+    /// Returns whether the function with this number has a leaf and always has one result.
+    #[inline(always)]
+    pub const fn returns_one(number: u32) -> bool {
+        const OTHERS: [Builtin; 4] =
+            [Builtin::Assert, Builtin::Select, Builtin::Byte, Builtin::Insert];
+        let mut n = 0;
+        while n < OTHERS.len() {
+            if OTHERS[n] as u32 == number {
+                return false;
+            }
+            n += 1;
+        }
+        Builtin::has_leaf(number)
+    }
+
     /// Returns the number of the function that `callee` of a [`CalleeCache`] identifies, if that
     /// function has a leaf. No code has so small an address.
     pub fn of_callee(callee: usize) -> Option<u32> {

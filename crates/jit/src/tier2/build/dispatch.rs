@@ -68,7 +68,8 @@ impl Builder<'_> {
         let are_several = self.source.calls[&call.as_u32()].iter().all(is_one_of_several);
         let mut copied = (pc.index() + 1..=call.index()).map(Pc::new);
         let is_straight = copied.all(|pc| !flow.leader[pc] && !flow.cold[pc]);
-        (are_several && is_straight).then_some(call)
+        let is_counted = self.instr(call).c() != 0;
+        (are_several && is_straight && is_counted).then_some(call)
     }
 
     /// Builds the copy for each shape, and exits for others; returns whether control continues.

@@ -31,7 +31,7 @@ impl Builder<'_> {
             }
             return true;
         };
-        let Some(number) = self.callee_of(all) else {
+        let Some(number) = self.callee_of(all).filter(|&number| self.is_counted(number)) else {
             self.generic_call();
             return true;
         };
@@ -43,14 +43,60 @@ impl Builder<'_> {
         let caller = Caller { frame: self.frame, pc: self.pc + 1, is_tail: false };
         let outer = self.needed_after_call();
         let returns = self.inline(number, closure, (offset, caller), outer);
-        self.continue_after(returns)
+        let wanted = match i.c() {
+            0 => self.candidates[number].results.expect("the number of results is known"),
+            c => c - 1,
+        };
+        if !self.continue_after(returns, wanted) {
+            return false;
+        }
+        if i.c() == 0 {
+            self.end_open(i.ra() + wanted);
+        }
+        true
+    }
+
+    /// Returns whether the call at the current position passes a known number of arguments and has
+    /// a known number of results, if it calls this candidate.
+    fn is_counted(&self, number: usize) -> bool {
+        let i = self.instr(self.pc);
+        let are_results_known = i.c() != 0 || self.candidates[number].results.is_some();
+        are_results_known && self.argument_count().is_some()
+    }
+
+    /// Returns the number of arguments of the call at the current position, if it is known.
+    pub(super) fn argument_count(&self) -> Option<usize> {
+        let i = self.instr(self.pc);
+        match i.b() {
+            0 => {
+                let (_, end) = self.open.filter(|&(user, _)| user == self.pc)?;
+                end.index().checked_sub(i.a() + Layout::RESERVED)
+            }
+            b => Some(b - 1),
+        }
+    }
+
+    /// Records that all results of a call, which the next instruction uses, end before this
+    /// register.
+    pub(super) fn end_open(&mut self, end: Reg) {
+        self.push(Op::SetTop(end + self.offset));
+        self.open = Some((self.pc + 1, end));
     }
 
     /// Builds TAILCALL in an inlined function: the callee replaces the function, and returns to its
     /// caller. If the callee cannot be inlined, the frame continues in the interpreter.
     pub(super) fn tail_call(&mut self) {
-        let all = self.source.calls.get(&self.pc.as_u32());
-        let number = all.and_then(|all| self.callee_of(all));
+        let Some(all) = self.source.calls.get(&self.pc.as_u32()) else {
+            match self.library_call() {
+                true => self.return_inlined(self.instr(self.pc).ra(), 1),
+                false => {
+                    let state = self.state();
+                    self.end(End::Exit(state));
+                }
+            }
+            return;
+        };
+        let number = self.callee_of(all).filter(|_| self.argument_count().is_some());
         // the callee's registers are where those of this function are
         let closure = number.and_then(|number| self.inlined_closure(number, 0));
         let (Some(number), Some(closure)) = (number, closure) else {
@@ -129,6 +175,7 @@ impl Builder<'_> {
             rest: None,
             built: source.entry..source.entry,
             receiver: None,
+            open: None,
             starts: SecondaryMap::new(),
             noisy: self.noisy,
             found_noisy: std::mem::take(&mut self.found_noisy),
@@ -175,7 +222,8 @@ impl Builder<'_> {
     /// Returns the arguments of the call, one for each of `params` parameters.
     fn arguments(&mut self, params: usize) -> Vec<Value> {
         let i = self.instr(self.pc);
-        let argument = |n| match n + 1 < i.b() {
+        let passed = self.argument_count().expect("the number of arguments is known");
+        let argument = |n| match n < passed {
             true => self.read(i.ra() + Layout::RESERVED + n),
             false => self.nil(),
         };
@@ -214,11 +262,10 @@ impl Builder<'_> {
         self.returns.push(Return { from: self.block, values, known });
     }
 
-    /// Continues after the CALL of a function that was inlined; returns whether that function
-    /// returns.
-    fn continue_after(&mut self, returns: Vec<Return>) -> bool {
+    /// Continues after the CALL of a function that was inlined, with so many results; returns
+    /// whether that function returns.
+    fn continue_after(&mut self, returns: Vec<Return>, wanted: usize) -> bool {
         let i = self.instr(self.pc);
-        let wanted = i.c() - 1;
         self.registers[i.a()..].fill(None);
         let mut edges: Vec<(Block, Vec<Value>)> = Vec::new();
         let mut known: Option<Known> = None;

@@ -1,6 +1,7 @@
 //! Builds calls of library functions that machine code knows.
 
 use cranelift_codegen::entity::EntityRef;
+use perilune_bytecode::Op as Bytecode;
 use perilune_bytecode::flow::returns_class;
 use perilune_runtime::frame::Frame as Layout;
 use perilune_runtime::native::Builtin;
@@ -12,19 +13,34 @@ use crate::entity::RegisterOperands;
 use crate::feedback::snapshot::CalleeSeen;
 use crate::tier2::ir::{End, Library, Op, Type, Value};
 
+/// The results that a call wants.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wants {
+    Nothing,
+    One,
+    All,
+}
+
 impl Builder<'_> {
-    /// Builds CALL of a library function, if feedback has seen no other callee and the call wants
-    /// at most one result; returns whether it was built.
+    /// Builds CALL or TAILCALL of a library function, if feedback has seen no other callee and the
+    /// call wants at most one result, or all results of a function that has one; returns whether it
+    /// was built. The result is in the first register of the call.
     pub(super) fn library_call(&mut self) -> bool {
         /// The most arguments that such a call may have.
         const MAX_ARGUMENTS: usize = 3;
         let i = self.instr(self.pc);
         let snapshot = self.source.snapshot;
-        if !matches!(i.c(), 1 | 2) || snapshot.general {
+        let CalleeSeen::Builtin(number) = snapshot.callee(self.pc) else { return false };
+        let wants = match (i.op(), i.c()) {
+            (_, 0) if Builtin::returns_one(number) => Wants::All,
+            (Bytecode::Call, 1) => Wants::Nothing,
+            (Bytecode::Call, 2) => Wants::One,
+            _ => return false,
+        };
+        if snapshot.general {
             return false;
         }
-        let CalleeSeen::Builtin(number) = snapshot.callee(self.pc) else { return false };
-        let Some(count) = i.b().checked_sub(1).filter(|&n| n <= MAX_ARGUMENTS) else {
+        let Some(count) = self.argument_count().filter(|&n| n <= MAX_ARGUMENTS) else {
             return false;
         };
         let callee = self.read(i.ra());
@@ -40,6 +56,14 @@ impl Builder<'_> {
             *arg = Some(self.read(i.ra() + Layout::RESERVED + n));
         }
         let result = match args[0] {
+            Some(table) if self.sets_metatable(number, args) => {
+                let meta = args[1].expect("there are two arguments");
+                let (table, meta) = (self.guard(table, Tag::TABLE), self.guard(meta, Tag::TABLE));
+                let state = self.state();
+                self.push(Op::SetMetatable(table, meta, state));
+                self.change_metatable(table);
+                table
+            }
             Some(asserted) if is_assertion => {
                 let truth = self.value(Type::Condition, Op::IsTrue(asserted));
                 let (yes, no) = self.branch(truth);
@@ -49,7 +73,7 @@ impl Builder<'_> {
                 asserted
             }
             _ => {
-                let inlined = Inlined::of(number, count).filter(|_| i.c() == 2);
+                let inlined = Inlined::of(number, count).filter(|_| wants != Wants::Nothing);
                 let tag = inlined.and_then(Inlined::result);
                 let library = Library { number, inlined, tag, at: i.ra() + self.offset };
                 let ty = tag.map_or(Type::Any, Type::Is);
@@ -62,10 +86,30 @@ impl Builder<'_> {
             }
         };
         self.registers[i.a()..].fill(None);
-        if i.c() == 2 {
+        if wants != Wants::Nothing {
             self.write(i.ra(), result);
         }
+        if wants == Wants::All && i.op() == Bytecode::Call {
+            self.end_open(i.ra() + 1);
+        }
         true
+    }
+
+    /// Returns whether a call of library function `number` gives a table a metatable.
+    fn sets_metatable(&self, number: u32, args: [Option<Value>; 3]) -> bool {
+        let [Some(table), Some(meta), None] = args else { return false };
+        number == Builtin::SetMetatable as u32
+            && !self.is_never(table, Tag::TABLE)
+            && !self.is_never(meta, Tag::TABLE)
+    }
+
+    /// Forgets what is not true any more when the metatable of a table has changed.
+    fn change_metatable(&mut self, table: Value) {
+        self.noise.tables += 1;
+        let f = &self.f;
+        self.known.change_metatable(self.f.origin(table), |v| {
+            f.ty(v).tag().is_some_and(|tag| tag != Tag::NIL)
+        });
     }
 
     /// Builds CALLMETA. If it wants all results, a RETURN of them follows, which is built with it.
@@ -96,11 +140,7 @@ impl Builder<'_> {
         self.guard_library(function, Builtin::SetMetatable as u32);
         let state = self.state();
         self.push(Op::SetClass(table, class, state));
-        self.noise.tables += 1;
-        let f = &self.f;
-        self.known.change_metatable(self.f.origin(table), |v| {
-            f.ty(v).tag().is_some_and(|tag| tag != Tag::NIL)
-        });
+        self.change_metatable(table);
         self.registers[i.a()..].fill(None);
         if i.c() != 1 {
             self.write(a, table);

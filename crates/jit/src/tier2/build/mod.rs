@@ -44,6 +44,7 @@ use crate::analysis::live::Live;
 use crate::analysis::operation::operation;
 use crate::analysis::tags::{self, TagFlow, Tags};
 use crate::entity::{Pc, Reg, RegisterOperands};
+use crate::feedback::inlinee::results_of;
 use crate::feedback::snapshot::{CalleeSeen, Snapshot};
 use crate::generic::single::{Part, has_fast_path};
 use crate::pipeline::input::{Inlinee, Inlinees};
@@ -82,6 +83,8 @@ pub(crate) struct Candidate<'a> {
     needed: Live,
     /// See [`Source::calls`].
     calls: Calls,
+    /// The number of its results, if it is always the same.
+    results: Option<usize>,
 }
 
 /// Adds the functions that may be inlined at some calls; returns their numbers.
@@ -89,7 +92,8 @@ pub(crate) fn add_candidates<'a>(all: &mut Vec<Candidate<'a>>, inlinees: &'a Inl
     let mut add = |inlinee: &'a Inlinee| {
         let calls = add_candidates(all, &inlinee.inlinees);
         let needed = Live::in_interpreter(&inlinee.proto);
-        all.push(Candidate { inlinee, part: Part::of(inlinee), needed, calls });
+        let results = results_of(&inlinee.proto, &inlinee.snapshot);
+        all.push(Candidate { inlinee, part: Part::of(inlinee), needed, calls, results });
         all.len() - 1
     };
     inlinees.iter().map(|(&pc, at)| (pc, at.iter().map(&mut add).collect())).collect()
@@ -140,6 +144,7 @@ fn build_assuming(
         rest,
         built: source.entry..source.entry,
         receiver: None,
+        open: None,
         starts: SecondaryMap::new(),
         noisy,
         found_noisy: Vec::new(),
@@ -206,6 +211,9 @@ struct Builder<'a> {
     built: Range<Pc>,
     /// The shape of the receiver for which a call is built, if that may have several.
     receiver: Option<u32>,
+    /// The end of the results of a call of which all are used, and the instruction that uses them,
+    /// if their number is known.
+    open: Option<(Pc, Reg)>,
     starts: SecondaryMap<Pc, Start>,
     /// Loops that are not quiet though they look as if they were.
     noisy: &'a HashSet<Place>,
@@ -812,6 +820,11 @@ impl Builder<'_> {
             Call => return self.call(),
             TailCall if self.is_inlined() => {
                 self.tail_call();
+                return false;
+            }
+            TailCall if self.library_call() => {
+                let v = self.read(i.ra());
+                self.end(End::Return(v));
                 return false;
             }
             CallMeta if i.c() != 0 || returns_class(&self.source.proto.code, pc.index()) => {
