@@ -123,7 +123,7 @@ pub mod table {
         /// Number of nodes in use.
         NODES_USED = Table, nodes_used;
         /// Logarithm to base 2 of the number of nodes allocated.
-        LOG_NODES = Table, log_nodes;
+        NODE_BITS = Table, node_bits;
         /// Number of field slots allocated.
         FIELDS_CAP = Table, fields_cap;
         /// Number of field slots that are inline.

@@ -193,7 +193,7 @@ const AUX_SHIFT: usize = 8 * header::AUX;
 // The fields of a header that are written as one word.
 const _: () = assert!(
     table::ARRAY_CAP == table::ARRAY_LEN + 4
-        && table::LOG_NODES == table::NODES_USED + 4
+        && table::NODE_BITS == table::NODES_USED + 4
         && table::FIELDS_CAP == table::NODES_USED + 5
         && table::FIELDS_INLINE == table::NODES_USED + 6
         && table::ABSENT == table::NODES_USED + 7

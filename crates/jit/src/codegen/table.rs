@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{Block, InstBuilder, Type, Value};
 use perilune_runtime::header::GcHeader;
 use perilune_runtime::layout::{header, shape, state, string, table, userdata, value};
 use perilune_runtime::meta::Event;
-use perilune_runtime::table::{ArrayKind, TAGGED, WATCHED};
+use perilune_runtime::table::{ArrayKind, HAS_ELEMENTS, TAGGED, WATCHED};
 use perilune_runtime::value::Tag;
 
 use super::Emitter;
@@ -516,9 +516,10 @@ impl Emitter<'_> {
         let room = self.b.ins().icmp(IntCC::UnsignedLessThan, at, cap);
         self.guard(room, by_call);
         // the next key may be in the hash part, and a metamethod may have a say
-        let nodes = self.load64(Region::Objects, table, table::NODES);
+        let bits = self.load8(Region::Objects, table, table::NODE_BITS);
+        let elements = self.b.ins().band_imm_u(bits, i64::from(HAS_ELEMENTS));
         let meta = self.meta(table);
-        let others = self.b.ins().bor(nodes, meta);
+        let others = self.b.ins().bor(elements, meta);
         self.guard_not(others, by_call);
         let (any, numbers) = (self.block(), self.block());
         let longer = self.b.ins().iadd_imm_s(len, 1);

@@ -130,7 +130,7 @@ impl Table {
             }
         } else if at == (*t).array_len as u64
             && at < (*t).array_cap as u64
-            && ((*t).nodes.is_null() || Table::is_free(t, i))
+            && (!Table::has_elements(t) || Table::is_free(t, i))
         {
             if kind != ArrayKind::Any as u8 {
                 // For an Empty array the sum would be a tag that no value has.
@@ -215,7 +215,7 @@ impl Table {
         // Each hole may have a value in the hash part, where a search costs more.
         const MAX_SEARCHES: u32 = 32;
         let len = (*t).array_len;
-        let hashed = !(*t).nodes.is_null();
+        let hashed = Table::has_elements(t);
         // A key that has a value stays where it is, since a traversal may be at that position.
         if at - len > if hashed { MAX_SEARCHES } else { MAX_HOLES }
             || !Table::live_node(t, at as i64 + 1).is_null()
@@ -245,8 +245,12 @@ impl Table {
         Table::migrate(st, t);
     }
 
-    /// Returns the node of the integer key `i` if the key has a value in the hash part, or null.
+    /// Returns the node of the integer key `i`, which is above 0, if the key has a value in the
+    /// hash part, or null.
     unsafe fn live_node(t: *mut Table, i: i64) -> *mut Node {
+        if !Table::has_elements(t) {
+            return ptr::null_mut();
+        }
         let n = Table::node_of_int(t, i);
         if n.is_null() || (*n).value_tag == Tag::NIL { ptr::null_mut() } else { n }
     }
@@ -338,7 +342,7 @@ impl Table {
     /// Moves the integer keys that follow the last element from the hash part to the array. They
     /// stay where they are when there is no memory for a larger array.
     pub(super) unsafe fn migrate(st: *mut State, t: *mut Table) {
-        while !(*t).nodes.is_null() && (*t).array_len < MAX_CAP {
+        while Table::has_elements(t) && (*t).array_len < MAX_CAP {
             let n = Table::live_node(t, (*t).array_len as i64 + 1);
             if n.is_null() || !Table::push(st, t, Node::value(n)) {
                 return;

@@ -11,7 +11,7 @@
 use std::ptr;
 
 use super::order::Order;
-use super::{Cell, Node, Table};
+use super::{Cell, HAS_ELEMENTS, Node, Table};
 use crate::header::GcHeader;
 use crate::state::State;
 use crate::string::LuaString;
@@ -65,10 +65,22 @@ impl Table {
         (*t).nodes_used as usize
     }
 
+    /// Returns the logarithm to base 2 of the number of nodes allocated, if there are any.
+    #[inline(always)]
+    pub(super) unsafe fn log_nodes(t: *mut Table) -> u8 {
+        (*t).node_bits & !HAS_ELEMENTS
+    }
+
+    /// Returns whether integer keys above 0 may be among the nodes.
+    #[inline(always)]
+    pub(super) unsafe fn has_elements(t: *mut Table) -> bool {
+        (*t).node_bits & HAS_ELEMENTS != 0
+    }
+
     /// Returns the number of nodes that are allocated.
     #[inline(always)]
     pub(crate) unsafe fn node_capacity(t: *mut Table) -> usize {
-        if (*t).nodes.is_null() { 0 } else { 1 << (*t).log_nodes }
+        if (*t).nodes.is_null() { 0 } else { 1 << Table::log_nodes(t) }
     }
 
     /// Returns the size in bytes of a buffer with room for `capacity` nodes, a power of two or 0.
@@ -82,19 +94,19 @@ impl Table {
     /// Returns the record of the order of the nodes. The hash part must not be empty.
     #[inline(always)]
     pub(super) unsafe fn order(t: *mut Table) -> *mut Order {
-        (*t).nodes.byte_add(size_of::<Node>() << (*t).log_nodes).cast()
+        (*t).nodes.byte_add(size_of::<Node>() << Table::log_nodes(t)).cast()
     }
 
     /// Returns the heads of the chains. The hash part must not be empty.
     #[inline(always)]
     pub(super) unsafe fn heads(t: *mut Table) -> *mut u32 {
-        (*t).nodes.byte_add((size_of::<Node>() << (*t).log_nodes) + size_of::<Order>()).cast()
+        (*t).nodes.byte_add((size_of::<Node>() << Table::log_nodes(t)) + size_of::<Order>()).cast()
     }
 
     /// Returns the index of the chain that `key` belongs to. The hash part must not be empty.
     #[inline]
     unsafe fn main_position(t: *mut Table, key: Value) -> usize {
-        let log = (*t).log_nodes;
+        let log = Table::log_nodes(t);
         match key.tag() {
             Tag::STRING => LuaString::hash(key.as_string()) as usize & ((1 << log) - 1),
             Tag::FALSE | Tag::TRUE => key.tag().0 as usize & ((1 << log) - 1),
@@ -121,7 +133,7 @@ impl Table {
     #[inline(always)]
     pub(super) unsafe fn node_of_short(t: *mut Table, name: *mut LuaString) -> *mut Node {
         let bits = Value::string(name).bits();
-        let start = (*name).header.word as usize & ((1usize << (*t).log_nodes) - 1);
+        let start = (*name).header.word as usize & ((1usize << Table::log_nodes(t)) - 1);
         Table::walk(t, start, |n| (*n).key_bits == bits && (*n).key_tag == Tag::STRING)
     }
 
@@ -131,7 +143,7 @@ impl Table {
         if (*t).nodes.is_null() {
             return ptr::null_mut();
         }
-        let start = mix(i as u64, (*t).log_nodes);
+        let start = mix(i as u64, Table::log_nodes(t));
         Table::walk(t, start, |n| (*n).key_bits == i as u64 && (*n).key_tag == Tag::INTEGER)
     }
 
@@ -207,7 +219,7 @@ impl Table {
     pub(super) unsafe fn insert_node(t: *mut Table, key: Value, v: Value) -> bool {
         let nodes = (*t).nodes;
         let used = (*t).nodes_used;
-        if nodes.is_null() || used >> (*t).log_nodes != 0 {
+        if nodes.is_null() || used >> Table::log_nodes(t) != 0 {
             return false;
         }
         let head = Table::heads(t).add(Table::main_position(t, key));

@@ -57,6 +57,10 @@ use crate::value::{Tag, Value};
 /// increment [`crate::state::State::meta_epoch`].
 pub const WATCHED: u8 = GcHeader::IS_META | GcHeader::INDEX_TARGET;
 
+/// The bit of [`Table::node_bits`] that is set once an integer key above 0, which the array part
+/// could have, was inserted into the nodes.
+pub const HAS_ELEMENTS: u8 = 1 << 7;
+
 /// The kind of the elements of an array part; kept in `header.aux`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -93,8 +97,9 @@ pub struct Table {
     pub nodes: *mut Node,
     /// Number of nodes in use, which are the first ones.
     pub nodes_used: u32,
-    /// Logarithm to base 2 of the number of nodes allocated, if there are any.
-    pub log_nodes: u8,
+    /// Logarithm to base 2 of the number of nodes allocated, if there are any, and the bit
+    /// [`HAS_ELEMENTS`].
+    pub node_bits: u8,
     /// Number of field slots allocated.
     pub fields_cap: u8,
     /// How many of these are inline after the table.

@@ -36,7 +36,7 @@ impl Table {
         (&raw mut (*t).array_cap).write(array_cap);
         (&raw mut (*t).nodes).write(ptr::null_mut());
         (&raw mut (*t).nodes_used).write(0);
-        (&raw mut (*t).log_nodes).write(0);
+        (&raw mut (*t).node_bits).write(0);
         (&raw mut (*t).fields_cap).write(fields_hint);
         (&raw mut (*t).fields_inline).write(fields_hint);
         (&raw mut (*t).absent).write(0);
@@ -91,7 +91,7 @@ impl Table {
         if count == 0 {
             (*t).nodes_used = 0;
             (*t).nodes = ptr::null_mut();
-            (*t).log_nodes = 0;
+            (*t).node_bits = 0;
             return true;
         }
         let size = count.next_power_of_two();
@@ -103,7 +103,7 @@ impl Table {
         (*st).heap.note_moved_nodes(t);
         (*t).nodes_used = 0;
         (*t).nodes = nodes;
-        (*t).log_nodes = size.trailing_zeros() as u8;
+        (*t).node_bits = size.trailing_zeros() as u8;
         Table::order(t).write(Order::NEW);
         ptr::write_bytes(Table::heads(t), 0, size);
         // The table may have been scanned in this cycle, before it had this buffer.

@@ -4,7 +4,7 @@
 //! order. A key that is inserted out of that order leaves the nodes *unsettled*, and the next
 //! traversal sorts them when it starts.
 
-use super::{Node, Table};
+use super::{HAS_ELEMENTS, Node, Table};
 use crate::state::State;
 use crate::value::Tag;
 
@@ -67,6 +67,9 @@ impl Table {
     /// Records that the node with index `at`, the last one, was added for the integer key `key`.
     #[inline]
     pub(super) unsafe fn note_integer(t: *mut Table, at: u32, key: i64) {
+        if key > 0 {
+            (*t).node_bits |= HAS_ELEMENTS;
+        }
         let order = Table::order(t);
         let ascends = at == 0 || ((*(*t).nodes.add(at as usize - 1)).key_bits as i64) < key;
         if (*order).integers == at && ascends {
