@@ -114,10 +114,8 @@ impl Translator<'_> {
         let done = self.emit.join_block(I64);
         if self.emit.require(&[object_tag], Tag::TABLE, slow) {
             let strings = self.emit.block();
-            if mask & access::ARRAY != 0 && self.emit.require(&[key_tag], Tag::INTEGER, strings) {
+            if let Some(key) = self.integer_key((key, key_tag), mask, strings) {
                 self.element(pc, (object, key), mask, slow, done);
-            } else {
-                self.emit.jump(strings);
             }
             self.emit.switch_to(strings);
             let others = self.emit.block();
@@ -151,6 +149,36 @@ impl Translator<'_> {
         }
         self.generic_result(pc, i.ra(), I64, done);
         self.take_value(done, i.ra());
+    }
+
+    /// Returns a key as an integer; ends the block with a branch to `other` if it is not one, and
+    /// with a jump there if it never is by feedback. A float is one if it has an integral value.
+    fn integer_key(
+        &mut self,
+        (key, tag): (Value, Known),
+        mask: u32,
+        other: Block,
+    ) -> Option<Value> {
+        let (done, integer) = self.emit.block_of_word();
+        let (floats, mut is_possible) = (self.emit.block(), false);
+        if mask & access::ARRAY != 0 && self.emit.require(&[tag], Tag::INTEGER, floats) {
+            self.emit.jump_with(done, key);
+            is_possible = true;
+        } else {
+            self.emit.jump(floats);
+        }
+        self.emit.switch_to(floats);
+        if mask & access::OTHER != 0 && self.emit.require(&[tag], Tag::FLOAT, other) {
+            let n = self.emit.integral_float(key, other);
+            self.emit.jump_with(done, n);
+            is_possible = true;
+        } else {
+            self.emit.jump(other);
+        }
+        is_possible.then(|| {
+            self.emit.switch_to(done);
+            integer
+        })
     }
 
     fn element(
@@ -194,12 +222,10 @@ impl Translator<'_> {
         let done = self.emit.block();
         if self.emit.require(&[object_tag], Tag::TABLE, slow) {
             let strings = self.emit.block();
-            if mask & access::ARRAY != 0 && self.emit.require(&[key_tag], Tag::INTEGER, strings) {
+            if let Some(key) = self.integer_key((key, key_tag), mask, strings) {
                 let seen = self.element_store(pc);
                 let value = Stored { bits, tag: t, known: tag };
                 self.emit.store_element(pc, (object, key), value, seen, (slow, done));
-            } else {
-                self.emit.jump(strings);
             }
             self.emit.switch_to(strings);
             let others = self.emit.block();

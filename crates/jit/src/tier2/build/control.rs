@@ -231,7 +231,11 @@ impl Builder<'_> {
         let (pc, i) = (self.pc, self.instr(self.pc));
         let a = i.ra();
         let values = [a, a + 1, a + 2].map(|r| self.read(r));
-        let int = Type::Is(Tag::INTEGER);
+        let (int, float) = (Type::Is(Tag::INTEGER), Type::Is(Tag::FLOAT));
+        if values.iter().all(|&v| self.f.ty(v) == float) {
+            self.float_loop(values);
+            return true;
+        }
         if values.iter().any(|&v| self.f.ty(v) != int) {
             return self.generic_end();
         }
@@ -252,6 +256,31 @@ impl Builder<'_> {
         (self.registers, self.known) = before;
         self.switch_to(end);
         true
+    }
+
+    /// Builds FORLOOP of a loop over floats, and exits unless the step is positive.
+    fn float_loop(&mut self, [index, limit, step]: [Value; 3]) {
+        let (pc, i) = (self.pc, self.instr(self.pc));
+        let a = i.ra();
+        let zero = self.float(0.0);
+        let op = Op::CompareFloat(FloatCC::GreaterThan, step, zero);
+        let ascends = self.value(Type::Condition, op);
+        let state = self.state();
+        let (up, down) = self.branch(ascends);
+        self.switch_to(down);
+        self.end(End::Exit(state));
+        self.switch_to(up);
+        let next = self.value(Type::Is(Tag::FLOAT), Op::FloatArith(Operator::Add, index, step));
+        let op = Op::CompareFloat(FloatCC::LessThanOrEqual, next, limit);
+        let more = self.value(Type::Condition, op);
+        let (on, end) = self.branch(more);
+        let before = (self.registers.clone(), self.known.clone());
+        self.switch_to(on);
+        self.write(a, next);
+        self.write(a + 3, next);
+        self.goto(pc + 1 - i.bx());
+        (self.registers, self.known) = before;
+        self.switch_to(end);
     }
 
     /// Returns the integer that a value is, if it is a constant of the current block.
