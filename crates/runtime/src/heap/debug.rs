@@ -90,6 +90,7 @@ impl Visitor for Verifier {
             }
             if kind == Kind::Table {
                 Table::check_fields(o.cast());
+                Table::check_nodes(o.cast());
             }
             if kind.is_boxed() {
                 assert!(self.boxed.contains(&o.addr()), "a {kind:?} at {o:?} was freed");

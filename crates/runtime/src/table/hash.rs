@@ -77,6 +77,17 @@ impl Table {
         (*t).node_bits & HAS_ELEMENTS != 0
     }
 
+    /// Checks that integer keys above 0 are noted, for the walk over the heap.
+    ///
+    /// # Panics
+    /// Panics if one is not.
+    pub(crate) unsafe fn check_nodes(t: *mut Table) {
+        let keys = (0..Table::node_count(t)).map(|i| &*(*t).nodes.add(i));
+        let mut elements = keys.filter(|n| n.key_tag == Tag::INTEGER && n.key_bits as i64 > 0);
+        let is_noted = Table::has_elements(t) || elements.next().is_none();
+        assert!(is_noted, "the table at {t:?} has elements in its hash part");
+    }
+
     /// Returns the number of nodes that are allocated.
     #[inline(always)]
     pub(crate) unsafe fn node_capacity(t: *mut Table) -> usize {

@@ -60,6 +60,7 @@ unsafe fn random_value(st: *mut State, r: &mut Rng, bias: usize) -> Value {
 
 unsafe fn compare(st: *mut State, t: *mut Table, model: &HashMap<Key, Value>) {
     check(t);
+    Table::check_nodes(t);
     let (mut key, mut index, mut seen) = (Value::NIL, Table::start(st, t), 0);
     while let Some((k, v)) = Table::next(st, t, key).unwrap() {
         let (i, k2, v2) = Table::next_index(t, index).unwrap();
