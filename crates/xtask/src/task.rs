@@ -212,7 +212,7 @@ pub const NIGHTLY: &[Step] = &[
         "miri-runtime",
         "cargo +nightly miri test -p perilune-runtime --lib -- \
          --skip fuzz --skip model --skip strings_found",
-        "the heap, tables and shapes under Miri; more than half an hour",
+        "the heap, tables and shapes under Miri; two to three hours",
     )
     .with(&[(
         "MIRIFLAGS",
@@ -227,7 +227,7 @@ pub const NIGHTLY: &[Step] = &[
     step(
         "miri-api",
         "cargo +nightly miri test -p perilune --test api",
-        "the embedding interface under Miri; hours",
+        "the embedding interface under Miri; an hour and a half",
     )
     .with(&[(
         "MIRIFLAGS",

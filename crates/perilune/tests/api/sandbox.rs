@@ -173,7 +173,9 @@ fn binary_chunks_of_the_host_are_refused_too() -> Result<()> {
 
 /// Returns a sandbox with limits for each run.
 fn limited() -> Result<Sandbox> {
-    let options = SandboxOptions::new().memory(4 << 20).time(Duration::from_secs(10));
+    // Miri takes seconds for a few instructions.
+    let time = Duration::from_secs(if cfg!(miri) { 1000 } else { 10 });
+    let options = SandboxOptions::new().memory(4 << 20).time(time);
     options.instructions(300_000).build()
 }
 
