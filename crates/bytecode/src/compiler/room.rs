@@ -110,6 +110,10 @@ mod tests {
         check("local t = setmetatable({}, {__index = c}) t.x, t.y = 1, 2 return t", 2);
         check("local t = {} t[1] = 2 t.x = 1 t[x] = 3 t.y = 4", 2);
         check("local t = {1, 2} t.x = 1", 1);
+        // each assignment is two instructions
+        let far = |n: usize| format!("local t = {{}} {} t.x = 1", "a = b ".repeat(n));
+        check(&far(MAX_DISTANCE / 2 - 1), 1);
+        check(&far(MAX_DISTANCE / 2), 0);
     }
 
     #[test]

@@ -1,10 +1,15 @@
-//! Decides whether functions that make tail calls can be inlined.
+//! Decides whether functions that make tail calls can be inlined, and how many results inlined
+//! functions have.
 
 use cranelift_codegen::entity::EntityRef;
+use perilune_bytecode::flow::{Successors, returns_class, successors};
+use perilune_bytecode::{Instr, Op, Proto};
+use perilune_runtime::native::Builtin;
 
 use crate::analysis::facts::is_cold;
 use crate::entity::Pc;
-use crate::feedback::inlinee::{InlineeSeen, library_tail_call, tail_calls};
+use crate::feedback::inlinee::{InlineeSeen, MAX_LIBRARY_ARGUMENTS, tail_calls};
+use crate::feedback::snapshot::{CalleeSeen, Snapshot};
 
 /// Returns whether a function can be inlined: the callees of each tail call that was executed have
 /// to be inlinable, too.
@@ -16,6 +21,48 @@ pub(crate) fn is_complete(inlinee: &InlineeSeen) -> bool {
         let inlined = snapshot.inlinees.get(&pc).filter(|_| !snapshot.failed.contains(&pc));
         let leads_on = inlined.is_some_and(|all| all.iter().all(is_complete));
         let i = at.instr(&proto);
-        leads_on || is_cold(snapshot, at, i) || library_tail_call(snapshot, at.index(), i).is_some()
+        leads_on || is_cold(snapshot, at, i) || is_library_tail_call(snapshot, at, i)
     })
+}
+
+/// Returns whether TAILCALL at `pc` calls a library function with one result, which code of an
+/// inlined function can call and return.
+fn is_library_tail_call(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
+    let CalleeSeen::Builtin(number) = snapshot.callee(pc) else { return false };
+    Builtin::returns_one(number)
+        && i.b().checked_sub(1).is_some_and(|arguments| arguments <= MAX_LIBRARY_ARGUMENTS)
+        && i.c() == 0
+        && !snapshot.general
+        && !snapshot.failed.contains(&pc.as_u32())
+}
+
+/// Returns the number of results of a function that can be inlined, if it is always the same.
+pub(crate) fn results_of(proto: &Proto, snapshot: &Snapshot) -> Option<usize> {
+    let code = &proto.code;
+    let mut reached = vec![false; code.len()];
+    let mut waiting = vec![0];
+    let mut results = None;
+    while let Some(pc) = waiting.pop() {
+        if std::mem::replace(&mut reached[pc], true) {
+            continue;
+        }
+        let i = code[pc];
+        let returned = match i.op() {
+            Op::Return0 => 0,
+            Op::Return1 => 1,
+            Op::CallMeta if returns_class(code, pc) => 1,
+            Op::TailCall if is_library_tail_call(snapshot, Pc::new(pc), i) => 1,
+            Op::TailCall => return None,
+            Op::Return => i.b().checked_sub(1)?,
+            _ => {
+                let Successors { sequence, jump } = successors(code, pc);
+                waiting.extend(sequence.into_iter().chain(jump));
+                continue;
+            }
+        };
+        if *results.get_or_insert(returned) != returned {
+            return None;
+        }
+    }
+    results
 }

@@ -63,20 +63,6 @@ impl Operator {
 }
 
 impl Emitter<'_> {
-    /// Converts a float with these bits to the integer that it equals; branches to `other` if there
-    /// is none.
-    pub(crate) fn integral_float(&mut self, bits: Value, other: Block) -> Value {
-        let x = self.bits_float(bits);
-        let n = self.b.ins().fcvt_to_sint_sat(I64, x);
-        let back = self.b.ins().fcvt_from_sint(F64, n);
-        let same = self.b.ins().fcmp(FloatCC::Equal, back, x);
-        self.guard(same, other);
-        // 2^63 is rounded to this, which equals no float
-        let is_in_range = self.b.ins().icmp_imm_s(IntCC::NotEqual, n, i64::MAX);
-        self.guard(is_in_range, other);
-        n
-    }
-
     /// Emits an operator on integers. `divisor` is the right operand, if it is a constant. Branches
     /// to `slow` where Lua raises an error.
     pub(crate) fn int_operator(
@@ -246,7 +232,7 @@ impl Emitter<'_> {
     }
 
     /// Returns the integer that is equal to a float; branches to `slow` if there is none.
-    fn float_to_int(&mut self, float: Value, slow: Block) -> Value {
+    pub(crate) fn float_to_int(&mut self, float: Value, slow: Block) -> Value {
         let int = self.b.ins().fcvt_to_sint_sat(I64, float);
         let back = self.b.ins().fcvt_from_sint(F64, int);
         let is_same = self.b.ins().fcmp(FloatCC::Equal, back, float);

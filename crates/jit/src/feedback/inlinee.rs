@@ -4,19 +4,19 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-use cranelift_codegen::entity::EntityRef;
-use perilune_bytecode::flow::{Successors, returns_class, successors};
-use perilune_bytecode::{Instr, Op, Proto};
+use perilune_bytecode::flow::returns_class;
+use perilune_bytecode::{Op, Proto};
 use perilune_code::Method;
-use perilune_runtime::native::Builtin;
 
-use super::snapshot::{CalleeSeen, Snapshot};
-use crate::entity::Pc;
+use super::snapshot::Snapshot;
 
 /// The longest function that is inlined, in instructions.
 const MAX_LENGTH: usize = 32;
 /// The same for a call in a loop, where longer compiles pay off.
 const MAX_LENGTH_IN_LOOPS: usize = 64;
+
+/// The most arguments of a call of a library function that code calls without a frame.
+pub(crate) const MAX_LIBRARY_ARGUMENTS: usize = 3;
 
 /// The most shapes of receivers whose methods are inlined at one call.
 pub(crate) const MAX_SHAPES: usize = 4;
@@ -163,49 +163,6 @@ pub(crate) fn refusal(proto: &Proto, in_loop: bool) -> Option<&'static str> {
         return Some("closures share variables of the function");
     }
     (0..code.len()).find_map(refusal_of)
-}
-
-/// Returns the library function that TAILCALL at `pc` calls, if code of a function can call it and
-/// return its result.
-pub(crate) fn library_tail_call(snapshot: &Snapshot, pc: usize, i: Instr) -> Option<u32> {
-    let at = pc as u32;
-    let CalleeSeen::Builtin(number) = snapshot.callee(Pc::new(pc)) else { return None };
-    let is_known = Builtin::returns_one(number)
-        && (1..=4).contains(&i.b())
-        && i.c() == 0
-        && !snapshot.general
-        && !snapshot.failed.contains(&at);
-    is_known.then_some(number)
-}
-
-/// Returns the number of results of a function that can be inlined, if it is always the same.
-pub(crate) fn results_of(proto: &Proto, snapshot: &Snapshot) -> Option<usize> {
-    let code = &proto.code;
-    let mut reached = vec![false; code.len()];
-    let mut waiting = vec![0];
-    let mut results = None;
-    while let Some(pc) = waiting.pop() {
-        if std::mem::replace(&mut reached[pc], true) {
-            continue;
-        }
-        let i = code[pc];
-        let returned = match i.op() {
-            Op::Return0 => 0,
-            Op::Return1 => 1,
-            Op::CallMeta if returns_class(code, pc) => 1,
-            Op::TailCall => library_tail_call(snapshot, pc, i).map(|_| 1)?,
-            Op::Return => i.b().checked_sub(1)?,
-            _ => {
-                let Successors { sequence, jump } = successors(code, pc);
-                waiting.extend(sequence.into_iter().chain(jump));
-                continue;
-            }
-        };
-        if *results.get_or_insert(returned) != returned {
-            return None;
-        }
-    }
-    results
 }
 
 #[cfg(test)]

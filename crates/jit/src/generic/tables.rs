@@ -169,7 +169,8 @@ impl Translator<'_> {
         }
         self.emit.switch_to(floats);
         if mask & access::OTHER != 0 && self.emit.require(&[tag], Tag::FLOAT, other) {
-            let n = self.emit.integral_float(key, other);
+            let float = self.emit.bits_float(key);
+            let n = self.emit.float_to_int(float, other);
             self.emit.jump_with(done, n);
             is_possible = true;
         } else {

@@ -10,6 +10,7 @@ use perilune_runtime::value::Tag;
 use super::Builder;
 use crate::codegen::builtin::Inlined;
 use crate::entity::RegisterOperands;
+use crate::feedback::inlinee::MAX_LIBRARY_ARGUMENTS;
 use crate::feedback::snapshot::CalleeSeen;
 use crate::tier2::ir::{End, Library, Op, Type, Value};
 
@@ -26,8 +27,6 @@ impl Builder<'_> {
     /// call wants at most one result, or all results of a function that has one; returns whether it
     /// was built. The result is in the first register of the call.
     pub(super) fn library_call(&mut self) -> bool {
-        /// The most arguments that such a call may have.
-        const MAX_ARGUMENTS: usize = 3;
         let i = self.instr(self.pc);
         let snapshot = self.source.snapshot;
         let CalleeSeen::Builtin(number) = snapshot.callee(self.pc) else { return false };
@@ -40,7 +39,7 @@ impl Builder<'_> {
         if snapshot.general {
             return false;
         }
-        let Some(count) = self.argument_count().filter(|&n| n <= MAX_ARGUMENTS) else {
+        let Some(count) = self.argument_count().filter(|&n| n <= MAX_LIBRARY_ARGUMENTS) else {
             return false;
         };
         let callee = self.read(i.ra());
@@ -51,7 +50,7 @@ impl Builder<'_> {
         let callee = self.guard(callee, Tag::NATIVE);
         self.guard_library(callee, number);
         let state = self.state();
-        let mut args = [None; MAX_ARGUMENTS];
+        let mut args = [None; MAX_LIBRARY_ARGUMENTS];
         for (n, arg) in args.iter_mut().enumerate().take(count) {
             *arg = Some(self.read(i.ra() + Layout::RESERVED + n));
         }

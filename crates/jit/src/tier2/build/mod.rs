@@ -37,6 +37,7 @@ use inline::Return;
 use loops::{Noise, Peel, Stores};
 use order::{Entered, Order};
 
+use crate::analysis::complete::results_of;
 use crate::analysis::constructor::Constructors;
 use crate::analysis::facts::facts;
 use crate::analysis::flow::Flow;
@@ -44,7 +45,6 @@ use crate::analysis::live::Live;
 use crate::analysis::operation::operation;
 use crate::analysis::tags::{self, TagFlow, Tags};
 use crate::entity::{Pc, Reg, RegisterOperands};
-use crate::feedback::inlinee::results_of;
 use crate::feedback::snapshot::{CalleeSeen, Snapshot};
 use crate::generic::single::{Part, has_fast_path};
 use crate::pipeline::input::{Inlinee, Inlinees};
