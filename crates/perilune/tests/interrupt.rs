@@ -1,4 +1,7 @@
-//! Long-running library functions stop soon after an interrupt from another thread.
+//! Long-running library functions stop soon after an interrupt from another thread, and no
+//! finalizer keeps an interrupt from the script.
+
+mod modes;
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -117,6 +120,41 @@ fn an_interrupted_sort_keeps_all_elements() {
                 "131072",
                 "{element}"
             );
+        }
+    }
+}
+
+/// An error in a finalizer is only a warning, so an interrupt that meets a finalizer must stop the
+/// script as well.
+#[test]
+fn an_interrupted_finalizer_does_not_save_the_script() {
+    let finalizers = [
+        "request() local n = 0 for i = 1, 10 do n = n + i end",
+        "pcall(function() request() while true do end end)",
+        "coroutine.wrap(function() request() while true do end end)()",
+        "request() load(function() while true do end end)",
+        "request()",
+    ];
+    for mode in modes::MODES {
+        for finalizer in finalizers {
+            let what = format!("{mode:?}: {finalizer}");
+            let lua = mode.state();
+            let interrupt = lua.interrupt_handle();
+            let request = move |_: &Lua, ()| {
+                interrupt.request();
+                Ok(())
+            };
+            let request = lua.create_function(request).expect("there is memory");
+            lua.globals().set("request", request).expect("there is memory");
+            // in case it is lost
+            lua.set_time_limit(Some(Duration::from_secs(20))).expect("it can be set");
+            let script = format!(
+                "setmetatable({{}}, {{ __gc = function() {finalizer} end }})
+                while true do collectgarbage() end"
+            );
+            let error = lua.load(script).exec().expect_err(&what).to_string();
+            assert!(error.contains("interrupted!"), "{what}: {error}");
+            lua.load("for i = 1, 10 do end").exec().expect("the request was obeyed");
         }
     }
 }

@@ -64,8 +64,9 @@ impl State {
     /// Returns the reason why the script must stop, as the error message; see
     /// [`State::forget_interrupt`].
     #[cold]
-    pub fn take_interrupt(&self) -> &'static str {
+    pub fn take_interrupt(&mut self) -> &'static str {
         self.forget_interrupt();
+        self.heap.note_interrupt();
         let bits = self.poll.load(Ordering::Relaxed);
         if bits & poll::OUT_OF_TIME != 0 {
             OUT_OF_TIME

@@ -179,7 +179,7 @@ pub(crate) const SLOW: &[&str] = &[
     "while true do tonumber('0x' .. rep('f', 2e7 // 1 | 0)) end",
     "while true do tonumber(rep(' ', 2e7 // 1 | 0) .. '1') end",
     "while true do format('%q', a(1e7)) end",
-    "while true do format('%q', rep('\\n\\0', 1e7 // 1 | 0)) end",
+    "while true do format('%q', rep('\\n\\0', 5e6 // 1 | 0)) end",
     "while true do format('%s', a(2e7)) end",
     "while true do utf8.len(a(5e7)) end",
     "while true do for p, c in utf8.codes(a(1e7)) do end end",

@@ -1,5 +1,6 @@
 //! Reads the processor time of a thread from another thread.
 
+use std::io::Write;
 use std::mem::MaybeUninit;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -73,8 +74,7 @@ pub(crate) fn overrun<R>(
             }
             stop();
             if is_done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                eprintln!("does not stop: {what}");
-                std::process::abort();
+                give_up(what);
             }
             Some(at_due)
         });
@@ -84,6 +84,29 @@ pub(crate) fn overrun<R>(
         let at_due = watcher.join().expect("the watcher does not panic");
         (r, at_due.map(|at_due| end.saturating_sub(at_due)))
     })
+}
+
+/// Runs `f`. If it takes longer than a script that should have ended may, the process ends with
+/// `what` as the message.
+pub(crate) fn within_patience<R>(what: &str, f: impl FnOnce() -> R) -> R {
+    let (done, is_done) = channel::<()>();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            if is_done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                give_up(what);
+            }
+        });
+        let r = f();
+        drop(done);
+        r
+    })
+}
+
+/// Ends the process, as a script does not end.
+fn give_up(what: &str) -> ! {
+    // not captured by the test, whose output would be lost
+    let _ = writeln!(std::io::stderr(), "does not stop: {what}");
+    std::process::abort();
 }
 
 fn memory(name: &str) -> usize {

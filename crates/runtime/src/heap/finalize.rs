@@ -1,5 +1,8 @@
 //! Registers objects for finalization, and calls finalizers (manual 2.5.3).
 
+use std::sync::atomic::Ordering;
+
+use super::Heap;
 use crate::header::{GcHeader, Kind};
 use crate::meta::Event;
 use crate::state::{State, poll};
@@ -75,7 +78,8 @@ impl State {
     }
 
     /// Calls up to `limit` pending finalizers on the running coroutine, above `top`. The stack may
-    /// move. Errors become warnings. Does nothing inside a finalizer.
+    /// move. Errors become warnings; an interrupt also stops the script afterwards. Does nothing
+    /// inside a finalizer.
     ///
     /// # Safety
     /// This is a safepoint: `base` and `top` are those of the running coroutine's top frame, and
@@ -105,6 +109,11 @@ impl State {
             (*st).heap.finalizers.running = true;
             finalize(st, object);
             (*st).heap.finalizers.running = false;
+            let interrupted = std::mem::take(&mut (*st).heap.finalizers.interrupted);
+            if interrupted && !(*st).heap.finalizers.closing {
+                (*st).poll.fetch_or(poll::INTERRUPT, Ordering::Relaxed);
+                break;
+            }
         }
         (*st).heap.pace.after_finalizers();
     }
@@ -120,6 +129,14 @@ impl State {
         self.heap.finalizers.running = false;
         self.finish_resurrection();
         self.run_finalizers(usize::MAX);
+    }
+}
+
+impl Heap {
+    /// Records that the program obeys an interrupt. If a finalizer is running, the request is
+    /// repeated when it has ended.
+    pub(crate) fn note_interrupt(&mut self) {
+        self.finalizers.interrupted |= self.finalizers.running;
     }
 }
 

@@ -22,6 +22,9 @@ pub(crate) struct Finalizers {
     pub(super) walk: Walk,
     /// Whether a finalizer is running, which blocks the collector.
     pub(crate) running: bool,
+    /// Whether the running finalizer was interrupted. The error ends there, so the request is
+    /// repeated for the script.
+    pub(crate) interrupted: bool,
     /// Whether the state is being closed: no more objects are marked for finalization.
     pub(crate) closing: bool,
     /// Whether finalizers are ignored: no object is ever marked for finalization.
@@ -90,6 +93,7 @@ impl Finalizers {
             holes: 0,
             walk: Walk::default(),
             running: false,
+            interrupted: false,
             closing: false,
             off: false,
             changes: 0,
