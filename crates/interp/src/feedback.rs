@@ -4,7 +4,7 @@ use perilune_bytecode::Instr;
 use perilune_bytecode::feedback::access;
 use perilune_runtime::closure::NativeClosure;
 use perilune_runtime::frame::Frame;
-use perilune_runtime::instance::{CalleeCache, Instance};
+use perilune_runtime::instance::{CalleeCache, Handled, Instance};
 use perilune_runtime::state::State;
 use perilune_runtime::table::{ArrayKind, Table};
 use perilune_runtime::value::{Tag, Value};
@@ -62,6 +62,25 @@ pub(crate) unsafe fn note_operands(st: *mut State, bits: u32) {
     let frame = Frame((*st).base);
     let inst = (*frame.callee().as_function()).instance;
     *(*inst).cells.add(frame.word().pc() as usize - 1) |= bits;
+}
+
+/// Records that the instruction before the pc of the top frame calls `function`, a metamethod of
+/// `receiver`. `first` is the tag of its first operand; `shape` is that of a table without the
+/// field that is looked up.
+///
+/// # Safety
+/// As [`note_operands`]; the values are live.
+pub(crate) unsafe fn note_handler(
+    st: &mut State,
+    first: Tag,
+    shape: u32,
+    receiver: Value,
+    function: Value,
+) {
+    let frame = Frame(st.base);
+    let inst = (*frame.callee().as_function()).instance;
+    let pc = frame.word().pc() as usize - 1;
+    Instance::note_handler(st, inst, pc, Handled { first, shape, receiver, function });
 }
 
 /// Records that a call has this callee.

@@ -3,12 +3,13 @@
 use perilune_bytecode::Instr;
 use perilune_runtime::debug;
 use perilune_runtime::frame::Frame;
-use perilune_runtime::instance::Instance;
+use perilune_runtime::instance::{FieldEntry, Instance};
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::{State, StateRef};
-use perilune_runtime::table::{Cell, Found, KeyError, Refused, Stored, Table};
+use perilune_runtime::table::{Cell, Found, KeyError, LocalShape, Refused, Stored, Table};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
+use crate::feedback::note_handler;
 use crate::operators::{call_meta1, call_meta2, call_meta3};
 use crate::room;
 use crate::step::{IntoExit, Step};
@@ -128,6 +129,22 @@ unsafe fn set_plain(st: *mut State, t: *mut Table, key: Value, v: Value) -> Step
     }
 }
 
+/// Records the `__index` function that an access to the field `name` of `t` calls for `receiver`.
+unsafe fn note_index_handler(
+    st: &mut State,
+    t: *mut Table,
+    receiver: Value,
+    (handler, name): (Value, Value),
+) {
+    let shape = (*t).shape;
+    // only a shape says that the table itself does not have the field
+    let is_direct = receiver.same_bits(Value::table(t))
+        && !shape.is_null()
+        && LocalShape::find(shape, name.as_string()).is_none();
+    let id = if is_direct { (*t).header.word } else { FieldEntry::NO_SHAPE };
+    note_handler(st, Tag::TABLE, id, receiver, handler);
+}
+
 /// Records that an access to a field was executed, as its cache may stay empty nevertheless.
 unsafe fn note_field(st: *mut State) {
     let cache = (*instance(st)).fields.add(cell_index(st));
@@ -155,6 +172,7 @@ pub(crate) unsafe fn get_field(st: *mut State, i: Instr, object: Value, name: Va
             }
             Found::Metamethod { handler, receiver } => {
                 if handler.is_function() {
+                    note_index_handler(&mut *st, object.as_table(), receiver, (handler, name));
                     return call_meta2(st, handler, receiver, name);
                 }
                 return get(st, i.a(), handler, name);

@@ -6,13 +6,14 @@ use perilune_runtime::arith::{ArithError, arith};
 use perilune_runtime::compare;
 use perilune_runtime::debug;
 use perilune_runtime::frame::Frame;
+use perilune_runtime::instance::FieldEntry;
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::{Cx, NativeResult, Val};
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use crate::feedback::note_operands;
+use crate::feedback::{note_handler, note_operands};
 use crate::native::call_for_instruction;
 use crate::step::{IntoExit, Step};
 
@@ -148,7 +149,7 @@ pub(crate) unsafe fn order_slow(
     if !h.is_nil() {
         return call_meta2(st, h, a, b);
     }
-    if order == Order::LessEqual && !binary_handler(st, Event::Lt, b, a).is_nil() {
+    if order == Order::LessEqual && !either_handler(st, Event::Lt, b, a).is_nil() {
         let h = Cx::from_state(st).func(not_less, &[]).val().raw();
         return call_meta2(st, h, a, b);
     }
@@ -156,9 +157,29 @@ pub(crate) unsafe fn order_slow(
 }
 
 /// Returns the metamethod of the first of two values that has one, or nil.
-unsafe fn binary_handler(st: *mut State, e: Event, a: Value, b: Value) -> Value {
+unsafe fn either_handler(st: *mut State, e: Event, a: Value, b: Value) -> Value {
     let h = Table::metamethod(st, a, e);
     if h.is_nil() { Table::metamethod(st, b, e) } else { h }
+}
+
+/// As [`either_handler`]; also records the metamethod for the instruction before the pc of the top
+/// frame.
+unsafe fn binary_handler(st: *mut State, e: Event, a: Value, b: Value) -> Value {
+    let mut s = StateRef::new(st);
+    let h = Table::metamethod(s.ptr(), a, e);
+    if !h.is_nil() {
+        note_handler(&mut s, a.tag(), FieldEntry::NO_SHAPE, a, h);
+        return h;
+    }
+    let h = Table::metamethod(s.ptr(), b, e);
+    if !h.is_nil() {
+        // The tag of the first operand says that it has no such metamethod, except for types whose
+        // values have metatables of their own.
+        let is_certain = !matches!(a.tag(), Tag::TABLE | Tag::USERDATA);
+        let certain = if is_certain { h } else { Value::NIL };
+        note_handler(&mut s, a.tag(), FieldEntry::NO_SHAPE, b, certain);
+    }
+    h
 }
 
 /// Computes `a <= b` as `not (b < a)` for values that have `__lt` and no `__le`, as PUC Lua does in
@@ -215,5 +236,6 @@ pub(crate) unsafe fn length_slow(st: *mut State, i: Instr, v: Value) -> Step {
         }
         return Err(debug::operand_error(st, b"get length of", v).into_exit());
     }
+    note_handler(&mut *st, v.tag(), FieldEntry::NO_SHAPE, v, h);
     call_meta2(st, h, v, v)
 }

@@ -10,7 +10,7 @@ use crate::closure::{LuaClosure, NativeClosure};
 use crate::header::GcHeader;
 use crate::heap::Heap;
 use crate::instance::{
-    CalleeCache, FieldCache, FieldEntry, FurtherEntries, GlobalCache, Instance, Site,
+    CalleeCache, FieldCache, FieldEntry, FurtherEntries, GlobalCache, HandlerCache, Instance, Site,
 };
 use crate::state::State;
 use crate::string::LuaString;
@@ -249,6 +249,8 @@ pub mod instance {
         CALLEES = Instance, callees;
         /// The records of allocation sites.
         SITES = Instance, sites;
+        /// The records of metamethods, or null.
+        HANDLERS = Instance, handlers;
         /// Number of entries so far.
         ENTRIES = Instance, entries;
         /// The entry slot.
@@ -294,6 +296,9 @@ pub mod field_cache {
     const _: () = assert!(offset_of!(FurtherEntries, entries) == 0);
     const _: () = assert!(offset_of!(FieldCache, first) == 0 && size_of::<FieldEntry>() == 48);
     const _: () = assert!(size_of::<FieldCache>() == 64);
+    // Code uses the record of a metamethod as an entry.
+    const _: () = assert!(offset_of!(HandlerCache, entry) == 0);
+    const _: () = assert!(size_of::<Option<Box<HandlerCache>>>() == size_of::<usize>());
 }
 
 /// Offsets in the further entries of an inline cache of a field.

@@ -1,15 +1,17 @@
 //! Inline caches of the instance: entries for fields, and cells of globals.
 
+use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Type, Value};
 use perilune_runtime::instance::{FieldCache, FieldEntry, GlobalCache};
-use perilune_runtime::layout::{cell, field_cache, global_cache, state, table, value};
+use perilune_runtime::layout::{cell, field_cache, global_cache, instance, state, table, value};
 use perilune_runtime::table::Node;
 use perilune_runtime::value::Tag;
 
 use super::Emitter;
 use super::memory::Region;
+use crate::entity::Pc;
 
 /// An entry of an inline cache in memory.
 #[derive(Clone, Copy)]
@@ -38,6 +40,17 @@ impl Emitter<'_> {
         let more = self.of_record(I64, cache, field_cache::MORE);
         self.guard(more, slow);
         Record { address: more, offset: (n * size_of::<FieldEntry>()) as i32 }
+    }
+
+    /// Returns the record of the metamethods that the instruction at `pc` has called; branches to
+    /// `slow` if it has called none in this state.
+    pub(crate) fn handler_record(&mut self, pc: Pc, slow: Block) -> Record {
+        let instance = self.instance();
+        let all = self.load64(Region::Instances, instance, instance::HANDLERS);
+        self.guard(all, slow);
+        let address = self.load64(Region::Instances, all, pc.index() * size_of::<usize>());
+        self.guard(address, slow);
+        Record { address, offset: 0 }
     }
 
     fn of_record(&mut self, ty: Type, r: Record, field: usize) -> Value {

@@ -22,7 +22,7 @@ use super::jit::Jit;
 use super::native_stack::with_room;
 use super::walk::{StateHooks, walk};
 use crate::analysis::complete::{is_complete, results_of};
-use crate::feedback::callees::{Called, callees, callees_of};
+use crate::feedback::callees::{Called, callees, callees_of, handlers_of};
 use crate::feedback::inlinee::{InlineeSeen, Position, refusal};
 use crate::feedback::snapshot::{Shapes, Snapshot};
 use crate::pipeline::job::{Job, Unit};
@@ -226,6 +226,10 @@ impl JitState {
                 callees.into_iter().map(move |(callee, shapes)| (pc, callee, shapes))
             })
             .collect();
+        for (pc, handler, callee) in handlers_of(inst) {
+            snapshot.handlers.insert(pc, handler);
+            calls.push((pc, callee, BTreeSet::new()));
+        }
         // the most frequent callees come first, as not all may be inlined
         calls.sort_by_key(|&(_, callee, _)| Reverse((*callee).entries));
         for (pc, callee, shapes) in calls {

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use perilune_bytecode::{Instr, Op};
+use perilune_bytecode::feedback::operands as seen;
+use perilune_bytecode::{Feedback, Instr, Op};
 use perilune_runtime::closure::LuaClosure;
 use perilune_runtime::frame::Frame;
-use perilune_runtime::instance::{EntryKind, Instance};
+use perilune_runtime::instance::{EntryKind, FieldEntry, Instance};
 
 use super::inlinee::MAX_SHAPES;
+use super::snapshot::HandlerSeen;
 
 /// The callee that a call has always had.
 #[derive(Clone, Copy)]
@@ -72,6 +74,37 @@ pub(crate) unsafe fn callees_of(inst: *mut Instance) -> Vec<Called> {
             Some(Called { pc: pc as u32, callees })
         })
         .collect()
+}
+
+/// Returns the metamethods that instructions have called, for each instruction that has only ever
+/// called one Lua function and has met no other operands.
+///
+/// # Safety
+/// As for [`callees`].
+pub(crate) unsafe fn handlers_of(inst: *mut Instance) -> Vec<(u32, HandlerSeen, *mut Instance)> {
+    let code = &(&(*inst).proto).code;
+    let handler = |(pc, i): (usize, &Instr)| {
+        let record = (*inst).handler(pc)?;
+        let function = record.only()?;
+        let cell = *(*inst).cells.add(pc);
+        let shape = match i.op().feedback() {
+            // a CONCAT that calls a metamethod leaves some of its operands where they are
+            Feedback::Operands if i.op() == Op::Concat => return None,
+            Feedback::Operands if i.op() != Op::Len && cell & seen::ALL != seen::OTHER => {
+                return None;
+            }
+            Feedback::Operands => None,
+            Feedback::Field => {
+                let cache = &(&(*inst).field_caches())[cell as usize];
+                let is_alone = cache.entries().all(|e| e.kind() == EntryKind::Unused);
+                let shape = Some(record.entry.chain_shape).filter(|_| is_alone);
+                Some(shape.filter(|&shape| shape != FieldEntry::NO_SHAPE)?)
+            }
+            _ => return None,
+        };
+        Some((pc as u32, HandlerSeen { first: record.first, shape }, (*function).instance))
+    };
+    code.iter().enumerate().filter_map(handler).collect()
 }
 
 /// Returns the pc of the lookup of the method that is called at `pc`, if the instructions from

@@ -94,7 +94,7 @@ impl Snapshot {
         let callees = (0..layout.counts.callees).map(|_| CalleeSeen::Nothing).collect();
         let entry_tags = Box::default();
         let (general, failed, prunes) = (false, BTreeSet::new(), false);
-        let inlinees = BTreeMap::new();
+        let (handlers, inlinees) = (BTreeMap::new(), BTreeMap::new());
         let not_inlined = NotInlined::default();
         Snapshot {
             cells,
@@ -104,6 +104,7 @@ impl Snapshot {
             general,
             failed,
             prunes,
+            handlers,
             inlinees,
             not_inlined,
         }
@@ -171,6 +172,7 @@ impl Snapshot {
     /// Returns the ids of the shapes in the feedback and in that of functions that may be inlined.
     fn shape_ids(&self) -> Vec<u32> {
         let mut ids: Vec<u32> = self.fields.iter().flat_map(FieldSnapshot::shapes).collect();
+        ids.extend(self.handlers.values().filter_map(|handler| handler.shape));
         for inlinee in self.inlinees.values().flatten() {
             ids.extend(inlinee.snapshot.shape_ids());
         }

@@ -11,7 +11,7 @@ use perilune_runtime::instance::{CalleeCache, EntryKind, FieldCache, FieldEntry,
 use perilune_runtime::native::Builtin;
 use perilune_runtime::state::State;
 use perilune_runtime::table::LocalShape;
-use perilune_runtime::value::{SlotExt, Value};
+use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::entity::Pc;
 
@@ -124,6 +124,16 @@ pub enum CalleeSeen {
     Several,
 }
 
+/// The metamethod that an instruction has called, a Lua function. The function itself is among the
+/// [`Snapshot::inlinees`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HandlerSeen {
+    /// The tag of the first operand; if that is not a table, the metamethod is that of the second.
+    pub first: Tag,
+    /// The shape of the table, for a field access.
+    pub shape: Option<u32>,
+}
+
 impl FieldSnapshot {
     unsafe fn take(st: *mut State, cache: &FieldCache) -> FieldSnapshot {
         let entries = cache.entries().enumerate();
@@ -206,7 +216,9 @@ pub struct Snapshot {
     pub failed: BTreeSet<u32>,
     /// Whether code that was never executed is left to the interpreter.
     pub prunes: bool,
-    /// Callees that may be inlined, by the pc of the call.
+    /// The metamethods that may be inlined, by the pc of the instruction that calls them.
+    pub handlers: BTreeMap<u32, HandlerSeen>,
+    /// Callees that may be inlined, by the pc of the call, metamethods included.
     pub inlinees: BTreeMap<u32, Vec<InlineeSeen>>,
     /// The reasons why other callees are not inlined.
     pub(crate) not_inlined: NotInlined,
@@ -251,6 +263,7 @@ impl Snapshot {
             general: false,
             failed: BTreeSet::new(),
             prunes: false,
+            handlers: BTreeMap::new(),
             inlinees: BTreeMap::new(),
             not_inlined: NotInlined::default(),
         }

@@ -85,7 +85,10 @@ fn reasons(proto: &Proto, snapshot: &Snapshot, pc: usize, in_loop: bool) -> Vec<
             _ => {}
         },
         Feedback::Operands if cell & operands::OTHER != 0 => {
-            found.push("has met operands that are not numbers".to_owned());
+            let is_inlined = snapshot.inlinees.contains_key(&(pc as u32));
+            if !is_inlined {
+                found.push("has met operands that are not numbers".to_owned());
+            }
         }
         Feedback::Operands if cell & operands::INT != 0 && cell & operands::FLOAT != 0 => {
             found.push("has met integers and floats".to_owned());
@@ -94,6 +97,10 @@ fn reasons(proto: &Proto, snapshot: &Snapshot, pc: usize, in_loop: bool) -> Vec<
             found.push("looks keys up in the hash part, or asks metatables".to_owned());
         }
         _ => {}
+    }
+    if snapshot.handlers.contains_key(&(pc as u32)) {
+        let why = snapshot.not_inlined.get(pc as u32);
+        found.extend(why.map(|why| format!("the metamethod is not inlined: {why}")));
     }
     if in_loop && matches!(op, Op::NewTable | Op::Closure | Op::Concat | Op::VarArg) {
         found.push("allocates in a loop".to_owned());

@@ -168,6 +168,7 @@ mod tests {
             general: false,
             failed: BTreeSet::new(),
             prunes: false,
+            handlers: BTreeMap::new(),
             inlinees: BTreeMap::new(),
             not_inlined: Default::default(),
         }

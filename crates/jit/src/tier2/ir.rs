@@ -141,6 +141,9 @@ pub(crate) enum Op {
     SetUpvalue(Option<Value>, usize, Value),
     /// Exits unless the closure has the method whose slot is at this address.
     GuardMethod(Value, usize, State),
+    /// The metamethod that the instruction has called for this table, a Lua function. Exits if the
+    /// table has another metatable, or what was recorded is no longer valid.
+    Handler(Value, State),
     /// Marks the beginning of an inlined function, with this frame and closure.
     Inline(Frame, Value),
     /// Exits unless the value has this tag; the result is the value. The bytecode instruction
@@ -418,6 +421,7 @@ impl Op {
             }
             SetRegister(_, v)
             | GuardMethod(v, ..)
+            | Handler(v, _)
             | GuardLibrary(v, ..)
             | Inline(_, v)
             | Guard(v, ..)
@@ -466,6 +470,7 @@ impl Op {
             | Speculate(_, _, s)
             | GuardShape(_, _, s)
             | GuardMethod(_, _, s)
+            | Handler(_, s)
             | GuardLibrary(_, _, s)
             | Library(_, _, s)
             | NumberToFloat(_, s)

@@ -525,6 +525,15 @@ impl<'a> Lower<'_, 'a> {
                 let same = self.emit().ins().icmp(IntCC::Equal, found, slot);
                 self.emit().guard(same, other);
             }
+            Op::Handler(table, state) => {
+                let other = self.exit(state);
+                let object = self.bits(table);
+                let record = self.emit().handler_record(inst.pc, other);
+                let meta = self.emit().meta(object);
+                self.emit().guard_chain(record, meta, other, other);
+                let method = self.emit().method(record, other);
+                self.set_lua(inst, Payload::Bits(method), Known::Tag(Tag::FUNCTION));
+            }
             Op::Inline(frame, closure) => {
                 let closure = self.bits(closure);
                 self.emit().begin_inlined(frame.index(), closure);

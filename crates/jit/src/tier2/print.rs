@@ -75,6 +75,7 @@ impl fmt::Display for Line<'_> {
             SetUpvalue(None, n, v) => write!(f, "set_upvalue {n}, {v}")?,
             SetUpvalue(Some(closure), n, v) => write!(f, "set_upvalue {n} of {closure}, {v}")?,
             GuardMethod(v, ..) => write!(f, "guard_method {v}")?,
+            Handler(v, _) => write!(f, "handler {v}")?,
             GuardLibrary(v, number, _) => {
                 write!(f, "guard_library {v}, {}", Builtin::NAMES[number as usize])?;
             }

@@ -116,6 +116,7 @@ impl Verifier<'_> {
             Op::ToFloat(v) => self.is(v, int),
             Op::GuardShape(v, ..)
             | Op::HasShape(v, _)
+            | Op::Handler(v, _)
             | Op::Field(v, ..)
             | Op::FieldOf(v, ..)
             | Op::SetField(v, ..)

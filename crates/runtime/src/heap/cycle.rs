@@ -414,4 +414,7 @@ unsafe fn clear_caches(instance: *mut Instance, mark: u8) {
             *cache = CalleeCache { callee: CalleeCache::OTHER, others: 0 };
         }
     }
+    for record in (*instance).handlers_mut().filter(|record| stale(&record.entry)) {
+        record.entry = FieldEntry::EMPTY;
+    }
 }

@@ -94,6 +94,7 @@ impl Instance {
             proto_bytes: proto.bytes(),
             proto,
             counts,
+            handlers: null_mut(),
         });
         st.adopt(this.cast(), (*this).bytes());
         this

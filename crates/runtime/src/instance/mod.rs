@@ -2,6 +2,7 @@
 //! counters.
 
 mod create;
+mod handler;
 mod text;
 
 use std::ops::{Deref, DerefMut};
@@ -18,7 +19,7 @@ use crate::header::GcHeader;
 use crate::heap::Memory;
 use crate::string::LuaString;
 use crate::table::{Cell, LocalShape, Table};
-use crate::value::Value;
+use crate::value::{Tag, Value};
 
 /// A proto in one state. It is allocated outside the blocks, and freed when no closure and no
 /// parent's instance refers to it.
@@ -69,6 +70,8 @@ pub struct Instance {
     pub proto_bytes: usize,
     /// Lengths of those arrays whose lengths the proto does not store.
     pub counts: RecordCounts,
+    /// The records of metamethods, one for each instruction; null until the first one is called.
+    pub handlers: *mut Option<Box<HandlerCache>>,
 }
 
 /// Offsets in bytes of the arrays in the allocation of an instance. They depend on the proto alone,
@@ -302,6 +305,32 @@ impl CalleeCache {
     }
 }
 
+/// The record of an instruction that has called a metamethod: the first one, if that is a Lua
+/// function and comes from the metatable of a table, and the number of other calls.
+#[repr(C)]
+pub struct HandlerCache {
+    /// The metatable word, the epoch for which the metamethod is valid, and the metamethod as the
+    /// outcome. For a field access also the shape of the table, which does not have the field.
+    /// Nothing else is used.
+    pub entry: FieldEntry,
+    /// The tag of the first operand: not a table if the metamethod is that of the second.
+    pub first: Tag,
+    /// Number of calls of other metamethods, saturating.
+    pub others: u32,
+}
+
+/// A metamethod that an instruction calls.
+pub struct Handled {
+    /// The tag of the instruction's first operand.
+    pub first: Tag,
+    /// The shape of the table, for a field access; otherwise [`FieldEntry::NO_SHAPE`].
+    pub shape: u32,
+    /// The operand that has the metamethod.
+    pub receiver: Value,
+    /// The metamethod.
+    pub function: Value,
+}
+
 /// The record that an instance keeps for a NEWTABLE instruction.
 #[repr(C)]
 pub struct Site {
@@ -318,6 +347,7 @@ impl Instance {
     pub(crate) unsafe fn free(memory: &mut Memory, this: *mut Instance) {
         let size = Places::of(&(*this).proto, (*this).counts).size;
         drop_in_place(slice_from_raw_parts_mut((*this).fields, (*this).counts.fields as usize));
+        (*this).free_handlers();
         drop_in_place(this);
         memory.free(this.cast(), size);
     }
@@ -377,7 +407,7 @@ impl Instance {
 
     /// Returns approximately how many bytes the instance keeps alive.
     pub fn bytes(&self) -> usize {
-        Places::of(&self.proto, self.counts).size + self.proto_bytes
+        Places::of(&self.proto, self.counts).size + self.proto_bytes + self.bytes_of_handlers()
     }
 
     /// Returns [`Instance::bytes`] of an instance of `proto`.

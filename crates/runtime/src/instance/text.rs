@@ -54,6 +54,14 @@ impl Instance {
                 .map_or("", |number| Builtin::NAMES[number as usize]);
             let _ = writeln!(out, "  callee {n}: {kind} {name} {}", cache.others);
         }
+        for pc in 0..self.proto.code.len() {
+            if let Some(record) = self.handler(pc) {
+                let shape = number(record.entry.chain_shape);
+                let is_lua = !record.entry.outcome.is_null();
+                let first = record.first.0;
+                let _ = writeln!(out, "  handler {pc}: {is_lua} {first} {shape} {}", record.others);
+            }
+        }
         for (n, child) in self.children().iter().enumerate() {
             if !child.is_null() {
                 (**child).write_feedback(out, shapes, &format!("{name}.{n}"));

@@ -45,6 +45,20 @@ impl Builder<'_> {
         self.write(i.ra(), found);
     }
 
+    /// Builds GETFIELD of a table whose `__index` is a function; returns whether control continues
+    /// after it.
+    pub(super) fn computed_field(&mut self) -> bool {
+        let i = self.instr(self.pc);
+        let operands = [self.read(i.rb()), self.constant(i.c())];
+        match self.handler_to_inline(operands) {
+            Some(handler) => self.value_of_handler(handler, operands),
+            None => {
+                self.get_field();
+                true
+            }
+        }
+    }
+
     /// Returns the path to the field of an object, and the shapes that it holds for. There is one
     /// if feedback has only one path for the shapes that the object may have, or if tables of all
     /// these shapes have the field in the same slot.
@@ -273,6 +287,18 @@ impl Builder<'_> {
                 self.set(i.ra(), Type::Any, Op::Element(table, key, state));
             }
             None => self.set(i.ra(), Type::Any, Op::ElementOrNil(table, key, state)),
+        }
+    }
+
+    /// Builds LEN of a table with `__len`; returns whether control continues after it.
+    pub(super) fn computed_length(&mut self) -> bool {
+        let v = self.read(self.instr(self.pc).rb());
+        match self.handler_to_inline([v, v]) {
+            Some(handler) => self.value_of_handler(handler, [v, v]),
+            None => {
+                self.length();
+                true
+            }
         }
     }
 

@@ -11,26 +11,33 @@ use crate::entity::RegisterOperands;
 use crate::tier2::ir::{Op, Type, Value};
 
 impl Builder<'_> {
-    /// Builds an operator.
-    pub(super) fn arithmetic(&mut self, (operator, x, y): (Operator, Operand, Operand)) {
+    /// Builds an operator; returns whether control continues after it.
+    pub(super) fn arithmetic(&mut self, (operator, x, y): (Operator, Operand, Operand)) -> bool {
         let i = self.instr(self.pc);
+        if self.has_handler() {
+            let operands = [self.operand(x), self.operand(y)];
+            return match self.handler_to_inline(operands) {
+                Some(handler) => self.value_of_handler(handler, operands),
+                None => self.generic_value(),
+            };
+        }
         let (ty, op) = match speculation(self.source.snapshot, self.pc, i) {
             Speculation::Any if self.has_met_integral_floats(operator) => {
                 let (a, b) = (self.operand(x), self.operand(y));
                 let are_numbers = [a, b].into_iter().all(|v| self.may_be_number(v));
                 if !are_numbers {
-                    return self.generic();
+                    return self.generic_value();
                 }
                 let a = self.as_int(a);
                 let b = if self.same(x, y) { a } else { self.as_int(b) };
                 let state = self.state();
                 (Tag::INTEGER, Op::IntArith(operator, a, b, state))
             }
-            Speculation::Any => return self.generic(),
+            Speculation::Any => return self.generic_value(),
             Speculation::Int => {
                 let (a, b) = (self.operand(x), self.operand(y));
                 if [a, b].into_iter().any(|v| self.is_never(v, Tag::INTEGER)) {
-                    return self.generic();
+                    return self.generic_value();
                 }
                 let a = self.guard(a, Tag::INTEGER);
                 let b = if self.same(x, y) { a } else { self.guard(b, Tag::INTEGER) };
@@ -43,7 +50,7 @@ impl Builder<'_> {
                     matches!(o, Operand::Reg(_)) && s.is_never(v, Tag::FLOAT)
                 };
                 if wrong(self, x, a) || wrong(self, y, b) {
-                    return self.generic();
+                    return self.generic_value();
                 }
                 let a = self.float_operand(x, a);
                 let b = if self.same(x, y) { a } else { self.float_operand(y, b) };
@@ -54,10 +61,10 @@ impl Builder<'_> {
                 let ints = [a, b].map(|v| self.f.ty(v) == Type::Is(Tag::INTEGER));
                 let never_ints = [a, b].map(|v| self.is_never(v, Tag::INTEGER));
                 if operator.has_int() && ints == [true, true] {
-                    return self.generic();
+                    return self.generic_value();
                 }
                 if ![a, b].into_iter().all(|v| self.may_be_number(v)) {
-                    return self.generic();
+                    return self.generic_value();
                 }
                 if operator.has_int() && never_ints == [false, false] {
                     let state = self.state();
@@ -68,6 +75,13 @@ impl Builder<'_> {
             }
         };
         self.set(i.ra(), Type::Is(ty), op);
+        true
+    }
+
+    /// Executes the instruction by generic code, after which control continues.
+    fn generic_value(&mut self) -> bool {
+        self.generic();
+        true
     }
 
     /// Returns whether the instruction is a bit operation that has seen only numbers, though they

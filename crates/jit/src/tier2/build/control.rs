@@ -7,6 +7,7 @@ use perilune_runtime::string::MAX_SHORT;
 use perilune_runtime::value::Tag;
 
 use super::Builder;
+use super::inline::Handler;
 use crate::analysis::facts::{Speculation, speculation};
 use crate::codegen::number::Operator;
 use crate::entity::{Reg, RegisterOperands};
@@ -23,6 +24,16 @@ impl Builder<'_> {
         let condition = match i.op() {
             Bytecode::Test => self.truth(i.ra()),
             Bytecode::TestSet => self.truth(i.rb()),
+            Bytecode::Eq | Bytecode::Lt | Bytecode::Le if self.has_handler() => {
+                let operands = [self.read(i.ra()), self.read(i.rb())];
+                match self.handler_to_inline(operands) {
+                    Some(handler) => match self.compare_by_handler(handler, operands) {
+                        Some(v) => self.truth_of(v),
+                        None => return false,
+                    },
+                    None => None,
+                }
+            }
             Bytecode::Eq | Bytecode::EqK | Bytecode::EqI => self.equality(),
             _ => self.order(),
         };
@@ -76,10 +87,32 @@ impl Builder<'_> {
     /// Returns the condition that a register counts as true, or its truth if that is known.
     fn truth(&mut self, r: Reg) -> Condition {
         let v = self.read(r);
+        self.truth_of(v)
+    }
+
+    /// Returns the condition that a value counts as true, or its truth if that is known.
+    fn truth_of(&mut self, v: Value) -> Condition {
         Some(match self.f.ty(v) {
             Type::Is(tag) => Err(tag.0 >= Tag::TRUE.0),
             _ => Ok(self.value(Type::Condition, Op::IsTrue(v))),
         })
+    }
+
+    /// Builds a comparison by a metamethod, whose result counts as true if it holds; returns the
+    /// result, or `None` if the metamethod does not return.
+    fn compare_by_handler(&mut self, handler: Handler, operands: [Value; 2]) -> Option<Value> {
+        if self.instr(self.pc).op() != Bytecode::Eq {
+            return self.inline_handler(handler, operands, None);
+        }
+        let operands = operands.map(|v| self.guard(v, Tag::TABLE));
+        let [x, y] = operands;
+        let same = self.value(Type::Condition, Op::Same(x, y));
+        let (yes, no) = self.branch(same);
+        self.switch_to(yes);
+        let result = self.value(Type::Is(Tag::TRUE), Op::Primitive(Tag::TRUE));
+        let early = self.early_result(result);
+        self.switch_to(no);
+        self.inline_handler(handler, operands, Some(early))
     }
 
     /// Returns the result of an order comparison; `None` if generic code has to compare.

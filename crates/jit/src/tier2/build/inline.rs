@@ -10,8 +10,10 @@ use perilune_runtime::value::Tag;
 use super::order::Order;
 use super::{Builder, Source};
 use crate::entity::{Pc, Reg, RegisterOperands};
+use crate::feedback::snapshot::HandlerSeen;
 use crate::tier2::ir::{Block, BlockData, Caller, End, Frame, FrameData, Op, Target, Type, Value};
 use crate::tier2::known::Known;
+use crate::tier2::shapes::Shapes;
 
 /// A return of an inlined function: the block that ends with it, the values, and the facts known
 /// there.
@@ -19,6 +21,16 @@ pub(super) struct Return {
     from: Block,
     values: Vec<Value>,
     known: Known,
+}
+
+/// A metamethod that is inlined.
+#[derive(Clone, Copy)]
+pub(super) struct Handler {
+    /// Its number among the candidates.
+    number: usize,
+    seen: HandlerSeen,
+    /// The number of the operand that has it.
+    receiver: usize,
 }
 
 impl Builder<'_> {
@@ -42,13 +54,16 @@ impl Builder<'_> {
         let offset = self.offset + i.a() + Layout::RESERVED;
         let caller = Caller { frame: self.frame, pc: self.pc + 1, is_tail: false };
         let outer = self.needed_after_call();
-        let returns = self.inline(number, closure, (offset, caller), outer);
+        let arguments = self.arguments();
+        let returns = self.inline(number, closure, (offset, caller), outer, arguments);
         let wanted = match i.c() {
             0 => self.candidates[number].results.expect("the number of results is known"),
             c => c - 1,
         };
-        if !self.continue_after(returns, wanted) {
-            return false;
+        self.registers[i.a()..].fill(None);
+        let Some(results) = self.continue_after(returns, i.ra(), wanted) else { return false };
+        for (n, v) in results.into_iter().enumerate() {
+            self.write(i.ra() + n, v);
         }
         if i.c() == 0 {
             self.end_open(i.ra() + wanted);
@@ -105,8 +120,8 @@ impl Builder<'_> {
         };
         let caller = self.f.frames[self.frame].caller.expect("the function is inlined");
         let caller = Caller { is_tail: true, ..caller };
-        let outer = self.outer.clone();
-        let returns = self.inline(number, closure, (self.offset, caller), outer);
+        let (outer, arguments) = (self.outer.clone(), self.arguments());
+        let returns = self.inline(number, closure, (self.offset, caller), outer, arguments);
         self.returns.extend(returns);
     }
 
@@ -115,27 +130,102 @@ impl Builder<'_> {
     /// something else.
     fn inlined_closure(&mut self, number: usize, above: usize) -> Option<Value> {
         let i = self.instr(self.pc);
-        let inlinee = self.candidates[number].inlinee;
-        let outermost = usize::from(self.f.frames[Frame::new(0)].proto.max_stack);
-        let end = self.offset + above + Layout::RESERVED + usize::from(inlinee.proto.max_stack);
         let callee = self.read(i.ra());
-        if end > outermost + INLINED_SLOTS || self.is_never(callee, Tag::FUNCTION) {
+        if !self.has_room(number, above) || self.is_never(callee, Tag::FUNCTION) {
             return None;
         }
-        Some(self.guard_method(callee, inlinee.slot))
+        Some(self.guard_method(callee, self.candidates[number].inlinee.slot))
     }
 
-    /// Builds the body of a function in place of its call; returns its returns. `outer` are the
-    /// registers of the callers that are live after the call.
+    /// Returns whether there is room for the frame of a candidate `above` registers higher.
+    fn has_room(&self, number: usize, above: usize) -> bool {
+        let size = usize::from(self.candidates[number].inlinee.proto.max_stack);
+        let outermost = usize::from(self.f.frames[Frame::new(0)].proto.max_stack);
+        self.offset + above + Layout::RESERVED + size <= outermost + INLINED_SLOTS
+    }
+
+    /// Returns the metamethod to inline for the instruction, whose operands are these values: the
+    /// one that it has always called.
+    pub(super) fn handler_to_inline(&self, operands: [Value; 2]) -> Option<Handler> {
+        let all = self.source.calls.get(&self.pc.as_u32())?;
+        let seen = *self.source.snapshot.handlers.get(&self.pc.as_u32())?;
+        let &[number] = &all[..] else { return None };
+        let receiver = usize::from(seen.first != Tag::TABLE);
+        let is_possible = self.has_room(number, self.above())
+            && !self.is_never(operands[receiver], Tag::TABLE)
+            && !self.is_never(operands[0], seen.first);
+        is_possible.then_some(Handler { number, seen, receiver })
+    }
+
+    /// Returns where the frames of metamethods lie: above all registers.
+    fn above(&self) -> usize {
+        self.source.proto.max_stack.into()
+    }
+
+    /// Builds the call of a metamethod in place of the instruction. Returns its first result, or
+    /// `None` if it does not return. `early` are the results of paths that do not call it.
+    pub(super) fn inline_handler(
+        &mut self,
+        handler: Handler,
+        operands: [Value; 2],
+        early: Option<Return>,
+    ) -> Option<Value> {
+        let Handler { number, seen: handler, receiver } = handler;
+        let above = self.above();
+        self.guard(operands[0], handler.first);
+        let table = self.guard(operands[receiver], Tag::TABLE);
+        if let Some(shape) = handler.shape {
+            self.guard_shapes(table, Shapes::of([shape]).expect("it is one"));
+        }
+        let state = self.state();
+        let function = self.value(Type::Is(Tag::FUNCTION), Op::Handler(table, state));
+        let closure = self.guard_method(function, self.candidates[number].inlinee.slot);
+        let operands = operands.map(|v| self.refined(v));
+        let caller = Caller { frame: self.frame, pc: self.pc + 1, is_tail: false };
+        let offset = self.offset + above + Layout::RESERVED;
+        let outer = self.needed_during_handler();
+        let mut returns = self.inline(number, closure, (offset, caller), outer, operands.to_vec());
+        returns.extend(early);
+        let results = self.continue_after(returns, Reg::new(above), 1);
+        results.map(|results| results[0])
+    }
+
+    /// Returns whether the instruction has called a metamethod that may be inlined.
+    pub(super) fn has_handler(&self) -> bool {
+        let pc = self.pc.as_u32();
+        self.source.snapshot.handlers.contains_key(&pc) && self.source.calls.contains_key(&pc)
+    }
+
+    /// Builds an instruction with one result as the call of a metamethod; returns whether control
+    /// continues after it.
+    pub(super) fn value_of_handler(&mut self, handler: Handler, operands: [Value; 2]) -> bool {
+        let Some(v) = self.inline_handler(handler, operands, None) else { return false };
+        self.write(self.instr(self.pc).ra(), v);
+        true
+    }
+
+    /// Returns a path that ends here with a result of the instruction.
+    pub(super) fn early_result(&mut self, v: Value) -> Return {
+        Return { from: self.block, values: vec![v], known: self.known.clone() }
+    }
+
+    /// Builds the body of a function in place of its call, with these arguments; returns its
+    /// returns. `outer` are the registers of the callers that are live after the call.
     fn inline(
         &mut self,
         number: usize,
         closure: Value,
         (offset, caller): (usize, Caller),
         outer: Vec<(Reg, Value)>,
+        mut arguments: Vec<Value>,
     ) -> Vec<Return> {
         let candidate = &self.candidates[number];
-        let arguments = self.arguments(candidate.inlinee.proto.num_params.into());
+        let params = usize::from(candidate.inlinee.proto.num_params);
+        arguments.truncate(params);
+        while arguments.len() < params {
+            let nil = self.nil();
+            arguments.push(nil);
+        }
         let (proto, inlinee) = (candidate.inlinee.proto.clone(), Some(number));
         let frame = self.f.frames.push(FrameData { proto, offset, caller: Some(caller), inlinee });
         let part = &candidate.part;
@@ -219,15 +309,11 @@ impl Builder<'_> {
         closure
     }
 
-    /// Returns the arguments of the call, one for each of `params` parameters.
-    fn arguments(&mut self, params: usize) -> Vec<Value> {
-        let i = self.instr(self.pc);
+    /// Returns the arguments of the call.
+    fn arguments(&mut self) -> Vec<Value> {
+        let first = self.instr(self.pc).ra() + Layout::RESERVED;
         let passed = self.argument_count().expect("the number of arguments is known");
-        let argument = |n| match n < passed {
-            true => self.read(i.ra() + Layout::RESERVED + n),
-            false => self.nil(),
-        };
-        (0..params).map(argument).collect()
+        (0..passed).map(|n| self.read(first + n)).collect()
     }
 
     fn nil(&mut self) -> Value {
@@ -240,6 +326,14 @@ impl Builder<'_> {
         let own = self.all().take(a).filter(|&r| self.is_needed(next, r));
         let own = own.filter_map(|r| Some((r + self.offset, self.registers[r.index()]?)));
         let own: Vec<(Reg, Value)> = own.collect();
+        self.callers().chain(own).collect()
+    }
+
+    /// Returns the registers of the frame and of its callers that are live during the call of a
+    /// metamethod: this one's are as they were before the instruction.
+    fn needed_during_handler(&mut self) -> Vec<(Reg, Value)> {
+        let own = self.all().filter(|&r| self.is_needed(self.pc, r));
+        let own = own.filter_map(|r| Some((r + self.offset, self.registers[r.index()]?)));
         self.callers().chain(own).collect()
     }
 
@@ -262,11 +356,14 @@ impl Builder<'_> {
         self.returns.push(Return { from: self.block, values, known });
     }
 
-    /// Continues after the CALL of a function that was inlined, with so many results; returns
-    /// whether that function returns.
-    fn continue_after(&mut self, returns: Vec<Return>, wanted: usize) -> bool {
-        let i = self.instr(self.pc);
-        self.registers[i.a()..].fill(None);
+    /// Continues after a function that was inlined, with so many results, the first of them for
+    /// register `first`; returns them, or `None` if that function does not return.
+    fn continue_after(
+        &mut self,
+        returns: Vec<Return>,
+        first: Reg,
+        wanted: usize,
+    ) -> Option<Vec<Value>> {
         let mut edges: Vec<(Block, Vec<Value>)> = Vec::new();
         let mut known: Option<Known> = None;
         for Return { from, values, known: there } in returns {
@@ -283,19 +380,16 @@ impl Builder<'_> {
                 None => known = Some(there),
             }
         }
-        let Some(known) = known else { return false };
-        self.known = known;
-        let results = match &mut edges[..] {
+        self.known = known?;
+        // the states before are of other blocks
+        self.state = None;
+        Some(match &mut edges[..] {
             [(from, values)] => {
                 self.block = *from;
                 std::mem::take(values)
             }
-            edges => self.merge_returns(edges, i.ra() + self.offset, wanted),
-        };
-        for (n, v) in results.into_iter().enumerate() {
-            self.write(i.ra() + n, v);
-        }
-        true
+            edges => self.merge_returns(edges, first + self.offset, wanted),
+        })
     }
 
     /// Continues at the merge point of several returns; returns the results.

@@ -773,6 +773,7 @@ impl Builder<'_> {
                 self.noise.upvalues += 1;
                 self.known.store_upvalue(self.closure, i.b(), v);
             }
+            GetField if self.has_handler() => return self.computed_field(),
             GetField | SelfK => self.get_field(),
             NewTable => {
                 self.generic();
@@ -789,6 +790,7 @@ impl Builder<'_> {
             // the fast path reads the closure from the frame, which is not stored
             SetTabUp | SetTabUpK if self.is_inlined() => self.generic(),
             SetTabUp | SetTabUpK => self.fast_path(),
+            Len if self.has_handler() => return self.computed_length(),
             Len => self.length(),
             Not => {
                 let v = self.read(i.rb());
@@ -832,7 +834,7 @@ impl Builder<'_> {
             }
             Return | TForPrep | TForLoop => return self.generic_end(),
             _ => match operation(self.source.proto, i) {
-                Some(operation) => self.arithmetic(operation),
+                Some(operation) => return self.arithmetic(operation),
                 None => self.generic(),
             },
         }

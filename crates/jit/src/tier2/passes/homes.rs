@@ -104,9 +104,9 @@ impl Homes {
         for (from, count) in e.writes.into_iter().chain([loop_registers(i)]) {
             homes[from.min(size)..(from + count).min(size)].fill(None);
         }
-        if let Some(from) = e.releases {
-            homes[from.min(size)..].fill(None);
-        }
+        // metamethods run above all registers
+        let from = e.releases.unwrap_or(proto.max_stack.into());
+        homes[from.min(size)..].fill(None);
     }
 
     /// Returns the contents at the beginning of the target's block.
