@@ -8,11 +8,11 @@ use perilune_runtime::frames::Frames;
 use perilune_runtime::native::Raised;
 use perilune_runtime::state::{Returned, State, StateRef};
 use perilune_runtime::thread::Thread;
-use perilune_runtime::tier::Left;
+use perilune_runtime::tier::{Left, MAX_NATIVE_DEPTH};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::call_native::{call_native, run_all};
-use crate::depth::{MAX_NATIVE_DEPTH, depth_error};
+use crate::depth::depth_error;
 use crate::enter::{code_of, enter_interpreted};
 use crate::machine;
 use crate::step::{Entered, Exit, Step};

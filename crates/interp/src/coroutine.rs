@@ -7,10 +7,10 @@ use perilune_runtime::native::Raised;
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::table::Table;
 use perilune_runtime::thread::{Status, Thread};
+use perilune_runtime::tier::MAX_NATIVE_DEPTH;
 use perilune_runtime::value::{SlotExt, Value};
 
 use crate::call::call_from_native;
-use crate::depth::MAX_NATIVE_DEPTH;
 use crate::enter::enter;
 use crate::execute;
 use crate::machine;

@@ -3,17 +3,14 @@
 use perilune_runtime::debug;
 use perilune_runtime::native::Raised;
 use perilune_runtime::state::{State, StateRef};
+use perilune_runtime::tier::MAX_NATIVE_DEPTH;
 use perilune_runtime::value::Value;
 
 use crate::handler::call_handler;
 use crate::machine;
 
-/// The most nested entries from native code, including the one from the host: one less than PUC's
-/// `LUAI_MAXCCALLS`, which is the level that PUC refuses.
-pub(crate) const MAX_NATIVE_DEPTH: u32 = MAX_PUC - 1;
-const MAX_PUC: u32 = 200;
 /// The most nested entries while an overflow is being handled.
-const MAX_HANDLING: u32 = MAX_PUC / 10 * 11 - 1;
+const MAX_HANDLING: u32 = (MAX_NATIVE_DEPTH + 1) / 10 * 11 - 1;
 
 /// Raises "C stack overflow", or, deep inside the handling of one, an error without calling a
 /// handler.

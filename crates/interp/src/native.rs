@@ -7,10 +7,11 @@ use perilune_runtime::frame::{Frame, FrameWord, flags};
 use perilune_runtime::native::{Builtin, Cx, NativeResult, Ret};
 use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::thread::CallResults;
+use perilune_runtime::tier::MAX_NATIVE_DEPTH;
 use perilune_runtime::value::{SlotExt, Value};
 
 use crate::closing::close_next;
-use crate::depth::{MAX_NATIVE_DEPTH, depth_error};
+use crate::depth::depth_error;
 use crate::enter::enter;
 use crate::interrupt::obey_interrupt;
 use crate::slots::kept;

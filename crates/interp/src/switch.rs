@@ -8,10 +8,10 @@ use perilune_runtime::frame::{Frame, FrameWord};
 use perilune_runtime::native::{Builtin, Cx, Raised, Ret};
 use perilune_runtime::state::{State, StateRef, Switched, poll};
 use perilune_runtime::thread::{CallResults, MIN_FREE, Status, Thread};
+use perilune_runtime::tier::MAX_NATIVE_DEPTH;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::coroutine::{begin_turn, carry, end_turn};
-use crate::depth::MAX_NATIVE_DEPTH;
 use crate::execute::execute;
 use crate::machine;
 use crate::native::RESUMED;

@@ -187,6 +187,10 @@ pub struct Frame(pub *mut Value);
 impl Frame {
     /// Number of slots of a frame below its base: the callee and the header.
     pub const RESERVED: usize = 2;
+    /// Number of values that the frame of `pcall` keeps below its callee: `true`, its first result.
+    pub const PROTECTED_KEEPS: usize = 1;
+    /// The distance from the base of a frame of `pcall` to that of its callee.
+    pub const PROTECTED_CALLEE: usize = Frame::PROTECTED_KEEPS + Frame::RESERVED;
 
     /// Returns the callee.
     ///

@@ -228,6 +228,8 @@ pub mod thread {
     offsets! {
         /// The head of the list of open upvalues.
         OPEN = Thread, open;
+        /// The native depth at the last resumption.
+        DEPTH = Thread, depth;
     }
 }
 
@@ -384,6 +386,8 @@ pub mod state {
         LIMIT = State, limit;
         /// The running coroutine.
         THREAD = State, thread;
+        /// The depth of calls from native code.
+        NATIVE_DEPTH = State, native_depth;
         /// The lowest address of the native stack for machine code.
         NATIVE_LIMIT = State, native_limit;
         /// The threshold for entries: the bits of the count that are compared.

@@ -176,6 +176,18 @@ pub struct RuntimeCalls {
     /// Executes CLOSE of the registers from the given one on, for upvalues only. Returns 0 if there
     /// is also a variable to be closed.
     pub close: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
+    /// Takes the next variable to be closed, from the given register on, off the list if its
+    /// `__close` is a Lua function, puts that function and its arguments above the registers of the
+    /// frame at the base, and returns the function. Returns 0 otherwise.
+    pub next_to_close: unsafe extern "C" fn(*mut State, *mut Value, *mut Value) -> u64,
+    /// Executes TBC of the variable at an address. Returns 0 if it cannot be closed.
+    pub mark_to_close: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
+    /// Ends the call of a Lua function from a `pcall` for which machine code has made the frame, if
+    /// the function has failed or there is something to poll: base and word of the frame that
+    /// called `pcall`, the base of the function's frame, the status, and payload and tag of the
+    /// first result.
+    pub end_protected:
+        unsafe extern "C" fn(*mut State, *mut Value, u64, *mut Value, u64, u64, u64) -> Stepped,
     /// Compares two values of one type whose bits differ (given the payloads and the tag) for
     /// equality. Returns 2 if a metamethod has to be called.
     pub equal: unsafe extern "C" fn(*mut State, u64, u64, u64) -> u64,
@@ -258,6 +270,10 @@ pub const MISSES_PER_EXIT: u32 = 32;
 
 /// The largest number of slots that frames of inlined functions take above the frame of a function.
 pub const INLINED_SLOTS: usize = 200;
+
+/// The most nested entries from native code, including the one from the host: one less than PUC's
+/// `LUAI_MAXCCALLS`, which is the level that PUC refuses.
+pub const MAX_NATIVE_DEPTH: u32 = 199;
 
 /// The tag of a [`Pair`] without a result.
 pub const MISS: u64 = 0xFF;

@@ -7,12 +7,12 @@ use perilune_bytecode::{Instr, Op};
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::instance::{FieldCache, Instance};
 use perilune_runtime::native::Ret;
-use perilune_runtime::state::{State, StateRef, poll};
+use perilune_runtime::state::{Returned, State, StateRef, poll};
 use perilune_runtime::thread::CallResults;
-use perilune_runtime::tier::{RuntimeCalls, Stepped, status};
+use perilune_runtime::tier::{Left, RuntimeCalls, Stepped, status};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use super::entry::call_code;
+use super::entry::{call_code, left_code};
 use super::panics::{self, guarded};
 use super::{builtin, handler, leaf, miss, preserve, stub, verify};
 use crate::closing_scope::close_for_return;
@@ -63,6 +63,9 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     var_arg: leaf::var_arg,
     for_each_prep: leaf::for_each_prep,
     close: leaf::close,
+    next_to_close: leaf::next_to_close,
+    mark_to_close: leaf::mark_to_close,
+    end_protected,
     equal: leaf::equal,
     compare_strings: leaf::compare_strings,
     set_class: leaf::set_class,
@@ -324,11 +327,7 @@ unsafe fn do_call(st: *mut State, callee: *mut Value, nargs: usize) -> u64 {
     let first = callee.offset_from(base) as u8;
     let results = CallResults { first, wanted: i.c() as u8 };
     let r = call_for_machine(st, callee, nargs, Some(results));
-    if r != status::OK || !is_polled(st) {
-        return r;
-    }
-    let end = (*st).base.add((*inst).max_stack as usize);
-    do_poll(st, if i.c() == 0 { end.max((*st).top) } else { end })
+    poll_after(st, r)
 }
 
 /// Calls the value at `callee`. `results` are those of a CALL, or `None` for all results of a
@@ -396,6 +395,37 @@ unsafe fn call_other(st: *mut State, mut callee: *mut Value, mut nargs: usize, c
         Some(entry) => run_to_lua(st, call_code(st, callee, entry, nargs, c)),
         None => call_for_instruction(st, callee, nargs),
     }
+}
+
+unsafe extern "C" fn end_protected(
+    st: *mut State,
+    base: *mut Value,
+    word: u64,
+    callee_base: *mut Value,
+    status: u64,
+    bits: u64,
+    tag: u64,
+) -> Stepped {
+    stepped(st, base, word, || {
+        let link = Link::new(flags::CONTINUED, 0, Frame::PROTECTED_CALLEE);
+        let at = callee_base.offset_from((*(*st).thread).stack);
+        let left = Left { status, base: callee_base };
+        let entered = left_code(st, left, &Returned { bits, tag }, link, at);
+        let r = settle(st, run_to_lua(st, entered));
+        poll_after(st, r)
+    })
+}
+
+/// Polls after a CALL for machine code that has ended with this status.
+unsafe fn poll_after(st: *mut State, r: u64) -> u64 {
+    if r != status::OK || !is_polled(st) {
+        return r;
+    }
+    let frame = Frame((*st).base);
+    let inst = (*frame.callee().as_function()).instance;
+    let i = *(*inst).code.add(frame.word().pc() as usize - 1);
+    let end = frame.0.add((*inst).max_stack as usize);
+    do_poll(st, if i.c() == 0 { end.max((*st).top) } else { end })
 }
 
 unsafe extern "C" fn call_iterator(st: *mut State, base: *mut Value, word: u64) -> Stepped {

@@ -271,6 +271,50 @@ pub(super) unsafe extern "C" fn close(st: *mut State, place: *mut Value) -> u64 
     })
 }
 
+pub(super) unsafe extern "C" fn next_to_close(
+    st: *mut State,
+    base: *mut Value,
+    place: *mut Value,
+) -> u64 {
+    panics::leaf(st, 0, || {
+        let s = StateRef::new(st);
+        let th = s.thread;
+        let offset = place.offset_from((*th).stack) as u32;
+        let Some(&slot) = (&(*th).to_close).last().filter(|&&slot| slot >= offset) else {
+            return 0;
+        };
+        let v = (*th).stack.add(slot as usize).get();
+        let h = Table::metamethod(s.ptr(), v, Event::Close);
+        if h.tag() != Tag::FUNCTION {
+            return 0;
+        }
+        (&mut (*th).to_close).pop();
+        let inst = (*Frame(base).callee().as_function()).instance;
+        let callee = base.add((*inst).max_stack as usize);
+        callee.put(h);
+        callee.add(2).put(v);
+        callee.add(3).put(Value::NIL);
+        h.bits()
+    })
+}
+
+pub(super) unsafe extern "C" fn mark_to_close(st: *mut State, place: *mut Value) -> u64 {
+    panics::leaf(st, 0, || {
+        let v = place.get();
+        let mut s = StateRef::new(st);
+        if v.truthy() {
+            let to_close = &mut (*s.thread).to_close;
+            if Table::metamethod(s.ptr(), v, Event::Close).is_nil()
+                || to_close.try_reserve(1).is_err()
+            {
+                return 0;
+            }
+            to_close.push(place.offset_from((*s.thread).stack) as u32);
+        }
+        1
+    })
+}
+
 pub(super) unsafe extern "C" fn equal(st: *mut State, a: u64, b: u64, tag: u64) -> u64 {
     panics::leaf(st, 2, || {
         let tag = Tag(tag as u8);

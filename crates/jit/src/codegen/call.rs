@@ -33,7 +33,7 @@ pub(crate) struct Returned {
     /// The block where it has not returned, or there is something to poll.
     cold: Block,
     /// The status word, and the status in its low half.
-    status: Value,
+    pub(super) status: Value,
     low: Value,
     /// The first result.
     pub(crate) bits: Value,
@@ -400,6 +400,11 @@ impl Emitter<'_> {
     /// and there is something to poll.
     pub(crate) fn pass_on_failure(&mut self, returned: &Returned) -> Block {
         self.switch_to(returned.cold);
+        self.pass_on(returned)
+    }
+
+    /// Ends the block as [`Emitter::pass_on_failure`] does.
+    fn pass_on(&mut self, returned: &Returned) -> Block {
         let polled = self.cold_block();
         let failure = match self.failure {
             Some(block) => block,
@@ -412,6 +417,20 @@ impl Emitter<'_> {
         let status = [BlockArg::from(returned.status)];
         self.b.ins().brif(returned.low, failure, &status, polled, &[]);
         polled
+    }
+
+    /// As [`Emitter::pass_on_failure`], but a callee that ended with the status `handled` does not
+    /// leave the frame either.
+    pub(super) fn pass_on_other_failure(&mut self, returned: &Returned, handled: u64) -> Block {
+        self.switch_to(returned.cold);
+        let (here, other) = (self.cold_block(), self.cold_block());
+        let same = self.b.ins().icmp_imm_u(IntCC::Equal, returned.low, handled as i64);
+        self.branch(same, here, other);
+        self.switch_to(other);
+        let polled = self.pass_on(returned);
+        self.switch_to(polled);
+        self.jump(here);
+        here
     }
 
     /// Emits `block`, which leaves the frame with the status of a callee that failed or yields.
@@ -470,6 +489,35 @@ impl Emitter<'_> {
                     self.switch_to(next);
                 }
             }
+        }
+    }
+
+    /// Stores so many results of a callee in register `callee` from register `to` on, which is not
+    /// above the callee.
+    pub(crate) fn take_results(&mut self, to: Reg, callee: Reg, wanted: usize, r: &Returned) {
+        if wanted == 0 {
+            return;
+        }
+        let base = self.base();
+        self.store_register_at(base, to, r.bits, r.tag);
+        if wanted == 1 {
+            return;
+        }
+        let n = self.b.ins().ushr_imm_u(r.status, RESULTS_SHIFT);
+        let nil = self.int(0);
+        for j in 1..wanted {
+            let (there, missing) = (self.block(), self.block());
+            let next = self.block();
+            let is_there = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, n, j as i64);
+            self.branch(is_there, there, missing);
+            self.switch_to(there);
+            let (bits, tag) = self.load_register(callee + j, I64);
+            self.store_register_at(base, to + j, bits, tag);
+            self.jump(next);
+            self.switch_to(missing);
+            self.store_register_at(base, to + j, nil, nil);
+            self.jump(next);
+            self.switch_to(next);
         }
     }
 

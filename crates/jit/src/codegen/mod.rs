@@ -24,6 +24,7 @@ pub(crate) mod inline;
 pub(crate) mod memory;
 pub(crate) mod number;
 mod poll;
+mod protected;
 pub(crate) mod table;
 pub(crate) mod traverse;
 pub(crate) mod value;

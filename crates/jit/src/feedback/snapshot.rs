@@ -116,6 +116,8 @@ pub enum CalleeSeen {
     Native,
     /// The function of the library with this number in [`Builtin`].
     Builtin(u32),
+    /// The library's `pcall`.
+    PCall,
     /// A Lua function first, and others later.
     LuaFirst,
     /// No function, but something that has `__call`. A function that is gone looks the same.
@@ -149,6 +151,7 @@ impl CalleeSeen {
             _ if c.others != 0 && c.instance().is_some() => CalleeSeen::LuaFirst,
             _ if c.others != 0 => CalleeSeen::Several,
             CalleeCache::OTHER => CalleeSeen::Object,
+            f if f == CalleeCache::NATIVE | Builtin::PCall as usize => CalleeSeen::PCall,
             f if f & CalleeCache::NATIVE != 0 => {
                 Builtin::of_callee(f).map_or(CalleeSeen::Native, CalleeSeen::Builtin)
             }

@@ -10,7 +10,6 @@ use perilune_runtime::value::Tag;
 
 use super::Translator;
 use super::builtins::BuiltinCall;
-use crate::codegen::memory::Regions;
 use crate::codegen::value::Join;
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::CalleeSeen;
@@ -47,7 +46,8 @@ impl Translator<'_> {
         let lua = matches!(seen, CalleeSeen::Lua | CalleeSeen::LuaFirst);
         let other = if lua { self.emit.cold_block() } else { self.emit.block() };
         let done = self.emit.join_block(I64);
-        let native = matches!(seen, CalleeSeen::Native | CalleeSeen::Builtin(_));
+        let native =
+            matches!(seen, CalleeSeen::Native | CalleeSeen::Builtin(_) | CalleeSeen::PCall);
         if !native && self.emit.require(&[tag], Tag::FUNCTION, other) {
             self.lua_call(pc, (a, c, stores), callee, nargs, done);
         } else {
@@ -55,7 +55,8 @@ impl Translator<'_> {
         }
         self.emit.switch_to(other);
         // machine code cannot call other native functions
-        let is_unknown = !matches!(seen, CalleeSeen::Native | CalleeSeen::Object);
+        let is_unknown =
+            !matches!(seen, CalleeSeen::Native | CalleeSeen::Object | CalleeSeen::PCall);
         if matches!(c, 1 | 2) && !lua && is_unknown {
             let (arguments, has_result) = (i.b().checked_sub(1), c == 2);
             let stores = has_result && stores;
@@ -67,6 +68,9 @@ impl Translator<'_> {
         }
         if seen == CalleeSeen::Object && i.b() != 0 {
             self.object_call(pc, (a, c, stores), i.b() - 1, done);
+        }
+        if seen == CalleeSeen::PCall {
+            self.protected_call(pc, (a, c, stores), (callee, tag), done);
         }
         let at = self.emit.address(a);
         self.emit.runtime_step(self.calls.call as usize, pc + 1, &[at, nargs]);
@@ -247,20 +251,5 @@ impl Translator<'_> {
         self.regs.forget_all();
         let top = self.emit.top_after_call(i.c());
         self.emit.poll(pc + 1, top);
-    }
-
-    /// Translates CLOSE, which runs until everything is closed.
-    pub(super) fn close(&mut self, pc: Pc) {
-        let place = self.emit.address(self.instr(pc).ra());
-        let st = self.emit.state();
-        let done = self.emit.runtime_word(self.calls.close as usize, &[st, place]);
-        let (again, out) = (self.emit.cold_block(), self.emit.block());
-        self.emit.branch(done, out, again);
-        self.emit.switch_to_loop(again, Regions::default());
-        self.emit.generic(pc);
-        let done = self.emit.has_continued_at(pc + 1);
-        self.emit.branch(done, out, again);
-        self.emit.switch_to(out);
-        self.regs.forget_all();
     }
 }

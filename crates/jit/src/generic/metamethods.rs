@@ -193,7 +193,7 @@ impl Translator<'_> {
     }
 
     /// Returns the first slot above the registers. Every stack has spare slots above its frames.
-    fn above(&self) -> Reg {
+    pub(super) fn above(&self) -> Reg {
         Reg::new(self.proto.max_stack.into())
     }
 

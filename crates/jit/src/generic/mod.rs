@@ -10,10 +10,12 @@ mod alloc;
 mod arith;
 mod builtins;
 mod calls;
+mod closing;
 mod control;
 mod fields;
 mod iterate;
 mod metamethods;
+mod protected;
 mod regs;
 pub(crate) mod single;
 mod speculate;
@@ -212,9 +214,7 @@ impl Translator<'_> {
                 self.emit.poll(pc + 1, top);
             }
             Op::Close => self.close(pc),
-            Op::Tbc => {
-                self.emit.generic(pc);
-            }
+            Op::Tbc => self.mark_to_close(pc),
             Op::Eq | Op::EqK => return self.equality(pc),
             Op::Lt | Op::Le | Op::LtI | Op::LeI | Op::GtI | Op::GeI => return self.order(pc),
             Op::Call => self.call(pc),

@@ -55,6 +55,7 @@ builtins! {
     Sub "string.sub";
     Insert "table.insert";
     Remove "table.remove";
+    PCall "pcall";
     ///
     /// The host's `__index` of userdata with computed fields. Its bound values are the table of
     /// functions that compute fields, the table of plain fields, and a fallback.
