@@ -5,6 +5,7 @@
 //! above all errors, to the function itself, before it has changed anything.
 
 use perilune_runtime::cfmt;
+use perilune_runtime::compare;
 use perilune_runtime::convert;
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::Builtin;
@@ -323,32 +324,27 @@ unsafe fn sqrt(_: *mut State, args: *mut Value, n: usize) -> Pair {
     answer(float(args, n).map(|x| Value::float(x.sqrt())))
 }
 
-/// Returns the one of two numbers of the same kind that `math.max` or `math.min` chooses.
+/// Returns the second of two numbers if `is_better` says so, else the first.
 unsafe fn choose(
     args: *mut Value,
     n: usize,
-    second: fn(f64, f64) -> bool,
-    ints: fn(i64, i64) -> bool,
+    is_better: unsafe fn(Value, Value) -> Option<bool>,
 ) -> Pair {
     let (Some(a), Some(b), 2) = (argument(args, n, 0), argument(args, n, 1), n) else {
         return NO_ANSWER;
     };
-    let other = if a.is_int() && b.is_int() {
-        ints(a.as_int(), b.as_int())
-    } else if a.is_float() && b.is_float() {
-        second(a.as_float(), b.as_float())
-    } else {
+    if !a.is_number() || !b.is_number() {
         return NO_ANSWER;
-    };
-    if other { b.into() } else { a.into() }
+    }
+    if is_better(a, b) == Some(true) { b.into() } else { a.into() }
 }
 
 unsafe fn max(_: *mut State, args: *mut Value, n: usize) -> Pair {
-    choose(args, n, |a, b| a < b, |a, b| a < b)
+    choose(args, n, |a, b| compare::less_than(a, b))
 }
 
 unsafe fn min(_: *mut State, args: *mut Value, n: usize) -> Pair {
-    choose(args, n, |a, b| b < a, |a, b| b < a)
+    choose(args, n, |a, b| compare::less_than(b, a))
 }
 
 unsafe fn to_integer(_: *mut State, args: *mut Value, n: usize) -> Pair {

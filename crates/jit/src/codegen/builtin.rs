@@ -4,7 +4,7 @@
 //! branches to `other` for everything else: other types, errors, and results that need a call.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use perilune_runtime::layout::{state, string};
 use perilune_runtime::native::Builtin;
@@ -171,8 +171,8 @@ impl Emitter<'_> {
         Some((n, Known::Tag(Tag::INTEGER)))
     }
 
-    /// Returns the larger or the smaller of two numbers of the same kind, or the first if neither
-    /// is.
+    /// Returns the larger or the smaller of two numbers, or the first if neither is. Branches to
+    /// `other` to compare a large integer with a float.
     fn chosen(
         &mut self,
         (x, tx): Argument,
@@ -180,21 +180,69 @@ impl Emitter<'_> {
         larger: bool,
         other: Block,
     ) -> Option<(Value, Known)> {
-        self.by_kind(
-            &[tx, ty],
-            other,
-            |e| {
-                let code = if larger { IntCC::SignedLessThan } else { IntCC::SignedGreaterThan };
-                let second = e.b.ins().icmp(code, x, y);
-                e.b.ins().select(second, y, x)
-            },
-            |e| {
-                let (a, b) = (e.bits_float(x), e.bits_float(y));
-                let code = if larger { FloatCC::LessThan } else { FloatCC::GreaterThan };
-                let second = e.b.ins().fcmp(code, a, b);
-                (e.b.ins().select(second, y, x), Tag::FLOAT)
-            },
-        )
+        let code = if larger { IntCC::SignedLessThan } else { IntCC::SignedGreaterThan };
+        let float_code = if larger { FloatCC::LessThan } else { FloatCC::GreaterThan };
+        let (floats, mixed, (done, (bits, tag))) = (self.block(), self.block(), self.pair_block());
+        let are_integers = self.require(&[tx, ty], Tag::INTEGER, floats);
+        if are_integers {
+            let second = self.b.ins().icmp(code, x, y);
+            let (v, t) = (self.b.ins().select(second, y, x), self.tag(Tag::INTEGER));
+            self.jump_pair(done, (v, t));
+            self.switch_to(floats);
+        }
+        let are_floats = self.require(&[tx, ty], Tag::FLOAT, mixed);
+        if are_floats {
+            let (a, b) = (self.bits_float(x), self.bits_float(y));
+            let second = self.b.ins().fcmp(float_code, a, b);
+            let (v, t) = (self.b.ins().select(second, y, x), self.tag(Tag::FLOAT));
+            self.jump_pair(done, (v, t));
+            self.switch_to(mixed);
+        }
+        let exact = match self.exact_float((x, tx), other) {
+            Some(a) => self.exact_float((y, ty), other).map(|b| (a, b)),
+            None => None,
+        };
+        match exact {
+            Some((a, b)) => {
+                let second = self.b.ins().fcmp(float_code, a, b);
+                let (tx, ty) = (self.tag_value(tx), self.tag_value(ty));
+                let v = self.b.ins().select(second, y, x);
+                let t = self.b.ins().select(second, ty, tx);
+                self.jump_pair(done, (v, t));
+            }
+            None if are_integers || are_floats => self.jump(other),
+            None => return None,
+        }
+        self.switch_to(done);
+        Some((bits, Known::Value(tag)))
+    }
+
+    /// Returns a number as a float that compares with other floats as the number does. Branches to
+    /// `other` if it is no number or a large integer, or returns `None` if it is never a number.
+    fn exact_float(&mut self, (bits, tag): Argument, other: Block) -> Option<Value> {
+        let float = self.bits_float(bits);
+        let (integer, done) = match tag {
+            Known::Tag(Tag::FLOAT) => return Some(float),
+            Known::Tag(Tag::INTEGER) => (None, None),
+            Known::Tag(_) => return None,
+            Known::Value(_) => (Some(self.block()), Some(self.block_of(&[F64]))),
+        };
+        if let (Some(integer), Some((done, _))) = (integer, &done) {
+            self.require(&[tag], Tag::FLOAT, integer);
+            self.jump_with(*done, float);
+            self.switch_to(integer);
+            self.require(&[tag], Tag::INTEGER, other);
+        }
+        // all integers up to this one are floats, too
+        const LARGEST: i64 = 1 << f64::MANTISSA_DIGITS;
+        let shifted = self.b.ins().iadd_imm_s(bits, LARGEST);
+        let fits = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, shifted, 2 * LARGEST);
+        self.guard(fits, other);
+        let exact = self.b.ins().fcvt_from_sint(F64, bits);
+        let Some((done, values)) = done else { return Some(exact) };
+        self.jump_with(done, exact);
+        self.switch_to(done);
+        Some(values[0])
     }
 
     fn square_root(&mut self, (bits, tag): Argument, other: Block) -> Option<(Value, Known)> {
