@@ -202,8 +202,10 @@ pub struct RuntimeCalls {
     pub handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64, u64) -> u64,
     /// Returns the `__index` of a value that lacks a key, if it is a Lua function, or else 0.
     pub index_handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64) -> u64,
-    /// Returns the `__newindex` of a value that lacks a key, if it is a Lua function, or else 0.
-    pub new_index_handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64) -> u64,
+    /// Returns the `__newindex` for a store to a value that lacks the key (payload and tag of
+    /// object, key and value), if it is a Lua function. If it is a table, and the chain ends at a
+    /// table that takes the value, stores it there and returns [`STORED`]. Returns 0 otherwise.
+    pub store_by_handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64, u64, u64) -> u64,
     /// Returns `a ^ b`.
     pub pow: extern "C" fn(f64, f64) -> f64,
     /// Returns `a % b`.
@@ -274,6 +276,9 @@ pub const INLINED_SLOTS: usize = 200;
 /// The most nested entries from native code, including the one from the host: one less than PUC's
 /// `LUAI_MAXCCALLS`, which is the level that PUC refuses.
 pub const MAX_NATIVE_DEPTH: u32 = 199;
+
+/// The result of [`RuntimeCalls::store_by_handler`] if the value was stored.
+pub const STORED: u64 = 1;
 
 /// The tag of a [`Pair`] without a result.
 pub const MISS: u64 = 0xFF;

@@ -71,7 +71,7 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     set_class: leaf::set_class,
     handler: handler::of_operands,
     index_handler: handler::of_index,
-    new_index_handler: handler::of_new_index,
+    store_by_handler: handler::store_by_handler,
     pow: leaf::pow,
     float_mod: leaf::float_mod,
     shift_left: leaf::shift_left,

@@ -4,6 +4,7 @@
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::table::Table;
+use perilune_runtime::tier::STORED;
 use perilune_runtime::value::{Tag, Value};
 
 use super::panics;
@@ -48,26 +49,51 @@ pub(super) unsafe extern "C" fn of_index(
     key: u64,
     key_tag: u64,
 ) -> u64 {
-    panics::leaf(st, 0, || missing(st, value(object, tag), value(key, key_tag), Event::Index))
+    panics::leaf(st, 0, || {
+        let (object, key) = (value(object, tag), value(key, key_tag));
+        if object.is_table() && !lacks(object.as_table(), key) {
+            return 0;
+        }
+        lua_function(Table::metamethod(&mut *st, object, Event::Index))
+    })
 }
 
-pub(super) unsafe extern "C" fn of_new_index(
+pub(super) unsafe extern "C" fn store_by_handler(
     st: *mut State,
     object: u64,
     tag: u64,
     key: u64,
     key_tag: u64,
+    bits: u64,
+    value_tag: u64,
 ) -> u64 {
-    panics::leaf(st, 0, || missing(st, value(object, tag), value(key, key_tag), Event::NewIndex))
-}
-
-/// Returns the metamethod for a key that `object` lacks.
-unsafe fn missing(st: *mut State, object: Value, key: Value, event: Event) -> u64 {
-    if object.is_table() {
-        let t = object.as_table();
-        if !Table::has_meta(t) || !Table::get(t, key).is_nil() {
+    panics::leaf(st, 0, || {
+        let (object, key) = (value(object, tag), value(key, key_tag));
+        if object.is_table() && !lacks(object.as_table(), key) {
             return 0;
         }
-    }
-    lua_function(Table::metamethod(&mut *st, object, event))
+        let h = Table::metamethod(&mut *st, object, Event::NewIndex);
+        if !h.is_table() {
+            return lua_function(h);
+        }
+        let mut t = h.as_table();
+        for _ in 1..Table::MAX_CHAIN {
+            let h = if lacks(t, key) { Table::event(st, t, Event::NewIndex) } else { Value::NIL };
+            if h.is_nil() {
+                // a refused key leaves the table unchanged
+                let stored = Table::set_within(st, t, key, value(bits, value_tag));
+                return if stored.is_ok() { STORED } else { 0 };
+            }
+            if !h.is_table() {
+                break;
+            }
+            t = h.as_table();
+        }
+        0
+    })
+}
+
+/// Returns whether metatables have to be consulted for a key of a table.
+unsafe fn lacks(t: *mut Table, key: Value) -> bool {
+    Table::has_meta(t) && Table::get(t, key).is_nil()
 }

@@ -5,12 +5,14 @@
 //! finds the frame after the instruction, as it does after its own calls.
 
 use cranelift_codegen::entity::EntityRef;
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Type, Value};
 use perilune_bytecode::feedback::{access, operands as seen};
 use perilune_bytecode::{Instr, Op};
 use perilune_runtime::frame::Frame;
 use perilune_runtime::meta::Event;
+use perilune_runtime::tier::STORED;
 use perilune_runtime::value::Tag;
 
 use super::Translator;
@@ -118,12 +120,20 @@ impl Translator<'_> {
         self.emit.switch_to(none);
     }
 
-    /// Calls `__newindex` for a store under `y` if it is a Lua function; otherwise continues.
+    /// Calls `__newindex` for a store under `y` if it is a Lua function, or stores to the table to
+    /// which it leads; otherwise continues.
     pub(super) fn new_index_handler(&mut self, pc: Pc, y: (Value, Value), done: Block) {
         let i = self.instr(pc);
         let x = self.emit.load_register(i.ra(), I64);
         let (bits, tag) = self.stored_home(i);
-        let (h, none) = self.ask_handler(self.calls.new_index_handler as usize, &[x, y], None);
+        let st = self.emit.state();
+        let args = [st, x.0, x.1, y.0, y.1, bits, tag];
+        let h = self.emit.runtime_word(self.calls.store_by_handler as usize, &args);
+        let (none, function) = (self.emit.cold_block(), self.emit.block());
+        self.emit.guard(h, none);
+        let stored = self.emit.ins().icmp_imm_u(IntCC::Equal, h, STORED as i64);
+        self.emit.branch(stored, done, function);
+        self.emit.switch_to(function);
         let r = self.call_handler(pc, h, &[x, y, (bits, tag)]);
         self.emit.switch_to(r.good);
         self.emit.jump(done);

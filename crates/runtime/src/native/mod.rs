@@ -268,6 +268,7 @@ impl Cx {
     ///
     /// # Panics
     /// Panics if it does not exist.
+    #[inline]
     pub fn bound(&self, i: usize) -> Val<'_> {
         // SAFETY: N1; the callee of a native frame is its native closure.
         unsafe {
@@ -287,6 +288,7 @@ impl Cx {
     ///
     /// # Panics
     /// Panics if it does not exist.
+    #[inline]
     pub fn set_bound(&self, i: usize, v: Val<'_>) {
         // SAFETY: N1; as above, with the barrier after the store.
         unsafe {

@@ -171,20 +171,21 @@ pub(super) fn gmatch(cx: &mut Cx) -> NativeResult {
     let p = cx.check_str(1)?;
     let len = s.bytes().len();
     let from = (start_position(cx.opt_int(2, 1)?, len) - 1).min(len + 1);
-    let state = [s.val(), p.val(), Val::int(from as i64), Val::int(-1)];
+    // the complement says that no match ends there
+    let state = [s.val(), p.val(), Val::int(!(from as i64))];
     cx.ret1(cx.func(gmatch_step, &state).val())
 }
 
-/// Implements the iterator of `gmatch`. Its bound values are the subject, the pattern, the
-/// position, and the end of the last match.
+/// Implements the iterator of `gmatch`. Its bound values are the subject, the pattern, and the end
+/// of the last match, where the next search begins.
 pub(super) fn gmatch_step(cx: &mut Cx) -> NativeResult {
     let cx = &*cx;
     let (Some(s), Some(p)) = (cx.bound(0).as_str(), cx.bound(1).as_str()) else {
         return cx.ret(0);
     };
     let s = s.bytes();
-    let mut from = cx.bound(2).as_int().unwrap_or(0) as usize;
-    let last = cx.bound(3).as_int().unwrap_or(-1);
+    let last = cx.bound(2).as_int().unwrap_or(0);
+    let mut from = if last < 0 { !last } else { last } as usize;
     // The pattern is searched everywhere, so `^` is not an anchor.
     let pattern = compiled(p, false);
     let interrupted = || cx.interrupt_pending();
@@ -195,7 +196,6 @@ pub(super) fn gmatch_step(cx: &mut Cx) -> NativeResult {
             Ok(Some((start, end))) if end as i64 == last => from = start + 1,
             Ok(Some((start, end))) => {
                 cx.set_bound(2, Val::int(end as i64));
-                cx.set_bound(3, Val::int(end as i64));
                 let n = push_captures(cx, &m, s, (start, end), true)?;
                 return cx.ret(n);
             }
