@@ -82,6 +82,9 @@ pub(crate) unsafe fn callees_of(inst: *mut Instance) -> Vec<Called> {
 /// # Safety
 /// As for [`callees`].
 pub(crate) unsafe fn handlers_of(inst: *mut Instance) -> Vec<(u32, HandlerSeen, *mut Instance)> {
+    if (*inst).handlers.is_null() {
+        return Vec::new();
+    }
     let code = &(&(*inst).proto).code;
     let handler = |(pc, i): (usize, &Instr)| {
         let record = (*inst).handler(pc)?;
