@@ -26,9 +26,8 @@ impl Instance {
     /// # Safety
     /// As for [`Instance::cells`].
     pub unsafe fn handler(&self, pc: usize) -> Option<&HandlerCache> {
-        let records = self.handlers.as_ref()?;
         debug_assert!(pc < self.proto.code.len());
-        (*(records as *const Option<Box<HandlerCache>>).add(pc)).as_deref()
+        if self.handlers.is_null() { None } else { (*self.handlers.add(pc)).as_deref() }
     }
 
     /// Returns the records of all instructions, mutably.

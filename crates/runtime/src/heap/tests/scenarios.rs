@@ -4,10 +4,11 @@ use super::*;
 use crate::closure::LuaClosure;
 use crate::header::{GcHeader, Kind};
 use crate::heap::Phase;
-use crate::instance::{FieldCache, FieldEntry, FurtherEntries, Instance};
+use crate::instance::{FieldCache, FieldEntry, FurtherEntries, Handled, Instance};
 use crate::string::LuaString;
 use crate::table::{LocalShape, Table};
 use crate::upvalue::Upvalue;
+use crate::value::Tag;
 
 #[test]
 fn garbage_is_collected_and_memory_reused() {
@@ -355,6 +356,54 @@ fn caches_forget_dead_objects() {
         let more = cache.more.as_ref().expect("set above");
         assert!(more[0].holder == live && more[1].holder.is_null());
         assert!((*(*i).globals).env.is_null());
+        st.top = st.top.sub(2);
+        st.gc_full();
+        assert_eq!(st.heap.boxed.instances.items.len(), 0);
+    });
+}
+
+#[test]
+fn records_of_metamethods_forget_dead_functions() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
+    with_state(|st| unsafe {
+        let i = instance(st);
+        let [f, other] = [(); 2].map(|()| {
+            let c = st.alloc(Kind::LuaClosure, LuaClosure::size_for(0)).cast::<LuaClosure>();
+            (*c).instance = i;
+            push(st, Value::function(c));
+            c
+        });
+        let (t, meta) = (table(st), Table::new(st, 0, 0));
+        assert!(Table::set_metatable(st, t, meta));
+        let receiver = Value::table(t);
+        let first = Tag::TABLE;
+        let note = |st: &mut State, pc, function| {
+            let handled = Handled { first, shape: FieldEntry::NO_SHAPE, receiver, function };
+            Instance::note_handler(st, i, pc, handled);
+        };
+        let used = (*i).bytes();
+        for _ in 0..2 {
+            note(st, 1, Value::function(f));
+            // changes of metatables make it stale, and the next call makes it valid again
+            st.meta_epoch = st.meta_epoch.next();
+            assert!((*i).handler(1).is_some_and(|r| r.entry.epoch != st.meta_epoch));
+        }
+        note(st, 1, Value::function(f));
+        let record = (*i).handler(1).expect("noted");
+        assert!(record.only() == Some(f) && record.entry.epoch == st.meta_epoch);
+        assert!((*i).handler(0).is_none() && (*i).bytes() > used);
+        note(st, 0, Value::function(other));
+        note(st, 0, Value::NIL);
+        assert!((*i).handler(0).is_some_and(|r| r.only().is_none() && r.others == 1));
+        // the stack keeps `f`, whose instance this is, but not the second function
+        st.top.sub(2).put(Value::NIL);
+        st.gc_full();
+        assert_eq!((*i).handler(1).and_then(|r| r.only()), Some(f));
+        assert!((*i).handler(0).is_some_and(|r| r.entry.outcome.is_null()));
+        // the metatable dies with the table
+        st.top = st.top.sub(1);
+        st.gc_full();
+        assert!((*i).handler(1).is_some_and(|r| r.only().is_none()));
         st.top = st.top.sub(2);
         st.gc_full();
         assert_eq!(st.heap.boxed.instances.items.len(), 0);
