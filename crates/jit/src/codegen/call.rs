@@ -437,18 +437,21 @@ impl Emitter<'_> {
     pub(super) fn fail(&mut self, block: Block) {
         self.switch_to(block);
         let status_ = self.b.block_params(block)[0];
-        let base = self.return_base();
-        // errors are unwound from `State::base`; after a yield it stays that of the yielding frame
         let (error, out) = (self.cold_block(), self.cold_block());
         let low = self.b.ins().ireduce(I8, status_);
         let failed = self.b.ins().icmp_imm_u(IntCC::Equal, low, status::ERROR as i64);
         self.branch(failed, error, out);
+        // errors are unwound from `State::base`
         self.switch_to(error);
+        let base = self.return_base();
         let st = self.state();
         self.store(Region::State, base, st, state::BASE);
-        self.jump(out);
-        self.switch_to(out);
         self.leave_with(status_, base);
+        // After a yield `State::base` stays that of the yielding frame. The base that the callee
+        // has returned is not its own then: nothing may be loaded from there.
+        self.switch_to(out);
+        let unused = self.outermost_base();
+        self.leave_with(status_, unused);
     }
 
     /// Stores the results of a callee from register `a` on, as many as a call with operand C wants.
