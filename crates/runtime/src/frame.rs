@@ -48,6 +48,12 @@ impl FrameWord {
     pub const fn new(code: u32, pc: u32) -> FrameWord {
         FrameWord((code as u64) << FrameWord::CODE_SHIFT | pc as u64)
     }
+    /// Makes the word of a native function that waits for a call: it continues at `step`, which is
+    /// below 256, and keeps so many values, fewer than 2^24, below the results.
+    #[inline(always)]
+    pub const fn waiting(step: u32, kept: u32) -> FrameWord {
+        FrameWord::new(FrameWord::NATIVE, step | kept << 8)
+    }
     /// Returns the code id.
     #[inline(always)]
     pub const fn code(self) -> u32 {

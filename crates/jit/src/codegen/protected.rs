@@ -14,8 +14,7 @@ use super::memory::Region;
 use crate::entity::{Pc, Reg};
 
 /// The word of a frame of `pcall` that waits for its callee: it continues at step 1.
-const WAITING: FrameWord =
-    FrameWord::new(FrameWord::NATIVE, 1 | (Frame::PROTECTED_KEEPS as u32) << 8);
+const WAITING: FrameWord = FrameWord::waiting(1, Frame::PROTECTED_KEEPS as u32);
 
 impl Emitter<'_> {
     /// Loads the depth of calls from native code; branches to `other` if it has reached `limit`.

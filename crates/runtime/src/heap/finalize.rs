@@ -107,6 +107,8 @@ impl State {
             let Some(object) = (*st).heap.finalizers.next() else { break };
             (*st).heap.finalizers.changes += 1;
             (*st).heap.finalizers.running = true;
+            // one that a destructor of the host has met, or a finalizer that panicked, is over
+            (*st).heap.finalizers.interrupted = false;
             finalize(st, object);
             (*st).heap.finalizers.running = false;
             let interrupted = std::mem::take(&mut (*st).heap.finalizers.interrupted);

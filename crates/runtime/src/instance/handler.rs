@@ -57,8 +57,8 @@ impl Instance {
                 (*meta).header.flags & GcHeader::IS_META != 0
             }
         );
-        if (*this).handlers.is_null() {
-            Instance::make_handlers(st, this);
+        if (*this).handlers.is_null() && !Instance::make_handlers(st, this) {
+            return;
         }
         let place = &mut *(*this).handlers.add(pc);
         let entry = FieldEntry {
@@ -83,12 +83,19 @@ impl Instance {
         }
     }
 
+    /// Allocates the records of all instructions. Returns false if there is no memory for them:
+    /// nothing depends on records, and those of a long function are large.
     #[cold]
-    unsafe fn make_handlers(st: &mut State, this: *mut Instance) {
+    unsafe fn make_handlers(st: &mut State, this: *mut Instance) -> bool {
         let n = (&(*this).proto).code.len();
-        let records: Box<[Option<Box<HandlerCache>>]> = (0..n).map(|_| None).collect();
-        (*this).handlers = Box::into_raw(records).cast();
+        let mut records: Vec<Option<Box<HandlerCache>>> = Vec::new();
+        if records.try_reserve_exact(n).is_err() {
+            return false;
+        }
+        records.resize_with(n, || None);
+        (*this).handlers = Box::into_raw(records.into_boxed_slice()).cast();
         st.heap.note_external((n * size_of::<usize>()) as isize);
+        true
     }
 
     /// Frees the records.

@@ -251,10 +251,7 @@ impl Cx {
     pub fn set_step(&self, step: u32, kept: usize) {
         assert!(step < 256 && kept < 1 << 24);
         // SAFETY: N1.
-        unsafe {
-            Frame(self.base())
-                .set_word(FrameWord::new(FrameWord::NATIVE, step | (kept as u32) << 8))
-        }
+        unsafe { Frame(self.base()).set_word(FrameWord::waiting(step, kept as u32)) }
     }
 
     /// Returns the number of values that the function kept on its stack below the results of its

@@ -39,7 +39,8 @@ pub(super) fn pcall(cx: &mut Cx) -> NativeResult {
         0 => {
             cx.check_any(0)?;
             let n = cx.top() - 1;
-            // [f, args] becomes [true, f, header, args].
+            // [f, args] becomes [true, f, header, args]. Machine code makes the same frame
+            // (`Frame::PROTECTED_KEEPS`), whose function continues at the same step.
             cx.open_gap(1, 2);
             cx.set(1, cx.get(0));
             cx.set(0, Val::bool(true));
