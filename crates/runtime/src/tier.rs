@@ -104,6 +104,8 @@ pub struct RuntimeCalls {
     /// Makes the frame continue in the interpreter, before an instruction that was never executed.
     /// The status is never OK.
     pub deoptimize_before: unsafe extern "C" fn(*mut State) -> u64,
+    /// As `deoptimize_before`, but first does what `preserving_virtuals` does.
+    pub deoptimize_virtual: unsafe extern "C" fn(*mut State) -> u64,
     /// Makes the frame continue in the interpreter after FORPREP has begun a loop over other kinds
     /// of numbers than expected, which it records.
     pub deoptimize_loop: unsafe extern "C" fn(*mut State) -> u64,
@@ -244,6 +246,12 @@ pub struct RuntimeCalls {
     /// Like `preserving_poll`, for loops that keep what they have loaded: deoptimizes the frame if
     /// the contents of memory have changed or the frame has moved.
     pub preserving_quiet_poll: unsafe extern "C" fn(),
+    /// The function `new_table` in the same way, for the instruction before the pc in the frame
+    /// word. The payload of `State::returned` is the number of fields, and afterwards the table.
+    pub preserving_new_table: unsafe extern "C" fn(),
+    /// Allocates virtual tables, whose description [`virtuals`] is at the address that is the
+    /// payload of `State::returned`, and puts them into their registers, with the same convention.
+    pub preserving_virtuals: unsafe extern "C" fn(),
     /// The cold path of the write barrier, with the same convention; the object is the argument.
     pub preserving_barrier: unsafe extern "C" fn(),
     /// Enters the interpreter. The slots of methods without code hold this address. Uses the
@@ -253,6 +261,42 @@ pub struct RuntimeCalls {
     /// continue in the interpreter ([`status::RESUME`]). Uses the convention of machine code, and
     /// ignores the arguments.
     pub resume: unsafe extern "C" fn(),
+}
+
+/// How code describes virtual tables, which it has not allocated, for the runtime to allocate.
+///
+/// A description is an array of slots: the [`counts`](virtuals::counts), the tables, each after
+/// those that its fields name, and the [registers](virtuals::register). A table is its
+/// [`site`](virtuals::site), the instance of the function that allocates it, its metatable or nil,
+/// and for each field the pc of an instruction that stores it, and the value. Numbers are payloads
+/// of nil; as the value of a field, such a payload is the position of another table.
+pub mod virtuals {
+    /// Packs the numbers of tables and of registers.
+    pub const fn counts(tables: usize, registers: usize) -> u64 {
+        tables as u64 | (registers as u64) << 32
+    }
+
+    /// Packs the number of fields, the number of slots to allocate for fields, whether the
+    /// metatable is a class, and the pc of the NEWTABLE.
+    pub const fn site(fields: usize, slots: usize, is_class: bool, pc: usize) -> u64 {
+        fields as u64 | (slots as u64) << 16 | (is_class as u64) << 31 | (pc as u64) << 32
+    }
+
+    /// Packs the position of a table in the description, and the distance down to the register.
+    pub const fn register(table: usize, distance: usize) -> u64 {
+        table as u64 | (distance as u64) << 32
+    }
+
+    /// Returns the two halves of a word that [`counts`] or [`register`] has packed.
+    pub const fn halves(word: u64) -> (usize, usize) {
+        (word as u32 as usize, (word >> 32) as usize)
+    }
+
+    /// Returns what [`site`] has packed.
+    pub const fn parts_of_site(word: u64) -> (usize, usize, bool, usize) {
+        let (low, pc) = halves(word);
+        (low & 0xFFFF, low >> 16 & 0x7FFF, low >> 31 != 0, pc)
+    }
 }
 
 /// How code that verifies itself describes a comparison: the pc is in the low half, and the bits

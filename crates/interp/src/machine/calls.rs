@@ -8,13 +8,14 @@ use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::instance::{FieldCache, Instance};
 use perilune_runtime::native::Ret;
 use perilune_runtime::state::{Returned, State, StateRef, poll};
+use perilune_runtime::table::Table;
 use perilune_runtime::thread::CallResults;
 use perilune_runtime::tier::{Left, RuntimeCalls, Stepped, status};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::entry::{call_code, left_code};
 use super::panics::{self, guarded};
-use super::{builtin, handler, leaf, miss, preserve, stub, verify};
+use super::{builtin, handler, leaf, miss, preserve, stub, verify, virtuals};
 use crate::closing_scope::close_for_return;
 use crate::enter::{become_metamethod, code_of};
 use crate::execute;
@@ -38,6 +39,7 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     deoptimize_after,
     deoptimize_loop,
     deoptimize_before,
+    deoptimize_virtual,
     call,
     call_iterator,
     poll: poll_word,
@@ -86,6 +88,8 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     preserving_set_field: preserve::SET_FIELD,
     preserving_poll: preserve::POLL,
     preserving_quiet_poll: preserve::QUIET_POLL,
+    preserving_new_table: preserve::NEW_TABLE,
+    preserving_virtuals: preserve::VIRTUALS,
     preserving_barrier: preserve::BARRIER,
     interpret: stub::INTERPRET,
     resume: stub::RESUME,
@@ -240,6 +244,29 @@ unsafe extern "C" fn deoptimize_before(st: *mut State) -> u64 {
     })
 }
 
+unsafe extern "C" fn deoptimize_virtual(st: *mut State) -> u64 {
+    guarded(st, || {
+        if virtuals::allocate_described(st).is_err() {
+            return settle(st, Err(Exit::Error));
+        }
+        miss::count_deoptimization(st);
+        deoptimize(st)
+    })
+}
+
+/// Allocates the virtual tables that code has described.
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+pub(super) unsafe extern "C" fn allocate_virtuals(
+    st: *mut State,
+    base: *mut Value,
+    word: u64,
+) -> Stepped {
+    stepped(st, base, word, || match virtuals::allocate_described(st) {
+        Ok(()) => status::OK,
+        Err(_) => settle(st, Err(Exit::Error)),
+    })
+}
+
 unsafe extern "C" fn deoptimize_loop(st: *mut State) -> u64 {
     guarded(st, || do_deoptimize_loop(st))
 }
@@ -302,6 +329,19 @@ pub(super) unsafe extern "C" fn quiet_poll(st: *mut State, base: *mut Value, wor
         stepped.status = deoptimize(st);
     }
     stepped
+}
+
+/// Allocates the table of the NEWTABLE that the frame executes, with as many fields as the code has
+/// left in the state.
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+pub(super) unsafe extern "C" fn new_table_of_frame(
+    st: *mut State,
+    base: *mut Value,
+    word: u64,
+) -> *mut Table {
+    let inst = (*Frame(base).callee().as_function()).instance;
+    let fields = (*st).returned.bits as usize;
+    leaf::new_table(st, inst, FrameWord(word).pc() as usize - 1, fields)
 }
 
 unsafe fn is_polled(st: *mut State) -> bool {

@@ -21,6 +21,7 @@ mod preserve;
 mod reentry;
 mod stub;
 mod verify;
+mod virtuals;
 
 pub use calls::CALLS;
 pub(crate) use entry::{call_code, call_code_from_native, enter_code, enter_loop, left_code};

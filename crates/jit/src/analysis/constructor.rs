@@ -1,7 +1,5 @@
 //! Constructors of tables: the stores immediately after a NEWTABLE.
 
-use std::ops::Range;
-
 use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::effects::effects;
 use perilune_bytecode::flow::is_passed;
@@ -26,6 +24,15 @@ pub(crate) struct Constructor {
     /// The last store that adds a field, the shape of the table before it, and the entry of its
     /// cache.
     pub(crate) last: Option<(Pc, u32, usize)>,
+    /// The shape that the table has after the stores, if there are any.
+    pub(crate) shape: Option<u32>,
+}
+
+impl Constructor {
+    /// Returns the constructor of the NEWTABLE at `pc` that makes no stores.
+    pub(crate) fn without_stores(pc: Pc) -> Constructor {
+        Constructor { stores: Vec::new(), end: pc + 1, first: None, last: None, shape: None }
+    }
 }
 
 /// Finds the constructors of a function.
@@ -85,7 +92,7 @@ impl Constructors<'_> {
     /// well. A store of the constant nil does nothing to a field that the table does not have.
     fn constructor(&self, pc: Pc) -> Constructor {
         let a = pc.instr(self.proto).ra();
-        let mut found = Constructor { stores: Vec::new(), end: pc + 1, first: None, last: None };
+        let mut found = Constructor::without_stores(pc);
         let mut reached = None;
         for q in self.straight_after(pc) {
             let i = q.instr(self.proto);
@@ -125,6 +132,7 @@ impl Constructors<'_> {
             }
             found.end = q + 1;
         }
+        found.shape = reached;
         found
     }
 
@@ -137,13 +145,5 @@ impl Constructors<'_> {
         let constructor = self.constructor(pc);
         let slots = constructor.stores.iter().map(|&(_, slot)| slot as usize + 1).max();
         Some((constructor, slots.filter(|&slots| slots <= MAX_FIELDS)?))
-    }
-
-    /// Returns the instructions after the NEWTABLE at `pc` that its code includes.
-    pub(crate) fn built_by(&self, pc: Pc) -> Range<Pc> {
-        match self.constructed(pc) {
-            Some((constructor, _)) => pc + 1..constructor.end,
-            None => pc..pc,
-        }
     }
 }

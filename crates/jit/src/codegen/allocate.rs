@@ -65,21 +65,21 @@ impl Emitter<'_> {
         let t = self.bump(Table::size_for(fields as u8), slow);
         let id = self.load32(Region::Objects, shape, header::WORD);
         let kind = self.b.ins().iconst(I32, Kind::Table as i64);
-        self.store(Region::Objects, kind, t, header::KIND);
-        self.store(Region::Objects, id, t, header::WORD);
-        self.store(Region::Objects, shape, t, table::SHAPE);
+        self.initialize(Region::Objects, kind, t, header::KIND);
+        self.initialize(Region::Objects, id, t, header::WORD);
+        self.initialize(Region::Objects, shape, t, table::SHAPE);
         let first = self.b.ins().iadd_imm_s(t, table::INLINE_FIELDS as i64);
-        self.store(Region::Objects, first, t, table::FIELDS);
+        self.initialize(Region::Objects, first, t, table::FIELDS);
         let zero = self.int(0);
         for at in [table::META, table::ARRAY, table::NODES] {
-            self.store(Region::Objects, zero, t, at);
+            self.initialize(Region::Objects, zero, t, at);
         }
         let lengths = self.int((array as i64) << 32);
-        self.store(Region::Objects, lengths, t, table::ARRAY_LEN);
+        self.initialize(Region::Objects, lengths, t, table::ARRAY_LEN);
         let caps = self.int((fields as i64) << 40 | (fields as i64) << 48);
-        self.store(Region::Objects, caps, t, table::NODES_USED);
+        self.initialize(Region::Objects, caps, t, table::NODES_USED);
         for slot in (0..fields).filter(|&slot| !is_stored(slot)) {
-            self.store_value(
+            self.initialize_value(
                 Region::Fields,
                 (zero, zero),
                 t,
@@ -100,6 +100,25 @@ impl Emitter<'_> {
         self.unless_panicked(t)
     }
 
+    /// Allocates the virtual tables of a state, whose description is stored, and puts them into
+    /// their registers; the frame is at `pc`. Preserves all machine registers.
+    pub(crate) fn allocate_virtuals(&mut self, pc: Pc) {
+        self.pass_virtuals();
+        self.quiet_step(self.body.calls.preserving_virtuals as usize, pc);
+    }
+
+    /// As [`Emitter::call_new_table`], but preserves all machine registers.
+    pub(crate) fn call_new_table_preserving(&mut self, pc: Pc, fields: usize) -> Value {
+        self.save_frame(pc + 1);
+        let (st, fields) = (self.state(), self.int(fields as i64));
+        self.store(Region::State, fields, st, state::RETURNED_BITS);
+        let new_table = self.body.calls.preserving_new_table as usize;
+        self.changing_nothing(|e| e.preserving(new_table, &[]));
+        let st = self.state();
+        let t = self.load64(Region::State, st, state::RETURNED_BITS);
+        self.unless_panicked(t)
+    }
+
     /// Stores fields of the new table `t`, by slot, and the shape that it has with them.
     pub(crate) fn store_first_fields(
         &mut self,
@@ -110,11 +129,11 @@ impl Emitter<'_> {
         for &(slot, bits, tag) in values {
             let tag = self.tag_value(tag);
             let at = table::INLINE_FIELDS + slot as usize * value::SIZE;
-            self.store_value(Region::Fields, (bits, tag), t, at);
+            self.initialize_value(Region::Fields, (bits, tag), t, at);
         }
         let id = self.load32(Region::Objects, shape, header::WORD);
-        self.store(Region::Objects, shape, t, table::SHAPE);
-        self.store(Region::Objects, id, t, header::WORD);
+        self.initialize(Region::Objects, shape, t, table::SHAPE);
+        self.initialize(Region::Objects, id, t, header::WORD);
     }
 
     /// Returns the upvalue for register `r`: the open one on top of the list, or a new one on top;

@@ -336,6 +336,7 @@ impl Emitter<'_> {
         let calls = self.body.calls;
         let function = match point {
             Point::Before => calls.deoptimize_before as usize,
+            Point::Virtual => calls.deoptimize_virtual as usize,
             Point::After => calls.deoptimize_after as usize,
             Point::Prepared => calls.deoptimize_loop as usize,
         };
@@ -343,6 +344,9 @@ impl Emitter<'_> {
         let word = self.b.block_params(block)[0];
         self.materialize();
         self.save_frame_word(word);
+        if point == Point::Virtual {
+            self.pass_virtuals();
+        }
         let st = self.state();
         let status = self.runtime_word(function, &[st]);
         let exit = self.exit();

@@ -8,11 +8,11 @@
 
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::types::I64;
-use cranelift_codegen::ir::{Block, Value};
+use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use perilune_bytecode::Proto;
 use perilune_runtime::frame::{Frame, Link, flags};
 use perilune_runtime::instance::Places;
-use perilune_runtime::layout::{closure, frame};
+use perilune_runtime::layout::{closure, frame, state};
 use perilune_runtime::value::Tag;
 
 use super::Emitter;
@@ -71,6 +71,27 @@ impl<'a> Emitter<'a> {
     /// Returns the instance of the closure of the frame.
     pub(super) fn instance(&self) -> Value {
         self.frame().instance
+    }
+
+    /// Returns the instance of the closure of frame `n`, whose code has begun.
+    pub(crate) fn instance_of(&self, n: usize) -> Value {
+        self.frames[n].instance
+    }
+
+    /// Reserves slots, from a register on, for descriptions of virtual tables.
+    pub(crate) fn reserve_virtuals(&mut self, at: Reg, size: usize) {
+        let above = (at.index() + size).saturating_sub(usize::from(self.body.proto.max_stack));
+        self.inlined_slots = self.inlined_slots.max(above);
+        self.virtuals_at = at;
+    }
+
+    /// Tells the runtime where the description of virtual tables is.
+    pub(super) fn pass_virtuals(&mut self) {
+        let base = self.outermost_base();
+        let at = i64::from(frame::slot(self.virtuals_at.index()));
+        let at = self.b.ins().iadd_imm_s(base, at);
+        let st = self.state();
+        self.store(Region::State, at, st, state::RETURNED_BITS);
     }
 
     /// Emits code for frame `n` from here on.

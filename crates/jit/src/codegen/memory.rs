@@ -208,6 +208,35 @@ impl Emitter<'_> {
         self.b.ins().store(flags, v, at, offset.operand());
     }
 
+    /// Stores all of a value into an object that has just been allocated. What has been loaded from
+    /// other objects is not loaded again for this.
+    pub(super) fn initialize(&mut self, region: Region, v: Value, at: Value, offset: usize) {
+        let flags = self.flags_of(region);
+        self.b.ins().store(flags, v, at, offset.operand());
+    }
+
+    /// As [`Emitter::initialize`], for a Lua value.
+    pub(super) fn initialize_value(
+        &mut self,
+        region: Region,
+        (bits, tag): (Value, Value),
+        at: Value,
+        offset: usize,
+    ) {
+        self.initialize(region, bits, at, offset + value::BITS);
+        match self.constant_of(tag) {
+            Some(constant) => {
+                let byte = self.b.ins().iconst(I8, constant);
+                self.initialize(region, byte, at, offset + value::TAG);
+            }
+            None => {
+                let flags = self.flags_of(region);
+                let offset = (offset + value::TAG).operand();
+                self.b.ins().istore8(flags, tag, at, offset);
+            }
+        }
+    }
+
     /// Stores the low half of a 64-bit value.
     pub(crate) fn store32(&mut self, region: Region, v: Value, at: Value, offset: impl Offset) {
         self.available.change(self.b.func, region);

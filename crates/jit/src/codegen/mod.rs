@@ -30,6 +30,7 @@ pub(crate) mod traverse;
 pub(crate) mod value;
 pub(crate) mod verify;
 
+use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{
@@ -43,7 +44,7 @@ use perilune_runtime::instance::Places;
 use perilune_runtime::layout;
 use perilune_runtime::tier::RuntimeCalls;
 
-use crate::entity::Pc;
+use crate::entity::{Pc, Reg};
 use crate::exits::map::ExitMap;
 use crate::exits::state::{FrameState, Home, Point};
 use crate::pipeline::symbols::Callees;
@@ -90,6 +91,8 @@ pub(crate) struct Emitter<'a> {
     /// The number of slots that frames of inlined functions take above those of the function
     /// itself.
     inlined_slots: usize,
+    /// The first of the slots for descriptions of virtual tables.
+    virtuals_at: Reg,
     /// Whether frames of inlined functions are stored, so that code can read from them.
     frames_are_stored: bool,
     /// The state, and the block in which it was last read from its machine register.
@@ -166,6 +169,7 @@ impl<'a> Emitter<'a> {
             }],
             current: 0,
             inlined_slots: 0,
+            virtuals_at: Reg::new(0),
             frames_are_stored: false,
             state: None,
             failure: None,

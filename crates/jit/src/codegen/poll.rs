@@ -33,15 +33,25 @@ impl Emitter<'_> {
         self.switch_to(on);
     }
 
-    /// As [`Emitter::poll`], in a loop that continues at `pc`, but stores registers first. A quiet
-    /// poll changes neither the base nor memory, except home slots and the state.
-    pub(crate) fn poll_in_loop(&mut self, pc: Pc, stores: &[Home], is_quiet: bool) {
+    /// As [`Emitter::poll`], in a loop that continues at `pc`, but stores registers first, and
+    /// allocates virtual tables if they are among them. A quiet poll changes neither the base nor
+    /// memory, except home slots and the state.
+    pub(crate) fn poll_in_loop(
+        &mut self,
+        pc: Pc,
+        stores: &[Home],
+        has_virtuals: bool,
+        is_quiet: bool,
+    ) {
         let word = self.poll_word();
         let (cold, on) = (self.cold_block(), self.block());
         self.branch(word, cold, on);
         self.switch_to(cold);
         self.store_homes(stores);
         self.materialize();
+        if has_virtuals {
+            self.allocate_virtuals(pc);
+        }
         if is_quiet && self.body.fault == Some(Fault::LoudPolls) {
             self.quiet_step(self.body.calls.preserving_poll as usize, pc);
         } else if is_quiet {

@@ -203,9 +203,7 @@ impl Emitter<'_> {
     /// Gives a table a metatable `{__index = class}`, as `Table::set_meta_index` does; branches to
     /// `other` where that is more than a few stores.
     pub(crate) fn set_class(&mut self, table: Value, class: Value, other: Block) {
-        let flags = self.flags(class);
-        let is_class = self.b.ins().band_imm_u(flags, i64::from(GcHeader::INDEX_TARGET));
-        self.guard(is_class, other);
+        self.guard_class(class, other);
         // The shape needs no barrier of its own: the one that the table has keeps it alive.
         self.before_field_store(table, (class, Known::Tag(Tag::TABLE)), other);
         let meta = self.load64(Region::Objects, table, table::META);
@@ -218,21 +216,43 @@ impl Emitter<'_> {
         self.gain_metatable(table, other);
         self.jump(done);
         self.switch_to(done);
-        let word = self.b.ins().bor_imm_u(class, TAGGED as i64);
+        let word = self.class_word(class);
         self.store(Region::Objects, word, table, table::META);
+    }
+
+    /// Returns the metatable word of tables with a metatable `{__index = class}`.
+    pub(crate) fn class_word(&mut self, class: Value) -> Value {
+        self.b.ins().bor_imm_u(class, TAGGED as i64)
+    }
+
+    /// Branches to `other` unless the table is the class of some metatable already, so that what
+    /// caches rely on is marked.
+    pub(crate) fn guard_class(&mut self, class: Value, other: Block) {
+        let flags = self.flags(class);
+        let is_class = self.b.ins().band_imm_u(flags, i64::from(GcHeader::INDEX_TARGET));
+        self.guard(is_class, other);
+    }
+
+    /// Branches to `other` unless the table has been a metatable before, so that what caches rely
+    /// on is marked, and is known to lack `__gc`.
+    pub(crate) fn guard_metatable(&mut self, meta: Value, other: Block) {
+        let flags = self.flags(meta);
+        let is_meta = self.b.ins().band_imm_u(flags, i64::from(GcHeader::IS_META));
+        self.guard(is_meta, other);
+        self.guard_event_absent(meta, Event::Gc, other);
+    }
+
+    /// Branches to `other` unless a metatable is known to have no metamethod for this event.
+    pub(crate) fn guard_event_absent(&mut self, meta: Value, event: Event, other: Block) {
+        let absent = self.load8(Region::Objects, meta, table::ABSENT);
+        let lacks_it = self.b.ins().band_imm_u(absent, 1 << event as u8);
+        self.guard(lacks_it, other);
     }
 
     /// Gives a table without a metatable this one, as `Table::set_metatable` does; branches to
     /// `other` if the table has one, or where that is more than a few stores.
     pub(crate) fn set_metatable(&mut self, table: Value, meta: Value, other: Block) {
-        // A metatable that is known to lack `__gc` was a metatable before, so that what caches rely
-        // on is marked.
-        let flags = self.flags(meta);
-        let is_meta = self.b.ins().band_imm_u(flags, i64::from(GcHeader::IS_META));
-        self.guard(is_meta, other);
-        let absent = self.load8(Region::Objects, meta, table::ABSENT);
-        let lacks_gc = self.b.ins().band_imm_u(absent, 1 << Event::Gc as u8);
-        self.guard(lacks_gc, other);
+        self.guard_metatable(meta, other);
         self.before_field_store(table, (meta, Known::Tag(Tag::TABLE)), other);
         let before = self.load64(Region::Objects, table, table::META);
         self.guard_not(before, other);

@@ -13,6 +13,8 @@ pub(crate) enum Point {
     /// It has had no effect, and the interpreter executes it: it had never been executed when the
     /// code was compiled, or it begins a loop that was entered with unexpected tags.
     Before,
+    /// As `Before`, but the runtime first allocates the virtual tables of the state.
+    Virtual,
     /// The runtime executes it during the exit, since its operands are not those that the code was
     /// compiled for.
     After,
@@ -65,7 +67,7 @@ impl FrameState {
     /// interpreter executes next, as in its own frames while the runtime runs an instruction.
     pub(crate) fn frame_pc(&self) -> Pc {
         match self.point {
-            Point::Before => self.pc,
+            Point::Before | Point::Virtual => self.pc,
             Point::After | Point::Prepared => self.pc + 1,
         }
     }
@@ -75,6 +77,7 @@ impl fmt::Display for FrameState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let point = match self.point {
             Point::Before => "before",
+            Point::Virtual => "with virtual tables before",
             Point::After => "after",
             Point::Prepared => "in the loop of",
         };

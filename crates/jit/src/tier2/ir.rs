@@ -38,6 +38,11 @@ entity_impl!(State, "state");
 pub(crate) struct Frame(u32);
 entity_impl!(Frame, "frame");
 
+/// An allocation of a table.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Object(u32);
+entity_impl!(Object, "object");
+
 /// The type of a value, as far as it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Type {
@@ -55,6 +60,8 @@ pub(crate) struct Function {
     pub(crate) values: PrimaryMap<Value, ValueData>,
     pub(crate) blocks: PrimaryMap<Block, BlockData>,
     pub(crate) states: PrimaryMap<State, FrameState>,
+    /// The tables that instructions allocate.
+    pub(crate) objects: PrimaryMap<Object, NewObject>,
     /// The frames; the first is that of the function itself.
     pub(crate) frames: PrimaryMap<Frame, FrameData>,
     /// The reachable blocks, each after those that dominate it.
@@ -82,6 +89,33 @@ pub(crate) struct Caller {
     pub(crate) pc: Pc,
     /// Whether the function that was called there has been replaced by a tail call of this one.
     pub(crate) is_tail: bool,
+}
+
+/// A table that NEWTABLE allocates, with the fields that its constructor stores.
+pub(crate) struct NewObject {
+    /// The fields, in the order of their stores.
+    pub(crate) fields: Vec<FirstField>,
+    /// The number of its slots.
+    pub(crate) slots: usize,
+    /// The instruction after the constructor.
+    pub(crate) end: Pc,
+    /// See [`Constructor::first`](crate::analysis::constructor::Constructor::first).
+    pub(crate) first: Option<u32>,
+    /// See [`Constructor::last`](crate::analysis::constructor::Constructor::last).
+    pub(crate) last: Option<(Pc, u32, usize)>,
+    /// The shape that it has with its fields, if that is known.
+    pub(crate) shape: Option<u32>,
+}
+
+/// A field that a constructor stores.
+#[derive(Clone, Copy)]
+pub(crate) struct FirstField {
+    /// The store.
+    pub(crate) pc: Pc,
+    pub(crate) slot: u32,
+    pub(crate) value: Value,
+    /// Whether the allocation exits if the value is nil.
+    pub(crate) is_guarded: bool,
 }
 
 /// The type of a value, and the value that it was guarded from.
@@ -141,9 +175,14 @@ pub(crate) enum Op {
     SetUpvalue(Option<Value>, usize, Value),
     /// Exits unless the closure has the method whose slot is at this address.
     GuardMethod(Value, usize, State),
-    /// The metamethod that the instruction has called for this table, a Lua function. Exits if the
-    /// table has another metatable, or what was recorded is no longer valid.
-    Handler(Value, State),
+    /// The metamethod that the instruction has called for tables with some metatable, a Lua
+    /// function. Exits if the metatable is another one, or what was recorded is no longer valid.
+    Handler(Metatable, State),
+    /// Allocates a table. Exits if this state has not allocated such a table there before, or if
+    /// the value of a field that the table gains is nil.
+    NewTable(Object, State),
+    /// Allocates the virtual tables of the state; the result is the last one.
+    Allocate(State),
     /// Marks the beginning of an inlined function, with this frame and closure.
     Inline(Frame, Value),
     /// Exits unless the value has this tag; the result is the value. The bytecode instruction
@@ -204,7 +243,7 @@ pub(crate) enum Op {
     AddField(Value, Value, Gain, State),
     /// Loads a field from the chain of metatables of a table whose shape is guarded and does not
     /// have the field itself. Uses an entry of the inline cache; exits if that is no longer valid.
-    ChainField(Value, Chain, State),
+    ChainField(Metatable, Chain, State),
     /// Loads the element at an integer key from an array of numbers with this tag; exits if there
     /// is none.
     Number(Value, Value, Tag, State),
@@ -222,6 +261,13 @@ pub(crate) enum Op {
     /// Gives the table this metatable, as `setmetatable` does. Exits if the table has a metatable,
     /// if caches may rely on the table, or if the metatable is new or has `__gc`.
     SetMetatable(Value, Value, State),
+    /// Exits unless tables may get this metatable without further effects: it has been one before,
+    /// and has no `__gc`.
+    GuardMetatable(Metatable, State),
+    /// Exits if the metatable may have `__newindex`.
+    GuardNoNewIndex(Metatable, State),
+    /// Exits if the value is nil.
+    GuardNotNil(Value, State),
     /// Sets the top of the stack to the address of a register: the values below it are all results
     /// of a call, which the next instruction uses.
     SetTop(Reg),
@@ -268,6 +314,30 @@ pub(crate) struct Library {
     pub(crate) tag: Option<Tag>,
     /// The register of the callee; its arguments follow as in any call.
     pub(crate) at: Reg,
+}
+
+/// The metatable of a table.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Metatable {
+    /// That of this table.
+    Of(Value),
+    /// This table.
+    Is(Value),
+    /// A metatable `{__index = class}` with this class.
+    WithIndex(Value),
+}
+
+impl Metatable {
+    /// Returns the table that it names.
+    pub(crate) fn table(self) -> Value {
+        let (Metatable::Of(v) | Metatable::Is(v) | Metatable::WithIndex(v)) = self;
+        v
+    }
+
+    fn table_mut(&mut self) -> &mut Value {
+        let (Metatable::Of(v) | Metatable::Is(v) | Metatable::WithIndex(v)) = self;
+        v
+    }
 }
 
 /// Entries of an inline cache of fields: a bit for each, by its number.
@@ -356,9 +426,43 @@ pub(crate) struct FrameState {
     /// The values of registers of the frame and of its callers' frames. Other registers are in
     /// their home slots, or dead.
     pub(crate) registers: Vec<(Reg, Value)>,
+    /// Tables that are not allocated before the frames are left in this state. Each comes after
+    /// those that its fields name.
+    pub(crate) virtuals: Vec<VirtualTable>,
+}
+
+/// A table that exists only where frames are left: code holds its fields.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct VirtualTable {
+    /// The registers that hold it.
+    pub(crate) registers: Vec<Reg>,
+    /// The frame and the instruction that allocate it.
+    pub(crate) site: (Frame, Pc),
+    /// The number of its slots for fields.
+    pub(crate) slots: usize,
+    /// The fields, each with an instruction of that frame that stores it.
+    pub(crate) fields: Vec<(Pc, Content)>,
+    pub(crate) metatable: Option<Metatable>,
+}
+
+/// The content of a field of a virtual table.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Content {
+    Value(Value),
+    /// The virtual table with this number in the same state.
+    Table(usize),
 }
 
 impl Function {
+    /// Returns the values that an operation reads.
+    pub(crate) fn args(&self, op: &Op) -> impl Iterator<Item = Value> + use<'_> {
+        let fields = match *op {
+            Op::NewTable(object, _) => &self.objects[object].fields[..],
+            _ => &[],
+        };
+        op.args().chain(fields.iter().map(|field| field.value))
+    }
+
     /// Creates a value.
     pub(crate) fn value(&mut self, ty: Type) -> Value {
         self.values.push(ValueData { ty, origin: None })
@@ -391,8 +495,8 @@ impl Type {
 }
 
 impl Op {
-    /// Returns the values that it reads, three at most.
-    pub(crate) fn args(&self) -> impl Iterator<Item = Value> + use<> {
+    /// Returns the values that it reads, three at most, apart from those of a new object.
+    fn args(&self) -> impl Iterator<Item = Value> + use<> {
         let (mut op, mut found, mut count) = (*self, [None; 3], 0);
         op.map(|v| {
             found[count] = Some(v);
@@ -407,7 +511,7 @@ impl Op {
         use Op::*;
         match self {
             Integer(_) | Float(_) | Primitive(_) | Str(_) | Register(_) | SetTop(_) | Poll(..)
-            | FastPath(_) | Generic(_) | Call(_) => {}
+            | FastPath(_) | Generic(_) | Call(_) | NewTable(..) | Allocate(_) => {}
             Upvalue(closure, _) | Global(closure, _) => {
                 if let Some(closure) = closure {
                     *closure = f(*closure);
@@ -421,7 +525,7 @@ impl Op {
             }
             SetRegister(_, v)
             | GuardMethod(v, ..)
-            | Handler(v, _)
+            | GuardNotNil(v, _)
             | GuardLibrary(v, ..)
             | Inline(_, v)
             | Guard(v, ..)
@@ -436,9 +540,15 @@ impl Op {
             | Not(v)
             | Field(v, ..)
             | FieldOf(v, ..)
-            | ChainField(v, ..)
             | Length(v, _)
             | IsInteger(v, _) => *v = f(*v),
+            Handler(meta, _)
+            | ChainField(meta, ..)
+            | GuardMetatable(meta, _)
+            | GuardNoNewIndex(meta, _) => {
+                let v = meta.table_mut();
+                *v = f(*v);
+            }
             IntArith(_, a, b, _)
             | FloatArith(_, a, b)
             | Rounds(a, b)
@@ -463,8 +573,14 @@ impl Op {
 
     /// Returns the state in which it exits, or that it stores home.
     pub(crate) fn state(&self) -> Option<State> {
+        let mut op = *self;
+        op.state_mut().copied()
+    }
+
+    /// As [`Op::state`], to replace it.
+    pub(crate) fn state_mut(&mut self) -> Option<&mut State> {
         use Op::*;
-        match *self {
+        match self {
             IntArith(Operator::Mod | Operator::IDiv, _, _, s)
             | Guard(_, _, s)
             | Speculate(_, _, s)
@@ -489,6 +605,11 @@ impl Op {
             | SetElement(_, _, _, s)
             | SetClass(_, _, s)
             | SetMetatable(_, _, s)
+            | NewTable(_, s)
+            | Allocate(s)
+            | GuardMetatable(_, s)
+            | GuardNoNewIndex(_, s)
+            | GuardNotNil(_, s)
             | Global(_, s)
             | Poll(s, _)
             | FastPath(s)
@@ -561,6 +682,51 @@ impl End {
         match *self {
             End::Exit(s) | End::Generic(s, _) => Some(s),
             _ => None,
+        }
+    }
+
+    /// As [`End::state`], to replace it.
+    pub(crate) fn state_mut(&mut self) -> Option<&mut State> {
+        match self {
+            End::Exit(s) | End::Generic(s, _) => Some(s),
+            _ => None,
+        }
+    }
+}
+
+impl FrameState {
+    /// Returns the values that it names.
+    pub(crate) fn values(&self) -> impl Iterator<Item = Value> {
+        let registers = self.registers.iter().map(|&(_, v)| v);
+        registers.chain(self.virtuals.iter().flat_map(VirtualTable::values))
+    }
+}
+
+impl VirtualTable {
+    /// Returns the number of slots that describe a table with so many fields.
+    pub(crate) fn size(fields: usize) -> usize {
+        3 + 2 * fields
+    }
+
+    /// Returns the values of which it consists.
+    pub(crate) fn values(&self) -> impl Iterator<Item = Value> {
+        let fields = self.fields.iter().filter_map(|&(_, content)| match content {
+            Content::Value(v) => Some(v),
+            Content::Table(_) => None,
+        });
+        fields.chain(self.metatable.map(Metatable::table))
+    }
+
+    /// Replaces the values of which it consists.
+    pub(crate) fn map(&mut self, mut f: impl FnMut(Value) -> Value) {
+        for (_, content) in &mut self.fields {
+            if let Content::Value(v) = content {
+                *v = f(*v);
+            }
+        }
+        if let Some(metatable) = &mut self.metatable {
+            let v = metatable.table_mut();
+            *v = f(*v);
         }
     }
 }

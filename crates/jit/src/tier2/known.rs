@@ -6,6 +6,8 @@
 
 use std::hash::Hash;
 
+use perilune_bytecode::Instr;
+
 use super::ir::Value;
 use super::shapes::Shapes;
 use crate::hash::HashMap;
@@ -13,6 +15,10 @@ use crate::hash::HashMap;
 /// A global: the closure whose upvalue is the environment (`None`: the function's own), the
 /// upvalue, and the constant that is the name.
 pub(super) type Global = (Option<Value>, usize, usize);
+
+/// A lookup along the metatables of a table by an instruction: the address of the instruction, and
+/// the table.
+pub(super) type Lookup = (*const Instr, Value);
 
 /// Facts about values and about memory.
 #[derive(Clone, Default)]
@@ -27,6 +33,10 @@ pub(super) struct Known {
     upvalues: HashMap<(Option<Value>, usize), Value>,
     /// Tables on which no cache relies: neither metatables nor classes.
     unwatched: HashMap<Value, ()>,
+    /// Tables that have just been allocated: no other value may be one of them.
+    fresh: HashMap<Value, ()>,
+    /// Methods and metamethods that instructions have found along the metatables of tables.
+    lookups: HashMap<Lookup, Value>,
     /// Values of globals.
     globals: HashMap<Global, Value>,
     /// The identities that guards have compared: for closures the slots of their methods, for
@@ -42,6 +52,8 @@ impl Known {
         self.upvalues.clear();
         self.globals.clear();
         self.unwatched.clear();
+        self.fresh.clear();
+        self.lookups.clear();
     }
 
     /// Forgets upvalues, and globals, whose environment may be one: shared variables were stored.
@@ -56,6 +68,38 @@ impl Known {
         self.fields.clear();
         self.globals.clear();
         self.unwatched.clear();
+        self.lookups.clear();
+    }
+
+    /// Returns what a lookup has found, if it is known.
+    pub(super) fn lookup(&self, lookup: Lookup) -> Option<Value> {
+        self.lookups.get(&lookup).copied()
+    }
+
+    /// Records what a lookup has found.
+    pub(super) fn note_lookup(&mut self, lookup: Lookup, found: Value) {
+        self.lookups.insert(lookup, found);
+    }
+
+    /// Records that a table has just been allocated.
+    pub(super) fn note_fresh(&mut self, table: Value) {
+        self.fresh.insert(table, ());
+        self.note_unwatched(table);
+    }
+
+    /// Returns whether no other value may be this table.
+    pub(super) fn is_fresh(&self, table: Value) -> bool {
+        self.fresh.contains_key(&table)
+    }
+
+    /// Records that a value is stored or passed on, so that it can be had from elsewhere.
+    pub(super) fn share(&mut self, value: Value) {
+        self.fresh.remove(&value);
+    }
+
+    /// Records that all values may be had from elsewhere.
+    pub(super) fn share_all(&mut self) {
+        self.fresh.clear();
     }
 
     /// Returns whether no cache relies on a table.
@@ -98,9 +142,16 @@ impl Known {
         self.shapes.insert(table, shapes);
     }
 
-    /// Forgets these shapes: a table that had one of them has changed its shape, and any value may
-    /// be that table.
-    pub(super) fn forget_shapes(&mut self, shapes: Shapes) {
+    /// Records that a table that had one of these shapes has another shape now, and forgets these
+    /// shapes of others, as any value may be that table.
+    pub(super) fn change_shape(&mut self, table: Value, shapes: Shapes, to: Shapes) {
+        if !self.is_fresh(table) {
+            self.forget_shapes(shapes);
+        }
+        self.note_shapes(table, to);
+    }
+
+    fn forget_shapes(&mut self, shapes: Shapes) {
         self.shapes.retain(|_, known| !known.ids().iter().any(|&id| shapes.contains(id)));
     }
 
@@ -108,6 +159,13 @@ impl Known {
     /// invalid; any value may be the same table. Absent fields are looked up in the new metatable,
     /// so fields are forgotten unless `is_there` says that their value is not nil.
     pub(super) fn change_metatable(&mut self, table: Value, is_there: impl Fn(Value) -> bool) {
+        if self.is_fresh(table) {
+            self.lookups.retain(|&(_, of), _| of != table);
+            self.shapes.remove(&table);
+            self.fields.retain(|&(of, _), value| of != table || is_there(*value));
+            return;
+        }
+        self.lookups.clear();
         match self.shapes(table) {
             Some(shapes) => self.forget_shapes(shapes),
             None => self.shapes.clear(),
@@ -128,7 +186,10 @@ impl Known {
     /// Records a store to a field, and forgets the same slot of other tables, which may be the same
     /// table. `value` is `None` if it may be nil: metatables are asked then.
     pub(super) fn store_field(&mut self, table: Value, slot: u32, value: Option<Value>) {
-        self.fields.retain(|&(_, other), _| other != slot);
+        match self.is_fresh(table) {
+            true => _ = self.fields.remove(&(table, slot)),
+            false => self.fields.retain(|&(_, other), _| other != slot),
+        }
         if let Some(value) = value {
             self.note_field(table, slot, value);
         }
@@ -172,6 +233,8 @@ impl Known {
         keep_common(&mut self.fields, &other.fields);
         keep_common(&mut self.upvalues, &other.upvalues);
         keep_common(&mut self.unwatched, &other.unwatched);
+        keep_common(&mut self.fresh, &other.fresh);
+        keep_common(&mut self.lookups, &other.lookups);
         keep_common(&mut self.globals, &other.globals);
         keep_common(&mut self.methods, &other.methods);
     }

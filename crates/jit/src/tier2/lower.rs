@@ -7,6 +7,8 @@
 
 mod fields;
 mod layout;
+mod objects;
+mod virtuals;
 
 use std::collections::HashSet;
 
@@ -20,7 +22,9 @@ use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
 use self::layout::BlockLayout;
-use super::ir::{Block, End, Frame, Function, Inst, Library, Op, Place, State, Type, Value};
+use super::ir::{
+    Block, End, Frame, Function, Inst, Library, Metatable, Op, Place, State, Type, Value,
+};
 use super::passes::crossings::{self, Crossings};
 use super::passes::homes::{self, Homes};
 use crate::codegen::Emitter;
@@ -112,6 +116,7 @@ pub(super) fn lower<'a>(
         last: None,
         layout: BlockLayout::of(f),
     };
+    lower.reserve_virtuals();
     lower.find_quiet_loops(noisy);
     for &block in &f.order {
         lower.declare(block);
@@ -245,9 +250,12 @@ impl<'a> Lower<'_, 'a> {
             match inst.op {
                 Op::Generic(_) | Op::Call(_) => return None,
                 Op::FastPath(_) | Op::Poll(_, false) => return None,
-                Op::AddField(..) | Op::SetClass(..) | Op::SetMetatable(..) => return None,
+                Op::AddField(..) => return None,
                 Op::Library(library, ..) if library.tag.is_none() => return None,
                 Op::FloatArith(Operator::Pow | Operator::Mod, ..) | Op::Equal(..) => return None,
+                Op::SetClass(..) | Op::SetMetatable(..) => {
+                    kept = kept.without(Region::Objects).without(Region::Flags);
+                }
                 Op::SetField(..) => kept = kept.without(Region::Fields).without(Region::Flags),
                 Op::SetElement(..) => {
                     kept = kept.without(Region::Elements).without(Region::Flags);
@@ -396,7 +404,8 @@ impl<'a> Lower<'_, 'a> {
             return block;
         }
         let block = self.emit().cold_block();
-        let homes = self.homes_of(&stores);
+        let mut homes = self.homes_of(&stores);
+        homes.extend(self.virtual_homes(state));
         let left = self.left(state);
         self.emit().deoptimize_storing(block, left, homes);
         self.exits.insert(key, block);
@@ -406,7 +415,8 @@ impl<'a> Lower<'_, 'a> {
     /// Returns how the frame is left in a state whose registers are at home.
     fn left(&self, state: State) -> FrameState {
         let state = &self.f.states[state];
-        FrameState::home(state.pc, Point::Before)
+        let has_virtuals = !state.virtuals.is_empty();
+        FrameState::home(state.pc, if has_virtuals { Point::Virtual } else { Point::Before })
     }
 
     /// Executes the instruction of a state by generic code.
@@ -513,6 +523,26 @@ impl<'a> Lower<'_, 'a> {
                 let (table, meta) = (self.bits(table), self.bits(meta));
                 self.emit().set_metatable(table, meta, other);
             }
+            Op::GuardMetatable(metatable, state) => {
+                let other = self.exit(state);
+                let table = self.bits(metatable.table());
+                match metatable {
+                    Metatable::WithIndex(_) => self.emit().guard_class(table, other),
+                    _ => self.emit().guard_metatable(table, other),
+                }
+            }
+            Op::GuardNoNewIndex(Metatable::WithIndex(_), _) => {}
+            Op::GuardNoNewIndex(metatable, state) => {
+                let other = self.exit(state);
+                let table = self.bits(metatable.table());
+                self.emit().guard_event_absent(table, Event::NewIndex, other);
+            }
+            Op::GuardNotNil(v, state) => {
+                let other = self.exit(state);
+                let tag = self.tag(v);
+                let tag = self.emit().tag_value(tag);
+                self.emit().guard(tag, other);
+            }
             Op::SetTop(r) => {
                 let r = self.own(inst, r);
                 self.emit().set_top(r);
@@ -525,15 +555,16 @@ impl<'a> Lower<'_, 'a> {
                 let same = self.emit().ins().icmp(IntCC::Equal, found, slot);
                 self.emit().guard(same, other);
             }
-            Op::Handler(table, state) => {
+            Op::Handler(metatable, state) => {
                 let other = self.exit(state);
-                let object = self.bits(table);
                 let record = self.emit().handler_record(inst.pc, other);
-                let meta = self.emit().meta(object);
+                let meta = self.metatable_word(metatable);
                 self.emit().guard_chain(record, meta, other, other);
                 let method = self.emit().method(record, other);
                 self.set_lua(inst, Payload::Bits(method), Known::Tag(Tag::FUNCTION));
             }
+            Op::NewTable(object, state) => self.new_table(inst, object, state),
+            Op::Allocate(state) => self.allocate(inst, state),
             Op::Inline(frame, closure) => {
                 let closure = self.bits(closure);
                 self.emit().begin_inlined(frame.index(), closure);
@@ -660,7 +691,7 @@ impl<'a> Lower<'_, 'a> {
                 self.emit().verify_field(inst.pc, table, key, (value.bits, value.tag));
             }
             Op::AddField(table, v, gain, state) => self.add_field(inst, table, v, gain, state),
-            Op::ChainField(table, chain, state) => self.chain_field(inst, table, chain, state),
+            Op::ChainField(meta, chain, state) => self.chain_field(inst, meta, chain, state),
             Op::Number(table, key, tag, state) => {
                 let wrong = self.exit(state);
                 let (table, key) = (self.bits(table), self.bits(key));
@@ -879,10 +910,12 @@ impl<'a> Lower<'_, 'a> {
 
     fn poll(&mut self, inst: &Inst, state: State, is_quiet: bool) {
         let stores = self.stores(state);
-        let homes = self.homes_of(&stores);
+        let mut homes = self.homes_of(&stores);
+        homes.extend(self.virtual_homes(state));
         let pc = self.f.states[state].pc;
+        let has_virtuals = !self.f.states[state].virtuals.is_empty();
         self.emit().charge(inst.pc, pc);
-        self.emit().poll_in_loop(pc, &homes, is_quiet);
+        self.emit().poll_in_loop(pc, &homes, has_virtuals, is_quiet);
     }
 
     fn end(&mut self, block: Block, end: &End) {
@@ -930,7 +963,8 @@ impl<'a> Lower<'_, 'a> {
             End::Exit(state) => {
                 self.in_frame(self.f.states[*state].frame);
                 let stores = self.stores(*state);
-                let homes = self.homes_of(&stores);
+                let mut homes = self.homes_of(&stores);
+                homes.extend(self.virtual_homes(*state));
                 let left = self.left(*state);
                 let block = self.emit().cold_block();
                 self.emit().jump(block);

@@ -22,6 +22,8 @@ use cranelift_codegen::ir::Function;
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::FunctionBuilderContext;
 
+use build::{Loops, Loudness};
+
 use crate::analysis::live::Live;
 use crate::codegen::inline::Caller;
 use crate::entity::Pc;
@@ -43,17 +45,18 @@ pub(crate) fn compile(
 ) -> Result<Translated, String> {
     let mut candidates = Vec::new();
     let calls = build::add_candidates(&mut candidates, input.inlinees);
-    let mut noisy = HashSet::new();
+    let mut loops = Loops::default();
     loop {
         let mut generic = Generic::begin(func, context, input, callees.again());
-        let f = build(&generic, input, (&candidates, &calls), &mut noisy)?;
-        let known = noisy.len();
+        let f = build(&generic, input, (&candidates, &calls), &mut loops)?;
         add_frames(&mut generic, &f, &candidates);
         generic.enter(Pc::new(input.entry.unwrap_or(0)));
+        let mut noisy = HashSet::new();
         let exits = lower::lower(&f, generic, &mut noisy).finish(isa);
-        if noisy.len() == known || input.fault == Some(Fault::NoisyLoops) {
+        if noisy.is_empty() || input.fault == Some(Fault::NoisyLoops) {
             return Ok(Translated { exits, ssa: f });
         }
+        loops.extend(noisy.into_iter().map(|place| (place, Loudness::Noisy)));
         func.clear();
     }
 }
@@ -63,7 +66,7 @@ fn build(
     generic: &Generic<'_>,
     input: &Input<'_>,
     (candidates, calls): (&[build::Candidate<'_>], &build::Calls),
-    noisy: &mut HashSet<ir::Place>,
+    loops: &mut Loops,
 ) -> Result<ir::Function, String> {
     let (flow, _, tags) = generic.analyses();
     let needed = Live::in_interpreter(input.proto);
@@ -80,7 +83,7 @@ fn build(
         verify_values: input.verify_values,
         fault: input.fault,
     };
-    let mut f = build::build(source, candidates, noisy);
+    let mut f = build::build(source, candidates, loops);
     check(&f, "building", input)?;
     passes::run(&mut f);
     check(&f, "the passes", input)?;

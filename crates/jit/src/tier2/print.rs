@@ -7,7 +7,8 @@ use perilune_runtime::native::Builtin;
 use crate::analysis::tags::tag_name;
 
 use super::ir::{
-    BlockData, Checks, End, FrameState, Function, Inst, Op, State, Target, Type, Value,
+    BlockData, Checks, Content, End, FrameState, Function, Inst, Metatable, Op, State, Target,
+    Type, Value,
 };
 
 impl fmt::Display for Function {
@@ -34,6 +35,16 @@ impl fmt::Display for Type {
             Type::Any => f.write_str("any"),
             Type::Is(tag) => f.write_str(tag_name(tag)),
             Type::Condition => f.write_str("condition"),
+        }
+    }
+}
+
+impl fmt::Display for Metatable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Metatable::Of(v) => write!(f, "{v}"),
+            Metatable::Is(v) => write!(f, "metatable {v}"),
+            Metatable::WithIndex(v) => write!(f, "class {v}"),
         }
     }
 }
@@ -75,7 +86,18 @@ impl fmt::Display for Line<'_> {
             SetUpvalue(None, n, v) => write!(f, "set_upvalue {n}, {v}")?,
             SetUpvalue(Some(closure), n, v) => write!(f, "set_upvalue {n} of {closure}, {v}")?,
             GuardMethod(v, ..) => write!(f, "guard_method {v}")?,
-            Handler(v, _) => write!(f, "handler {v}")?,
+            Handler(meta, _) => write!(f, "handler {meta}")?,
+            GuardMetatable(meta, _) => write!(f, "guard_metatable {meta}")?,
+            GuardNoNewIndex(meta, _) => write!(f, "guard_no_newindex {meta}")?,
+            GuardNotNil(v, _) => write!(f, "guard_not_nil {v}")?,
+            NewTable(object, _) => {
+                f.write_str("new_table")?;
+                for (n, field) in function.objects[object].fields.iter().enumerate() {
+                    let separator = if n == 0 { "" } else { "," };
+                    write!(f, "{separator} {}={}", field.slot, field.value)?;
+                }
+            }
+            Allocate(_) => f.write_str("allocate")?,
             GuardLibrary(v, number, _) => {
                 write!(f, "guard_library {v}, {}", Builtin::NAMES[number as usize])?;
             }
@@ -132,8 +154,8 @@ impl fmt::Display for Line<'_> {
                     write!(f, ", {name}")?;
                 }
             }
-            ChainField(v, chain, _) => {
-                write!(f, "chain_field {v}, cache {}, entry {}", chain.cache, chain.entry)?;
+            ChainField(meta, chain, _) => {
+                write!(f, "chain_field {meta}, cache {}, entry {}", chain.cache, chain.entry)?;
                 f.write_str(if chain.method { ", method" } else { "" })?;
             }
             Number(t, k, tag, _) => write!(f, "number {t}, {k}, {}", tag_name(tag))?,
@@ -160,13 +182,30 @@ struct Shown<'a>(&'a Function, State);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let FrameState { frame, pc, registers } = &self.0.states[self.1];
+        let FrameState { frame, pc, registers, virtuals } = &self.0.states[self.1];
         match frame.as_u32() {
             0 => write!(f, "[{pc}")?,
             _ => write!(f, "[{frame} {pc}")?,
         }
         for &(r, v) in registers {
             write!(f, " {r}={v}")?;
+        }
+        for (n, table) in virtuals.iter().enumerate() {
+            for r in &table.registers {
+                write!(f, " {r}=table{n}")?;
+            }
+            write!(f, " table{n}={{")?;
+            for (n, (_, content)) in table.fields.iter().enumerate() {
+                f.write_str(if n == 0 { "" } else { ", " })?;
+                match content {
+                    Content::Value(v) => write!(f, "{v}")?,
+                    Content::Table(n) => write!(f, "table{n}")?,
+                }
+            }
+            f.write_str("}")?;
+            if let Some(metatable) = table.metatable {
+                write!(f, " of {metatable}")?;
+            }
         }
         f.write_str("]")
     }

@@ -51,13 +51,11 @@ impl Verifier<'_> {
                 _ => Err(format!("{v} is used in {block}, where it is not defined")),
             };
             let state = |state: Option<State>, at| match state {
-                Some(state) => {
-                    self.f.states[state].registers.iter().try_for_each(|&(_, v)| defined(v, at))
-                }
+                Some(state) => self.f.states[state].values().try_for_each(|v| defined(v, at)),
                 None => Ok(()),
             };
             for (at, inst) in data.insts.iter().enumerate() {
-                inst.op.args().try_for_each(|v| defined(v, at + 1))?;
+                self.f.args(&inst.op).try_for_each(|v| defined(v, at + 1))?;
                 state(inst.op.state(), at + 1)?;
                 if let Op::Equal(..) = inst.op
                     && (at + 1 != data.insts.len() || data.end.arg() != inst.result)
@@ -116,11 +114,13 @@ impl Verifier<'_> {
             Op::ToFloat(v) => self.is(v, int),
             Op::GuardShape(v, ..)
             | Op::HasShape(v, _)
-            | Op::Handler(v, _)
             | Op::Field(v, ..)
             | Op::FieldOf(v, ..)
-            | Op::SetField(v, ..)
-            | Op::ChainField(v, ..) => self.is(v, table),
+            | Op::SetField(v, ..) => self.is(v, table),
+            Op::Handler(meta, _)
+            | Op::ChainField(meta, ..)
+            | Op::GuardMetatable(meta, _)
+            | Op::GuardNoNewIndex(meta, _) => self.is(meta.table(), table),
             Op::AddField(t, ..) => self.is(t, table),
             Op::SetClass(t, other, _) | Op::SetMetatable(t, other, _) => {
                 self.is(t, table).and_then(|()| self.is(other, table))

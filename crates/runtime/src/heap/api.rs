@@ -23,8 +23,8 @@ const FINALIZERS_AT_ONCE: usize = 10;
 
 impl State {
     /// Returns how often the collector has made changes visible to the program or run code: by
-    /// clearing weak tables and caches, calling finalizers, or dropping values of the host. Between
-    /// two equal results it has only marked and swept.
+    /// clearing weak tables and caches, closing variables of dead coroutines, calling finalizers,
+    /// or dropping values of the host. Between two equal results it has only marked and swept.
     pub fn collector_changes(&self) -> u64 {
         self.heap.finalizers.changes
     }

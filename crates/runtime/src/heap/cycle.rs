@@ -67,7 +67,6 @@ impl State {
     /// new one, and nothing reachable was cleared.
     pub(super) unsafe fn atomic(&mut self) -> bool {
         self.heap.end_part(Part::Mark);
-        self.heap.finalizers.changes += 1;
         self.sync_running();
         self.heap.marker.atomic = true;
         let mut done =
@@ -103,6 +102,7 @@ impl State {
     /// Clears weak references to unreachable values, before finalizers can see them. If this stops
     /// early, some weak tables have lost entries that others still have, all of them unreachable.
     unsafe fn clear_weak_values(&mut self) -> bool {
+        self.count_clearing();
         if self.heap.marker.clear_places() {
             self.meta_epoch = self.meta_epoch.next();
         }
@@ -166,13 +166,22 @@ impl State {
         true
     }
 
+    /// Counts a change if weak tables may lose entries.
+    pub(super) fn count_clearing(&mut self) {
+        if self.heap.marker.weak.may_lose_entries() {
+            self.heap.finalizers.changes += 1;
+        }
+    }
+
     /// Clears inline caches that refer to unreachable objects. Returns false when the collector had
     /// to stop.
     unsafe fn clear_stale_caches(&mut self) -> bool {
         let mark = self.heap.marker.mark;
         for &instance in &self.heap.boxed.instances.items {
             if (*instance).header.mark == mark {
-                clear_caches(instance, mark);
+                if clear_caches(instance, mark) {
+                    self.heap.finalizers.changes += 1;
+                }
                 if self.heap.marker.stop.is_due() {
                     return false;
                 }
@@ -189,13 +198,15 @@ impl State {
             // The caches of other instances do not refer to dead objects, and new ones were left
             // out: objects without a mark may be new.
             for &instance in self.heap.boxed.instances.to_be_swept() {
-                if (*instance).header.mark == mark {
-                    clear_caches(instance, mark);
+                if (*instance).header.mark == mark && clear_caches(instance, mark) {
+                    self.heap.finalizers.changes += 1;
                 }
             }
         }
         for &th in self.heap.boxed.threads.to_be_swept() {
             if (*th).header.mark != mark {
+                // variables move
+                self.heap.finalizers.changes += 1;
                 close_upvalues(th, mark);
             }
         }
@@ -389,7 +400,8 @@ unsafe fn close_upvalues(th: *mut Thread, mark: u8) {
 }
 
 /// Clears the entries of inline caches that refer to dead objects.
-unsafe fn clear_caches(instance: *mut Instance, mark: u8) {
+unsafe fn clear_caches(instance: *mut Instance, mark: u8) -> bool {
+    let mut cleared = false;
     let dead = |o: *mut GcHeader| !o.is_null() && (*o).mark != mark;
     let stale = |e: &FieldEntry| {
         let meta = std::ptr::with_exposed_provenance_mut::<GcHeader>(e.meta & !1);
@@ -400,11 +412,13 @@ unsafe fn clear_caches(instance: *mut Instance, mark: u8) {
         let more = cache.more.iter_mut().flat_map(|entries| entries.iter_mut());
         for e in more.chain([&mut cache.first]).filter(|e| stale(e)) {
             *e = FieldEntry::EMPTY;
+            cleared = true;
         }
     }
     for cache in std::slice::from_raw_parts_mut((*instance).globals, globals as usize) {
         if dead(cache.env.cast()) || dead(cache.cell.cast()) {
             *cache = GlobalCache { env: std::ptr::null_mut(), cell: std::ptr::null_mut() };
+            cleared = true;
         }
     }
     let callees = (*instance).counts.callees as usize;
@@ -412,9 +426,12 @@ unsafe fn clear_caches(instance: *mut Instance, mark: u8) {
         let callee = cache.instance();
         if dead(callee.map_or(std::ptr::null_mut(), <*mut Instance>::cast)) {
             *cache = CalleeCache { callee: CalleeCache::OTHER, others: 0 };
+            cleared = true;
         }
     }
     for record in (*instance).handlers_mut().filter(|record| stale(&record.entry)) {
         record.entry = FieldEntry::EMPTY;
+        cleared = true;
     }
+    cleared
 }

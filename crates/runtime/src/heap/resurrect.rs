@@ -117,7 +117,7 @@ impl State {
     /// Clears some weak keys, and weak values of resurrected tables, which the program cannot reach
     /// yet. Returns whether all are cleared.
     unsafe fn clear_after_resurrection(&mut self) -> bool {
-        self.heap.finalizers.changes += 1;
+        self.count_clearing();
         let Heap { marker, slices, .. } = &mut self.heap;
         if marker.clear_places() {
             self.meta_epoch = self.meta_epoch.next();

@@ -116,6 +116,11 @@ impl WeakTables {
 }
 
 impl WeakTables {
+    /// Returns whether there may be entries to be removed.
+    pub(super) fn may_lose_entries(&self) -> bool {
+        !self.places.is_empty() || !self.doubtful.is_empty() || self.being_cleared().is_some()
+    }
+
     /// Returns the table whose keys are being removed, if there is one.
     pub(super) fn being_cleared(&self) -> Option<*mut Table> {
         self.unreached.last().or(self.unreached_both.last()).copied()

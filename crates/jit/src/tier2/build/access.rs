@@ -1,5 +1,6 @@
 //! Builds accesses to fields and elements, and lengths.
 
+use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::feedback::access;
 use perilune_bytecode::{Instr, Op as Bytecode};
 use perilune_runtime::value::Tag;
@@ -8,7 +9,8 @@ use super::Builder;
 use crate::analysis::facts::facts;
 use crate::entity::RegisterOperands;
 use crate::feedback::snapshot::{FieldPath, Slot};
-use crate::tier2::ir::{Chain, Checks, Entries, Gain, Op, Type, Value};
+use crate::tier2::ir::{Chain, Checks, Entries, Gain, Metatable, Op, Type, Value};
+use crate::tier2::known::Lookup;
 use crate::tier2::shapes::Shapes;
 
 impl Builder<'_> {
@@ -32,9 +34,16 @@ impl Builder<'_> {
                 self.guard_shapes(table, shapes);
                 let cache = snapshot.cell(self.pc) as usize;
                 let chain = Chain { cache, entry, shape, dictionary, method };
-                let state = self.state();
-                let ty = if method { Type::Is(Tag::FUNCTION) } else { Type::Any };
-                self.value(ty, Op::ChainField(table, chain, state))
+                let lookup = self.lookup(table);
+                if let Some(found) = self.known.lookup(lookup) {
+                    found
+                } else {
+                    let state = self.state();
+                    let ty = if method { Type::Is(Tag::FUNCTION) } else { Type::Any };
+                    let found = self.value(ty, Op::ChainField(Metatable::Of(table), chain, state));
+                    self.known.note_lookup(lookup, found);
+                    found
+                }
             }
             _ => return self.fast_path(),
         };
@@ -43,6 +52,12 @@ impl Builder<'_> {
             self.write(i.ra() + 2, object);
         }
         self.write(i.ra(), found);
+    }
+
+    /// Returns the lookup of the instruction along the metatables of a table.
+    pub(super) fn lookup(&self, table: Value) -> Lookup {
+        let instruction = &self.source.proto.code[self.pc.index()];
+        (std::ptr::from_ref(instruction), self.f.origin(table))
     }
 
     /// Builds GETFIELD of a table whose `__index` is a function; returns whether control continues
@@ -144,6 +159,7 @@ impl Builder<'_> {
         }
         let state = self.state();
         let origin = self.f.origin(table);
+        self.share(v);
         let is_there = self.f.ty(v).tag().is_some_and(|tag| tag != Tag::NIL);
         let held = is_there.then_some(v);
         match gain {
@@ -157,17 +173,15 @@ impl Builder<'_> {
                 };
                 self.push(Op::SetField(table, slot, v, checks, state));
                 self.known.note_unwatched(origin);
-                self.noise.tables += 1;
+                self.note_store(origin);
                 self.known.store_field(origin, slot.number, held);
             }
             Ok(gain) => {
-                self.noise.tables += 1;
+                self.note_store(origin);
                 self.push(Op::AddField(table, v, gain, state));
                 self.known.note_unwatched(origin);
-                // another value of this shape may be the same table
-                self.known.forget_shapes(shapes);
                 let gained = Shapes::of([gain.to]).expect("it is one");
-                self.known.note_shapes(origin, gained);
+                self.known.change_shape(origin, shapes, gained);
                 self.known.store_field(origin, gain.slot.number, held);
             }
         }
@@ -188,7 +202,7 @@ impl Builder<'_> {
     }
 
     /// Returns the value that an instruction stores to a field.
-    fn stored(&mut self, i: Instr) -> Value {
+    pub(super) fn stored(&mut self, i: Instr) -> Value {
         match i.op() {
             Bytecode::SetFieldK => self.constant(i.c()),
             _ => self.read(i.rc()),
@@ -241,6 +255,20 @@ impl Builder<'_> {
         };
         let state = self.state();
         self.push(Op::SetElement(table, key, v, state));
+        self.share(v);
+    }
+
+    /// Counts a store to a field or the metatable of a table, unless that is fresh: it changes no
+    /// facts about others.
+    pub(super) fn note_store(&mut self, table: Value) {
+        if !self.known.is_fresh(table) {
+            self.noise.tables += 1;
+        }
+    }
+
+    /// A value is stored or passed on.
+    pub(super) fn share(&mut self, v: Value) {
+        self.known.share(self.f.origin(v));
     }
 
     /// Builds GETTABUP.

@@ -11,7 +11,9 @@ use super::order::Order;
 use super::{Builder, Source};
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::HandlerSeen;
-use crate::tier2::ir::{Block, BlockData, Caller, End, Frame, FrameData, Op, Target, Type, Value};
+use crate::tier2::ir::{
+    Block, BlockData, Caller, End, Frame, FrameData, Metatable, Op, Target, Type, Value,
+};
 use crate::tier2::known::Known;
 use crate::tier2::shapes::Shapes;
 
@@ -177,8 +179,15 @@ impl Builder<'_> {
         if let Some(shape) = handler.shape {
             self.guard_shapes(table, Shapes::of([shape]).expect("it is one"));
         }
-        let state = self.state();
-        let function = self.value(Type::Is(Tag::FUNCTION), Op::Handler(table, state));
+        let lookup = self.lookup(table);
+        let function = match self.known.lookup(lookup) {
+            Some(function) => function,
+            None => {
+                let op = Op::Handler(Metatable::Of(table), self.state());
+                self.value(Type::Is(Tag::FUNCTION), op)
+            }
+        };
+        self.known.note_lookup(lookup, function);
         let closure = self.guard_method(function, self.candidates[number].inlinee.slot);
         let operands = operands.map(|v| self.refined(v));
         let caller = Caller { frame: self.frame, pc: self.pc + 1, is_tail: false };
@@ -267,8 +276,8 @@ impl Builder<'_> {
             receiver: None,
             open: None,
             starts: SecondaryMap::new(),
-            noisy: self.noisy,
-            found_noisy: std::mem::take(&mut self.found_noisy),
+            loops: self.loops,
+            found: std::mem::take(&mut self.found),
             noise: self.noise,
             quiet: None,
             peel: None,
@@ -278,8 +287,8 @@ impl Builder<'_> {
         inlined.push(Op::Inline(frame, closure));
         inlined.fall(source.entry);
         inlined.body();
-        let Builder { f, returns, found_noisy, noise, .. } = inlined;
-        (self.f, self.found_noisy, self.noise) = (f, found_noisy, noise);
+        let Builder { f, returns, found, noise, .. } = inlined;
+        (self.f, self.found, self.noise) = (f, found, noise);
         returns
     }
 
@@ -414,6 +423,7 @@ impl Builder<'_> {
             let param = self.f.value(ty);
             data.params.push((param, first + n));
             args.iter_mut().zip(values()).for_each(|(args, v)| args.push(v));
+            values().for_each(|v| self.known.share(self.f.origin(v)));
             results.push(param);
         }
         let block = self.f.blocks.push(data);

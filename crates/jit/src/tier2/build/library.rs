@@ -60,6 +60,7 @@ impl Builder<'_> {
                 let (table, meta) = (self.guard(table, Tag::TABLE), self.guard(meta, Tag::TABLE));
                 let state = self.state();
                 self.push(Op::SetMetatable(table, meta, state));
+                self.share(meta);
                 self.change_metatable(table);
                 table
             }
@@ -77,6 +78,7 @@ impl Builder<'_> {
                 let library = Library { number, inlined, tag, at: i.ra() + self.offset };
                 let ty = tag.map_or(Type::Any, Type::Is);
                 let result = self.value(ty, Op::Library(library, args, state));
+                args.into_iter().flatten().for_each(|v| self.share(v));
                 if inlined.is_none() && changes_tables(number) {
                     self.noise.calls += 1;
                     self.known.forget();
@@ -104,7 +106,7 @@ impl Builder<'_> {
 
     /// Forgets what is not true any more when the metatable of a table has changed.
     fn change_metatable(&mut self, table: Value) {
-        self.noise.tables += 1;
+        self.note_store(self.f.origin(table));
         let f = &self.f;
         self.known.change_metatable(self.f.origin(table), |v| {
             f.ty(v).tag().is_some_and(|tag| tag != Tag::NIL)
@@ -139,6 +141,7 @@ impl Builder<'_> {
         self.guard_library(function, Builtin::SetMetatable as u32);
         let state = self.state();
         self.push(Op::SetClass(table, class, state));
+        self.share(class);
         self.change_metatable(table);
         self.registers[i.a()..].fill(None);
         if i.c() != 1 {

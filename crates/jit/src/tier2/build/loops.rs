@@ -8,15 +8,17 @@
 //! A loop that keeps such facts is *quiet*: it runs only its own operations, and its polls
 //! deoptimize the frame if other code may have changed memory. Whether a loop is quiet is known
 //! only after it is built. The builder assumes it of loops that look quiet, and builds the function
-//! again if one was not.
+//! again if one was not, or if one stores to more memory than it seemed to.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
+use perilune_bytecode::effects::effects;
 use perilune_bytecode::feedback::access;
 use perilune_bytecode::{Op as Bytecode, Proto};
 
 use super::order::Loop;
 use super::{Builder, Calls, Candidate, Incoming, Source, Start};
+use crate::analysis::constructor::MAX_FIELDS;
 use crate::entity::Pc;
 use crate::feedback::snapshot::Snapshot;
 use crate::testing::fault::Fault;
@@ -34,14 +36,31 @@ pub(super) struct Noise {
     pub(super) upvalues: u32,
 }
 
+/// What is known of loops that were built before.
+pub(crate) type Loops = HashMap<Place, Loudness>;
+
+/// How a loop is built that looks quiet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loudness {
+    /// As a quiet one that stores to more than it seems to.
+    Quiet(Stores),
+    /// As any other.
+    Noisy,
+}
+
 /// The kinds of memory that a quiet loop stores to.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Stores {
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Stores {
     tables: bool,
     upvalues: bool,
 }
 
 impl Stores {
+    /// Returns the kinds that are in this set or in another one.
+    fn and(self, other: Stores) -> Stores {
+        Stores { tables: self.tables || other.tables, upvalues: self.upvalues || other.upvalues }
+    }
+
     /// Forgets the facts that the loop may change.
     pub(super) fn forget(self, known: &mut Known) {
         if self.tables {
@@ -69,11 +88,16 @@ impl Builder<'_> {
     pub(super) fn build_loop(&mut self, head: Pc) {
         let l = self.order.loops[&head].clone();
         let place = (self.f.frames[self.frame].inlinee, head);
-        let look = match self.noisy.contains(&place) {
-            false if l.is_innermost => self.look_at(&l),
+        let known = self.loops.get(&place).copied();
+        let look = match known {
+            Some(Loudness::Noisy) => None,
+            _ if l.is_innermost => self.look_at(&l),
             _ => None,
         };
-        let Some((stores, length)) = look else { return self.build_block(head) };
+        let Some((mut stores, length)) = look else { return self.build_block(head) };
+        if let Some(Loudness::Quiet(more)) = known {
+            stores = stores.and(more);
+        }
         // blocks after the loop come after all of its blocks
         self.done.extend(l.blocks.iter().copied());
         if length <= MAX_PEELED && !self.source.snapshot.failed.contains(&head.as_u32()) {
@@ -87,11 +111,17 @@ impl Builder<'_> {
         l.blocks.iter().for_each(|&pc| self.build_block(pc));
         self.quiet = None;
         let after = self.noise;
-        let is_noisy = after.calls != before.calls
-            || !stores.tables && after.tables != before.tables
-            || !stores.upvalues && after.upvalues != before.upvalues;
-        if is_noisy && self.source.fault != Some(Fault::NoisyLoops) {
-            self.found_noisy.push(place);
+        if self.source.fault == Some(Fault::NoisyLoops) {
+            return;
+        }
+        let found = Stores {
+            tables: after.tables != before.tables,
+            upvalues: after.upvalues != before.upvalues,
+        };
+        if after.calls != before.calls {
+            self.found.push((place, Loudness::Noisy));
+        } else if stores.and(found) != stores {
+            self.found.push((place, Loudness::Quiet(stores.and(found))));
         }
     }
 
@@ -174,26 +204,33 @@ impl Code<'_> {
     fn look(&self, all: &mut dyn Iterator<Item = Pc>, stores: &mut Stores) -> Option<usize> {
         use Bytecode::*;
         let mut length = 0;
+        // the register of the table that was allocated last
+        let mut fresh = None;
         for pc in all {
             length += 1;
-            match pc.instr(self.proto).op() {
+            let i = pc.instr(self.proto);
+            match i.op() {
+                NewTable => fresh = Some(i.a()),
+                SetField | SetFieldK if fresh == Some(i.a()) => continue,
+                _ => fresh = fresh.filter(|&r| !effects(i).changes(r)),
+            }
+            match i.op() {
                 SetUpval => stores.upvalues = true,
                 SetField | SetFieldK | SetTabUp | SetTabUpK => stores.tables = true,
-                NewTable | Closure | Concat | VarArg | SetList | TForPrep | TForCall | TForLoop
-                | Close | Tbc => return None,
+                NewTable if i.b() > MAX_FIELDS => return None,
+                Closure | Concat | VarArg | SetList | TForPrep | TForCall | TForLoop | Close
+                | Tbc => return None,
                 // a store that may make an array grow
                 SetTable | SetTableK | SetI | SetIK
                     if self.snapshot.cell(pc) & access::OUTSIDE != 0 =>
                 {
                     return None;
                 }
-                Call | TailCall => {
-                    // calls without candidates may be calls of library functions
-                    for &number in self.calls.get(&pc.as_u32()).into_iter().flatten() {
-                        length += self.look_in(number, stores)?;
-                    }
-                }
                 _ => {}
+            }
+            // of calls and of metamethods; calls without candidates may be those of the library
+            for &number in self.calls.get(&pc.as_u32()).into_iter().flatten() {
+                length += self.look_in(number, stores)?;
             }
         }
         Some(length)
@@ -213,16 +250,16 @@ impl Code<'_> {
     }
 }
 
-/// Calls `build` until no loop turns out not to be quiet. Adds loops that are not quiet to `noisy`.
+/// Calls `build` until all loops are what they were taken for. Adds those that were not to `known`.
 pub(super) fn until_quiet<T>(
-    noisy: &mut HashSet<Place>,
-    mut build: impl FnMut(&HashSet<Place>) -> (T, Vec<Place>),
+    known: &mut Loops,
+    mut build: impl FnMut(&Loops) -> (T, Vec<(Place, Loudness)>),
 ) -> T {
     loop {
-        let (built, found) = build(noisy);
+        let (built, found) = build(known);
         if found.is_empty() {
             return built;
         }
-        noisy.extend(found);
+        known.extend(found);
     }
 }

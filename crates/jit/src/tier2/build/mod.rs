@@ -15,6 +15,7 @@ mod dispatch;
 mod inline;
 mod library;
 mod loops;
+mod objects;
 mod order;
 
 use std::collections::{HashMap, HashSet};
@@ -34,11 +35,11 @@ use super::ir::{
 use super::known::Known;
 use super::passes::homes::loop_registers;
 use inline::Return;
+pub(crate) use loops::{Loops, Loudness};
 use loops::{Noise, Peel, Stores};
 use order::{Entered, Order};
 
 use crate::analysis::complete::results_of;
-use crate::analysis::constructor::Constructors;
 use crate::analysis::facts::facts;
 use crate::analysis::flow::Flow;
 use crate::analysis::live::Live;
@@ -99,23 +100,23 @@ pub(crate) fn add_candidates<'a>(all: &mut Vec<Candidate<'a>>, inlinees: &'a Inl
     inlinees.iter().map(|(&pc, at)| (pc, at.iter().map(&mut add).collect())).collect()
 }
 
-/// Builds a function. Loops that look quiet are built as quiet ones unless they are `noisy`; more
-/// that are not quiet may be found.
+/// Builds a function. Loops that look quiet are built as quiet ones unless `loops` says that they
+/// are noisy; more that are not quiet may be found.
 pub(crate) fn build(
     source: Source<'_>,
     candidates: &[Candidate<'_>],
-    noisy: &mut HashSet<Place>,
+    loops: &mut Loops,
 ) -> Function {
-    loops::until_quiet(noisy, |noisy| build_assuming(source, candidates, noisy))
+    loops::until_quiet(loops, |loops| build_assuming(source, candidates, loops))
 }
 
-/// Builds a function; loops that look quiet are taken for quiet unless they are `noisy`. Returns
-/// those that are not quiet as well: what was built is wrong then.
+/// Builds a function; loops that look quiet are taken for quiet unless `loops` says
+/// that they are noisy. Returns what was taken for something else: what was built is wrong then.
 fn build_assuming(
     source: Source<'_>,
     candidates: &[Candidate<'_>],
-    noisy: &HashSet<Place>,
-) -> (Function, Vec<Place>) {
+    loops: &Loops,
+) -> (Function, Vec<(Place, Loudness)>) {
     let size = source.tags.at(source.entry).registers().count();
     let mut f = Function::default();
     let proto = source.proto.clone();
@@ -146,8 +147,8 @@ fn build_assuming(
         receiver: None,
         open: None,
         starts: SecondaryMap::new(),
-        noisy,
-        found_noisy: Vec::new(),
+        loops,
+        found: Vec::new(),
         noise: Noise::default(),
         quiet: None,
         peel: None,
@@ -161,7 +162,7 @@ fn build_assuming(
     }
     builder.entry();
     builder.body();
-    (builder.f, builder.found_noisy)
+    (builder.f, builder.found)
 }
 
 /// Where a block begins, and how it is reached.
@@ -215,10 +216,10 @@ struct Builder<'a> {
     /// if their number is known.
     open: Option<(Pc, Reg)>,
     starts: SecondaryMap<Pc, Start>,
-    /// Loops that are not quiet though they look as if they were.
-    noisy: &'a HashSet<Place>,
+    /// Loops that are not what they look like.
+    loops: &'a Loops,
     /// More of these.
-    found_noisy: Vec<Place>,
+    found: Vec<(Place, Loudness)>,
     noise: Noise,
     /// The head of the quiet loop that is being built.
     quiet: Option<(Pc, Stores)>,
@@ -399,6 +400,7 @@ impl Builder<'_> {
     fn write(&mut self, r: Reg, v: Value) {
         if self.is_captured(r) {
             self.push(Op::SetRegister(r + self.offset, v));
+            self.share(v);
             self.forget_upvalues();
         } else {
             self.registers[r.index()] = Some(v);
@@ -420,7 +422,7 @@ impl Builder<'_> {
         let own = self.all().filter(|&r| self.is_needed(pc, r));
         let own = own.filter_map(|r| Some((r + self.offset, self.registers[r.index()]?)));
         let registers = self.callers().chain(own).collect();
-        self.f.states.push(FrameState { frame: self.frame, pc, registers })
+        self.f.states.push(FrameState { frame: self.frame, pc, registers, virtuals: Vec::new() })
     }
 
     /// Adds an instruction that checks what is known, in code that checks itself.
@@ -507,6 +509,7 @@ impl Builder<'_> {
         }
         let state = self.state_at(pc);
         self.push(Op::FastPath(state));
+        self.known.share_all();
         self.forget();
         let written = effects(i).writes.into_iter();
         if written
@@ -634,6 +637,7 @@ impl Builder<'_> {
         let kept = self.order.loops.get(&pc).filter(|_| is_loop).cloned();
         let is_kept = |r| !is_loop || kept.as_ref().is_some_and(|l| !l.writes(r));
         let mut registers = vec![None; self.registers.len()];
+        let mut passed = Vec::new();
         let needed: Vec<Reg> = self.all().filter(|&r| self.is_needed(pc, r)).collect();
         for r in needed {
             let held: Vec<Option<Value>> =
@@ -671,6 +675,7 @@ impl Builder<'_> {
                     unreachable!("an edge ends with a jump")
                 };
                 target.args.push(v);
+                passed.push(self.f.origin(v));
             }
             self.f.blocks[block].params.push((param, r + self.offset));
             registers[r.index()] = Some(param);
@@ -679,8 +684,14 @@ impl Builder<'_> {
         let mut edges = incoming.into_iter().map(|edge| edge.known);
         let mut known = edges.next().unwrap_or_default();
         edges.for_each(|other| known.meet(&other));
+        // a parameter is another name for what is passed
+        passed.into_iter().for_each(|v| known.share(v));
         match self.quiet {
-            Some((head, stores)) if is_loop && head == pc => stores.forget(&mut known),
+            Some((head, stores)) if is_loop && head == pc => {
+                stores.forget(&mut known);
+                // a later iteration may pass them on
+                known.share_all();
+            }
             // what the loop does to memory is not known yet
             _ if is_loop => known.forget(),
             _ => {}
@@ -722,9 +733,10 @@ impl Builder<'_> {
             self.return_inlined(a, count);
             return false;
         }
-        // loads of elements speculate on less instead, and constructors return one value where they
-        // are inlined
-        let has_less = matches!(i.op(), GetTable | GetI) || i.op() == CallMeta && self.is_inlined();
+        // loads of elements and allocations speculate on less instead, and constructors return one
+        // value where they are inlined
+        let has_less =
+            matches!(i.op(), GetTable | GetI | NewTable) || i.op() == CallMeta && self.is_inlined();
         if !has_less && may_speculate(i.op()) && self.source.snapshot.failed.contains(&pc.as_u32())
         {
             return self.without_speculation();
@@ -770,18 +782,13 @@ impl Builder<'_> {
             SetUpval => {
                 let v = self.read(i.ra());
                 self.push(Op::SetUpvalue(self.closure, i.b(), v));
+                self.share(v);
                 self.noise.upvalues += 1;
                 self.known.store_upvalue(self.closure, i.b(), v);
             }
             GetField if self.has_handler() => return self.computed_field(),
             GetField | SelfK => self.get_field(),
-            NewTable => {
-                self.generic();
-                let Source { proto, snapshot, flow, .. } = self.source;
-                let is_unlinked = self.source.fault == Some(Fault::UnlinkedConstructor);
-                let constructors = Constructors { proto, snapshot, flow, is_unlinked };
-                self.built = constructors.built_by(pc);
-            }
+            NewTable => self.new_table(),
             SetField | SetFieldK if self.built.contains(&pc) => self.check_constructed(),
             SetField | SetFieldK => self.set_field(),
             GetTable | GetI => self.get_element(),

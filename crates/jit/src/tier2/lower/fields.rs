@@ -10,7 +10,7 @@ use super::Lower;
 use crate::codegen::value::Known;
 use crate::feedback::snapshot::Slot;
 use crate::generic::single::Payload;
-use crate::tier2::ir::{Chain, Entries, Gain, Inst, State, Value};
+use crate::tier2::ir::{Chain, Entries, Gain, Inst, Metatable, State, Value};
 use crate::tier2::shapes::Shapes;
 
 impl Lower<'_, '_> {
@@ -128,15 +128,32 @@ impl Lower<'_, '_> {
         self.emit().ins().icmp_imm_u(IntCC::Equal, found, i64::from(shape))
     }
 
-    pub(super) fn chain_field(&mut self, inst: &Inst, table: Value, chain: Chain, state: State) {
+    /// Returns the word that tables with a metatable have for it.
+    pub(super) fn metatable_word(&mut self, metatable: Metatable) -> ir::Value {
+        let table = self.bits(metatable.table());
+        match metatable {
+            Metatable::Of(_) => self.emit().meta(table),
+            Metatable::Is(_) => table,
+            Metatable::WithIndex(_) => self.emit().class_word(table),
+        }
+    }
+
+    pub(super) fn chain_field(
+        &mut self,
+        inst: &Inst,
+        metatable: Metatable,
+        chain: Chain,
+        state: State,
+    ) {
         let other = self.exit(state);
+        let table = metatable.table();
         let object = self.bits(table);
         let record = self.emit().record(chain.cache, chain.entry, other);
         if !chain.method {
             let shape = self.emit().shape(object);
             self.emit().guard_record(record, shape, other);
         }
-        let meta = self.emit().meta(object);
+        let meta = self.metatable_word(metatable);
         self.emit().guard_chain(record, meta, other, other);
         let value = if chain.method {
             // The entry may be for another shape in this state. If the metatable is the same and
@@ -150,7 +167,9 @@ impl Lower<'_, '_> {
             self.set_any(inst, value);
             value
         };
-        let tag = self.tag(table);
-        self.emit().verify_lookup(inst.pc, (object, tag), value);
+        if let Metatable::Of(_) = metatable {
+            let tag = self.tag(table);
+            self.emit().verify_lookup(inst.pc, (object, tag), value);
+        }
     }
 }

@@ -11,7 +11,7 @@ use cranelift_codegen::entity::SecondaryMap;
 use super::homes::{self, Homes};
 use crate::entity::Reg;
 use crate::tier2::dominators::Dominators;
-use crate::tier2::ir::{Block, Function, Op, State, Value};
+use crate::tier2::ir::{Block, Function, Op, State, Value, VirtualTable};
 
 /// A load in the first block.
 struct Load {
@@ -97,6 +97,8 @@ fn find_uses(
             for &(r, v) in &f.states[state].registers {
                 note(homes, v, Some((r, state)));
             }
+            let virtuals = f.states[state].virtuals.iter();
+            virtuals.flat_map(VirtualTable::values).for_each(|v| note(homes, v, None));
         };
         let data = &f.blocks[block];
         for inst in &data.insts {
@@ -104,7 +106,7 @@ fn find_uses(
             homes.step(f, inst);
         }
         note_state(&homes, data.end.state());
-        let args = data.insts.iter().flat_map(|inst| inst.op.args());
+        let args = data.insts.iter().flat_map(|inst| f.args(&inst.op));
         let passed = data.end.targets().flat_map(|target| target.args.iter().copied());
         for v in args.chain(data.end.arg()).chain(passed) {
             note(&homes, v, None);
@@ -147,7 +149,7 @@ mod tests {
         let [x, y] = [0, 1].map(|_| f.value(Type::Any));
         let condition = f.value(Type::Condition);
         let registers = vec![(Reg::new(0), x), (Reg::new(1), y)];
-        let state = f.states.push(FrameState { frame, pc, registers });
+        let state = f.states.push(FrameState { frame, pc, registers, virtuals: Vec::new() });
         let inst = |op, result| Inst { pc, frame, result, op };
         let to = |n| Target { block: Block::new(n), args: Vec::new() };
         let loads = [(0, x), (1, y)].map(|(r, v)| inst(Op::Register(Reg::new(r)), Some(v)));

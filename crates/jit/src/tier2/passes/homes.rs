@@ -77,6 +77,11 @@ impl Homes {
                     }
                 }
             }
+            Op::NewTable(_, state) => {
+                self.may_store(f, state);
+                let offset = f.frames[inst.frame].offset;
+                self.0[offset + inst.pc.instr(&f.frames[inst.frame].proto).a()] = None;
+            }
             Op::FastPath(_) => self.clobber(f, inst.frame, inst.pc),
             Op::Generic(state) | Op::Call(state) => {
                 self.store(f, state);
@@ -150,11 +155,15 @@ pub(crate) fn loop_registers(i: perilune_bytecode::Instr) -> (usize, usize) {
     }
 }
 
+/// Returns the number of slots of all frames. Calls use slots above those of registers.
+pub(crate) fn slots(f: &Function) -> usize {
+    let ends = f.frames.values().map(|frame| frame.offset + usize::from(frame.proto.max_stack));
+    ends.max().expect("there is a frame") + 16
+}
+
 /// Returns the contents of home slots at the beginning of each block.
 pub(crate) fn analyse(f: &Function) -> SecondaryMap<Block, Option<Homes>> {
-    // calls use slots above those of registers
-    let ends = f.frames.values().map(|frame| frame.offset + usize::from(frame.proto.max_stack));
-    let registers = ends.max().expect("there is a frame") + 16;
+    let registers = slots(f);
     let mut at: SecondaryMap<Block, Option<Homes>> = SecondaryMap::new();
     at[f.order[0]] = Some(Homes::new(registers));
     let mut changed = true;

@@ -115,10 +115,16 @@ pub(super) fn rename(f: &mut Function, replaced: &SecondaryMap<Value, Option<Val
         }
         data.end.map(|v| resolve(replaced, v));
     }
+    for object in f.objects.values_mut() {
+        for field in &mut object.fields {
+            field.value = resolve(replaced, field.value);
+        }
+    }
     for state in f.states.values_mut() {
         for (_, v) in &mut state.registers {
             *v = resolve(replaced, *v);
         }
+        state.virtuals.iter_mut().for_each(|table| table.map(|v| resolve(replaced, v)));
     }
     let origins: Vec<(Value, Value)> =
         f.values.iter().filter_map(|(v, data)| Some((v, data.origin?))).collect();

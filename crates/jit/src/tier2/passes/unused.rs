@@ -43,7 +43,7 @@ fn used(f: &Function) -> SecondaryMap<Value, bool> {
                 makers[v] = Some((block, n));
             }
             if !inst.op.is_removable() {
-                inst.op.args().for_each(|v| marks.mark(v));
+                f.args(&inst.op).for_each(|v| marks.mark(v));
                 marks.mark_state(f, inst.op.state());
             }
         }
@@ -55,7 +55,7 @@ fn used(f: &Function) -> SecondaryMap<Value, bool> {
     while let Some(v) = marks.todo.pop() {
         if let Some((block, n)) = makers[v] {
             let op = f.blocks[block].insts[n].op;
-            op.args().for_each(|v| marks.mark(v));
+            f.args(&op).for_each(|v| marks.mark(v));
             marks.mark_state(f, op.state());
         }
         if let Some((block, n)) = params[v] {
@@ -85,7 +85,7 @@ impl Marks {
     fn mark_state(&mut self, f: &Function, state: Option<State>) {
         let Some(state) = state else { return };
         if !std::mem::replace(&mut self.states[state], true) {
-            f.states[state].registers.iter().for_each(|&(_, v)| self.mark(v));
+            f.states[state].values().for_each(|v| self.mark(v));
         }
     }
 }

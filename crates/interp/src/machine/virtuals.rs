@@ -1,0 +1,87 @@
+//! Allocates the tables that code has kept as their fields, where frames are left.
+
+use std::ptr;
+
+use perilune_runtime::instance::Instance;
+use perilune_runtime::native::Raised;
+use perilune_runtime::state::State;
+use perilune_runtime::table::Table;
+use perilune_runtime::tier::virtuals::{halves, parts_of_site};
+use perilune_runtime::value::{SlotExt, Tag, Value};
+
+/// A description that is being read.
+struct Description {
+    start: *mut Value,
+    at: *mut Value,
+}
+
+impl Description {
+    unsafe fn next(&mut self) -> Value {
+        let v = self.at.get();
+        self.at = self.at.add(1);
+        v
+    }
+
+    unsafe fn word(&mut self) -> u64 {
+        self.next().bits()
+    }
+
+    /// Returns the table whose description begins at a position: its first slot.
+    unsafe fn table(&self, position: usize) -> Value {
+        self.start.add(position).get()
+    }
+}
+
+/// Allocates the tables whose description is at the address that the code has left in the state,
+/// and puts them into their registers. The collector does not run.
+///
+/// # Errors
+/// "not enough memory". The tables are in their registers, but some have no metatable.
+///
+/// # Safety
+/// I2; the code that was left has stored a description as
+/// [`virtuals`](perilune_runtime::tier::virtuals) says, above the registers of all its frames.
+pub(super) unsafe fn allocate_described(st: *mut State) -> Result<(), Raised> {
+    let start: *mut Value = ptr::with_exposed_provenance_mut((*st).returned.bits as usize);
+    let mut description = Description { start, at: start };
+    let (tables, registers) = halves(description.word());
+    let mut is_complete = true;
+    for _ in 0..tables {
+        let place = description.at;
+        let t = allocate(st, &mut description, &mut is_complete);
+        place.put(Value::table(t));
+    }
+    for _ in 0..registers {
+        let (position, distance) = halves(description.word());
+        start.sub(distance).put(description.table(position));
+    }
+    if is_complete { Ok(()) } else { Err((*st).raise_memory()) }
+}
+
+/// Allocates the next table of a description. Clears `is_complete` if there is no memory for its
+/// metatable.
+unsafe fn allocate(
+    st: *mut State,
+    description: &mut Description,
+    is_complete: &mut bool,
+) -> *mut Table {
+    let (fields, slots, is_class, pc) = parts_of_site(description.word());
+    let inst: *mut Instance = ptr::with_exposed_provenance_mut(description.word() as usize);
+    let metatable = description.next();
+    let t = Table::of_constructor(st, inst, pc, slots);
+    for _ in 0..fields {
+        let store = *(*inst).code.add(description.word() as usize);
+        let name = (*inst).constants.cast_mut().add(store.b()).get();
+        let mut v = description.next();
+        if v.is_nil() && v.bits() != 0 {
+            v = description.table(v.bits() as usize);
+        }
+        Table::set_str_const(st, t, name.as_string(), v);
+    }
+    *is_complete &= match metatable.tag() {
+        Tag::NIL => true,
+        _ if is_class => Table::set_meta_index(st, t, metatable.as_table()),
+        _ => Table::set_metatable(st, t, metatable.as_table()),
+    };
+    t
+}

@@ -1,0 +1,73 @@
+//! Allocations.
+
+use cranelift_codegen::entity::EntityRef;
+use perilune_runtime::value::Tag;
+
+use super::Lower;
+use crate::codegen::value::Known;
+use crate::entity::Reg;
+use crate::generic::single::Payload;
+use crate::tier2::ir::{Inst, Object, State};
+
+impl Lower<'_, '_> {
+    /// Allocates a table with the fields that its constructor stores.
+    pub(super) fn new_table(&mut self, inst: &Inst, object: Object, state: State) {
+        let f = self.f;
+        let object = &f.objects[object];
+        let i = self.instr(inst);
+        let other = self.exit(state);
+        let mut values = Vec::with_capacity(object.fields.len());
+        for field in &object.fields {
+            let (bits, tag) = (self.bits(field.value), self.tag(field.value));
+            if field.is_guarded {
+                let tag = self.emit().tag_value(tag);
+                self.emit().guard(tag, other);
+            }
+            values.push((field.slot, bits, tag));
+        }
+        let site = self.generic.record_number(inst.pc);
+        let mut shape = self.emit().site_shape(site, i.b(), other);
+        if let Some(id) = object.first {
+            self.emit().guard_shape_id(shape, id, other);
+        }
+        if let Some((q, before, entry)) = object.last {
+            let cache = self.generic.record_number(q);
+            let record = self.emit().record(cache, entry, other);
+            self.emit().guard_record_id(record, before, other);
+            shape = self.emit().successor(record, other);
+            if let Some(id) = object.shape {
+                // the same shape may lead to another one in another state
+                self.emit().guard_shape_id(shape, id, other);
+            }
+        }
+        let stores = self.stores(state);
+        let mut homes = self.homes_of(&stores);
+        homes.extend(self.virtual_homes(state));
+        let has_virtuals = !f.states[state].virtuals.is_empty();
+        let slow = self.emit().cold_block();
+        let (done, made) = self.emit().block_of_word();
+        let is_stored = |slot| values.iter().any(|&(stored, ..)| stored as usize == slot);
+        let size = (object.slots, i.c());
+        let t = self.emit().allocate_table(size, shape, is_stored, slow);
+        self.emit().store_first_fields(t, shape, &values);
+        self.emit().jump_with(done, t);
+
+        self.emit().switch_to(slow);
+        self.emit().store_homes(&homes);
+        self.emit().materialize();
+        if has_virtuals {
+            self.emit().allocate_virtuals(inst.pc + 1);
+        }
+        let t = self.emit().call_new_table_preserving(inst.pc, object.slots);
+        self.emit().store_first_fields(t, shape, &values);
+        let home = Reg::new(i.a() + f.frames[inst.frame].offset);
+        let tag = self.emit().tag(Tag::TABLE);
+        self.emit().store_home(home, t, tag);
+        // from here on the runtime knows the table
+        self.emit().poll_in_loop(object.end, &[], false, true);
+        self.emit().jump_with(done, t);
+
+        self.emit().switch_to(done);
+        self.set_lua(inst, Payload::Bits(made), Known::Tag(Tag::TABLE));
+    }
+}

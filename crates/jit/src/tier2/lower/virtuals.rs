@@ -1,0 +1,117 @@
+//! Descriptions of virtual tables, from which the runtime builds them where frames are left.
+//!
+//! A description lies in slots above all frames, as [`virtuals`] says.
+//!
+//! [`virtuals`]: perilune_runtime::tier::virtuals
+
+use cranelift_codegen::entity::EntityRef;
+use cranelift_codegen::ir;
+use cranelift_codegen::ir::types::I64;
+use perilune_runtime::tier::virtuals;
+use perilune_runtime::value::Tag;
+
+use super::Lower;
+use crate::codegen::value::Known;
+use crate::entity::Reg;
+use crate::exits::state::Home;
+use crate::generic::single::Payload;
+use crate::tier2::ir::{Content, FrameState, Inst, Metatable, State, VirtualTable};
+use crate::tier2::passes::homes;
+
+impl Lower<'_, '_> {
+    /// Reserves slots for the descriptions of all states.
+    pub(super) fn reserve_virtuals(&mut self) {
+        let at = homes::slots(self.f);
+        let described = self.f.states.values().filter(|state| !state.virtuals.is_empty());
+        if let Some(most) = described.map(description_size).max() {
+            self.emit().reserve_virtuals(Reg::new(at), most);
+        }
+    }
+
+    /// Returns the stores that describe the virtual tables of a state.
+    pub(super) fn virtual_homes(&mut self, state: State) -> Vec<Home> {
+        let f = self.f;
+        let FrameState { virtuals: tables, .. } = &f.states[state];
+        if tables.is_empty() {
+            return Vec::new();
+        }
+        let first = homes::slots(f);
+        let mut homes = Vec::new();
+        let registers: usize = tables.iter().map(|table| table.registers.len()).sum();
+        self.describe_word(&mut homes, virtuals::counts(tables.len(), registers));
+        let mut places = Vec::with_capacity(tables.len());
+        for table in tables {
+            places.push(homes.len());
+            self.describe(&mut homes, table, &places);
+        }
+        for (table, place) in tables.iter().zip(places) {
+            for r in &table.registers {
+                self.describe_word(&mut homes, virtuals::register(place, first - r.index()));
+            }
+        }
+        homes
+    }
+
+    /// Allocates the virtual tables of a state; the result is the last one.
+    pub(super) fn allocate(&mut self, inst: &Inst, state: State) {
+        let homes = self.virtual_homes(state);
+        self.emit().store_homes(&homes);
+        self.emit().materialize();
+        self.emit().allocate_virtuals(inst.pc);
+        let tables = &self.f.states[state].virtuals;
+        let (_, before) = tables.split_last().expect("there is one");
+        let size = |table: &VirtualTable| VirtualTable::size(table.fields.len());
+        let place = 1 + before.iter().map(size).sum::<usize>();
+        let home = Reg::new(homes::slots(self.f) + place);
+        let (table, tag) = self.emit().load_home(home, I64, Some(Known::Tag(Tag::TABLE)));
+        self.set_lua(inst, Payload::Bits(table), tag);
+    }
+
+    /// Adds the description of a table; the others before it are at `places`.
+    fn describe(&mut self, homes: &mut Vec<Home>, table: &VirtualTable, places: &[usize]) {
+        let (frame, pc) = table.site;
+        let is_class = matches!(table.metatable, Some(Metatable::WithIndex(_)));
+        let site = virtuals::site(table.fields.len(), table.slots, is_class, pc.index());
+        self.describe_word(homes, site);
+        let instance = self.emit().instance_of(frame.index());
+        self.add_slot(homes, instance, Known::Tag(Tag::NIL));
+        match table.metatable {
+            Some(metatable) => {
+                let bits = self.bits(metatable.table());
+                self.add_slot(homes, bits, Known::Tag(Tag::TABLE));
+            }
+            None => self.describe_word(homes, 0),
+        }
+        for &(pc, content) in &table.fields {
+            self.describe_word(homes, pc.index() as u64);
+            match content {
+                Content::Value(v) => {
+                    let (payload, tag) = self.lua(v);
+                    let payload = match payload {
+                        Payload::Bits(v) | Payload::Float(v) => v,
+                    };
+                    self.add_slot(homes, payload, tag);
+                }
+                Content::Table(n) => self.describe_word(homes, places[n] as u64),
+            }
+        }
+    }
+
+    /// Adds a word: a nil with a payload.
+    fn describe_word(&mut self, homes: &mut Vec<Home>, word: u64) {
+        let word = self.emit().int(word as i64);
+        self.add_slot(homes, word, Known::Tag(Tag::NIL));
+    }
+
+    fn add_slot(&self, homes: &mut Vec<Home>, payload: ir::Value, tag: Known) {
+        let register = Reg::new(homes::slots(self.f) + homes.len());
+        homes.push(Home { register, payload, tag: Some(tag) });
+    }
+}
+
+/// Returns the number of slots of the description of a state's tables.
+fn description_size(state: &FrameState) -> usize {
+    let size =
+        |table: &VirtualTable| VirtualTable::size(table.fields.len()) + table.registers.len();
+    1 + state.virtuals.iter().map(size).sum::<usize>()
+}

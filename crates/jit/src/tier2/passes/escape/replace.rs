@@ -1,0 +1,413 @@
+//! Replaces tables that do not escape by values.
+
+use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
+use perilune_runtime::value::Tag;
+
+use super::uses::{Allocation, Tables, loaded_key};
+use crate::entity::Reg;
+use crate::hash::HashMap;
+use crate::tier2::ir::{
+    Block, Checks, Content, FrameState, Function, Inst, Metatable, Op, State, Type, Value,
+    VirtualTable,
+};
+use crate::tier2::passes::params::rename;
+
+/// A variable that stands for a part of a table: the table, and the number of the field, or
+/// [`METATABLE`].
+type Part = (Value, usize);
+
+const METATABLE: usize = usize::MAX;
+
+struct Replacer<'a> {
+    f: &'a mut Function,
+    tables: &'a Tables,
+    /// The blocks at the other ends of the edges to a block.
+    predecessors: SecondaryMap<Block, Vec<Block>>,
+    /// The values of parts of tables that are block parameters.
+    params: HashMap<Part, Value>,
+    /// The values of parts of allocated tables at the beginning and at the end of blocks.
+    starts: HashMap<(Part, Block), Value>,
+    ends: HashMap<(Part, Block), Value>,
+    /// Those in the current block.
+    current: HashMap<Part, Value>,
+    block: Block,
+    /// Tables of the current block that have got their metatables.
+    with_metatable: EntitySet<Value>,
+    /// Blocks with new parameters for which arguments are to be passed, in the order of the
+    /// parameters.
+    pending: Vec<(Block, Part)>,
+    /// The tables that are allocated outside the loops that make them.
+    allocated: HashMap<Value, Value>,
+    states: HashMap<(State, Vec<(Reg, Value)>, Vec<VirtualTable>), State>,
+    replaced: SecondaryMap<Value, Option<Value>>,
+}
+
+/// Replaces the tables.
+pub(super) fn run(f: &mut Function, tables: &Tables) {
+    let mut predecessors: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+    for &block in &f.order {
+        for target in f.blocks[block].end.targets() {
+            predecessors[target.block].push(block);
+        }
+    }
+    let block = f.order[0];
+    let mut replacer = Replacer {
+        f,
+        tables,
+        predecessors,
+        params: HashMap::default(),
+        starts: HashMap::default(),
+        ends: HashMap::default(),
+        current: HashMap::default(),
+        block,
+        with_metatable: EntitySet::new(),
+        pending: Vec::new(),
+        allocated: HashMap::default(),
+        states: HashMap::default(),
+        replaced: SecondaryMap::new(),
+    };
+    for n in 0..replacer.f.order.len() {
+        replacer.replace_in(replacer.f.order[n]);
+    }
+    replacer.pass_arguments();
+    replacer.remove_params();
+    rename(replacer.f, &replacer.replaced);
+}
+
+impl Replacer<'_> {
+    fn replace_in(&mut self, block: Block) {
+        self.block = block;
+        self.current.clear();
+        self.with_metatable.clear();
+        let insts = std::mem::take(&mut self.f.blocks[block].insts);
+        for table in self.tables.placed_in(block) {
+            self.allocate(table, insts.first());
+        }
+        for mut inst in insts {
+            inst.op.map(|v| self.outside(v));
+            if let Some(state) = inst.op.state_mut()
+                && let Some(changed) = self.with_virtuals(*state)
+            {
+                *state = changed;
+                let has_virtuals = !self.f.states[changed].virtuals.is_empty();
+                if let Op::Poll(_, is_quiet) = &mut inst.op
+                    && has_virtuals
+                {
+                    // others may change a table that has been built for them
+                    *is_quiet = true;
+                }
+            }
+            self.inst(inst);
+        }
+        let mut end = std::mem::take(&mut self.f.blocks[block].end);
+        end.map(|v| self.outside(v));
+        if let Some(state) = end.state_mut() {
+            *state = self.with_virtuals(*state).unwrap_or(*state);
+        }
+        self.f.blocks[block].end = end;
+        for (part, v) in self.current.drain() {
+            self.ends.insert((part, block), v);
+        }
+    }
+
+    /// Returns the allocated table if `v` is one that code outside the current block makes.
+    fn outside(&self, v: Value) -> Value {
+        match self.allocated.get(&self.tables.original(v)) {
+            Some(&allocated) if self.tables.is_outside(v, self.block) => allocated,
+            _ => v,
+        }
+    }
+
+    /// Allocates a table for code outside the loop that makes it.
+    fn allocate(&mut self, table: Value, first: Option<&Inst>) {
+        let mut found = Vec::new();
+        self.virtual_table(table, &mut found);
+        let virtuals: Vec<VirtualTable> = found.into_iter().map(|(_, table)| table).collect();
+        let site = virtuals.last().expect("there is one").site;
+        let (frame, pc) = first.map_or(site, |inst| (inst.frame, inst.pc));
+        let state = FrameState { frame, pc, registers: Vec::new(), virtuals };
+        let state = self.f.states.push(state);
+        let result = self.f.value(Type::Is(Tag::TABLE));
+        let insts = &mut self.f.blocks[self.block].insts;
+        insts.push(Inst { pc, frame, result: Some(result), op: Op::Allocate(state) });
+        self.allocated.insert(table, result);
+    }
+
+    fn keep(&mut self, inst: Inst, op: Op) {
+        self.f.blocks[self.block].insts.push(Inst { op, ..inst });
+    }
+
+    /// Replaces or keeps an instruction.
+    fn inst(&mut self, inst: Inst) {
+        let is_virtual = |v| self.tables.is_virtual(v);
+        match inst.op {
+            Op::NewTable(..) if inst.result.is_some_and(is_virtual) => self.allocation(inst),
+            Op::GuardShape(v, ..) | Op::CheckField(v, _) if is_virtual(v) => {}
+            Op::Guard(v, ..) | Op::Speculate(v, ..) if is_virtual(v) => {}
+            Op::Field(v, .., state) if is_virtual(v) => {
+                let value = self.field(v, &inst);
+                if self.f.ty(value).tag().is_none_or(|tag| tag == Tag::NIL) {
+                    let guard = Inst { result: None, ..inst };
+                    self.keep(guard, Op::GuardNotNil(value, state));
+                }
+                self.replaced[inst.result.expect("it has a result")] = Some(value);
+            }
+            Op::FieldOf(v, _, tag, state) if is_virtual(v) => {
+                let (value, result) = (self.field(v, &inst), inst.result.expect("it has one"));
+                if self.f.ty(value) == Type::Is(tag) {
+                    self.replaced[result] = Some(value);
+                } else {
+                    self.f.values[result].origin = Some(self.f.origin(value));
+                    self.keep(inst, Op::Guard(value, tag, state));
+                }
+            }
+            Op::SetField(v, _, value, ..) | Op::AddField(v, value, ..) if is_virtual(v) => {
+                let key = inst.pc.instr(&self.f.frames[inst.frame].proto).b();
+                let n = self.tables.field(self.f, v, &inst, key).expect("it has the field");
+                let part = (self.tables.original(v), n);
+                let before = self.part(part);
+                let may_be_nil = self.f.ty(before).tag().is_none_or(|tag| tag == Tag::NIL);
+                let asks =
+                    !matches!(inst.op, Op::SetField(_, _, _, Checks { absent: false, .. }, _));
+                if may_be_nil
+                    && asks
+                    && let Some(metatable) = self.metatable(v)
+                    && let Some(state) = inst.op.state()
+                {
+                    self.keep(inst, Op::GuardNoNewIndex(metatable, state));
+                }
+                self.current.insert(part, value);
+            }
+            Op::SetMetatable(v, meta, state) if is_virtual(v) => {
+                self.with_metatable.insert(self.tables.original(v));
+                self.keep(inst, Op::GuardMetatable(Metatable::Is(meta), state));
+            }
+            Op::SetClass(v, class, state) if is_virtual(v) => {
+                self.with_metatable.insert(self.tables.original(v));
+                self.keep(inst, Op::GuardMetatable(Metatable::WithIndex(class), state));
+            }
+            Op::Handler(Metatable::Of(v), state) if is_virtual(v) => {
+                let metatable = self.metatable(v).expect("it has one");
+                self.keep(inst, Op::Handler(metatable, state));
+            }
+            Op::ChainField(Metatable::Of(v), chain, state) if is_virtual(v) => {
+                let metatable = self.metatable(v).expect("it has one");
+                self.keep(inst, Op::ChainField(metatable, chain, state));
+            }
+            op => self.keep(inst, op),
+        }
+    }
+
+    /// Replaces an allocation by guards that the fields which the table gains are not nil.
+    fn allocation(&mut self, inst: Inst) {
+        let (Op::NewTable(object, state), Some(table)) = (inst.op, inst.result) else {
+            unreachable!("it is an allocation")
+        };
+        for (n, field) in self.f.objects[object].fields.clone().into_iter().enumerate() {
+            let is_there = self.f.ty(field.value).tag().is_some_and(|tag| tag != Tag::NIL);
+            if field.is_guarded && !is_there {
+                let guard = Inst { result: None, ..inst };
+                self.keep(guard, Op::GuardNotNil(field.value, state));
+            }
+            self.current.insert((table, n), field.value);
+        }
+        let made = self.tables.allocation(table).expect("it is one");
+        let others = self.f.objects[object].fields.len()..made.keys.len();
+        if !others.is_empty() {
+            let nil = self.f.value(Type::Is(Tag::NIL));
+            self.keep(Inst { result: Some(nil), ..inst }, Op::Primitive(Tag::NIL));
+            self.current.extend(others.map(|n| ((table, n), nil)));
+        }
+    }
+
+    /// Returns the value of the field that an instruction loads.
+    fn field(&mut self, table: Value, inst: &Inst) -> Value {
+        let i = inst.pc.instr(&self.f.frames[inst.frame].proto);
+        let field = loaded_key(i).and_then(|key| self.tables.field(self.f, table, inst, key));
+        self.part((self.tables.original(table), field.expect("it has the field")))
+    }
+
+    /// Returns the metatable of a table, if it has one.
+    fn metatable(&mut self, table: Value) -> Option<Metatable> {
+        let table = self.tables.original(table);
+        if let Some(made) = self.tables.allocation(table) {
+            let has_it = made.block != self.block || self.with_metatable.contains(table);
+            return made.metatable.filter(|_| has_it);
+        }
+        let template = self.tables.template(table).metatable?;
+        let v = self.part((table, METATABLE));
+        Some(match template {
+            Metatable::WithIndex(_) => Metatable::WithIndex(v),
+            _ => Metatable::Is(v),
+        })
+    }
+
+    /// Returns the value of a part of a table in the current block.
+    fn part(&mut self, part: Part) -> Value {
+        match self.current.get(&part) {
+            Some(&v) => v,
+            None => self.at_start(part, self.block),
+        }
+    }
+
+    /// Returns the value of a part of a table that is a block parameter.
+    fn of_param(&mut self, part: Part) -> Value {
+        if let Some(&v) = self.params.get(&part) {
+            return v;
+        }
+        let (block, index) = self.tables.param(part.0).expect("it is a parameter");
+        let v = self.add_param(block, self.f.blocks[block].params[index].1, part);
+        self.params.insert(part, v);
+        v
+    }
+
+    /// Returns the value of a part at the beginning of a block.
+    fn at_start(&mut self, part: Part, block: Block) -> Value {
+        let (table, n) = part;
+        match self.tables.allocation(table) {
+            None => return self.of_param(part),
+            Some(made) if n == METATABLE => {
+                return made.metatable.expect("all of the class have one").table();
+            }
+            Some(_) => {}
+        }
+        if let Some(&v) = self.starts.get(&(part, block)) {
+            return v;
+        }
+        let v = match self.predecessors[block][..] {
+            [from] => self.at_end(part, from),
+            _ => self.add_param(block, Reg::new(0), part),
+        };
+        self.starts.insert((part, block), v);
+        v
+    }
+
+    /// Returns the value of a part at the end of a block.
+    fn at_end(&mut self, part: Part, block: Block) -> Value {
+        match self.ends.get(&(part, block)) {
+            Some(&v) => v,
+            None => self.at_start(part, block),
+        }
+    }
+
+    /// Adds a parameter for a part to a block. Its arguments follow when all blocks are done.
+    fn add_param(&mut self, block: Block, register: Reg, part: Part) -> Value {
+        let ty = self.type_of(part);
+        let v = self.f.value(ty);
+        self.f.blocks[block].params.push((v, register));
+        self.pending.push((block, part));
+        v
+    }
+
+    /// Returns the type of a part, for all tables of the class, after the block that allocates it.
+    fn type_of(&self, (table, n): Part) -> Type {
+        if n == METATABLE {
+            return Type::Is(Tag::TABLE);
+        }
+        let of_one = |made: &Allocation| {
+            let stores = || made.stores.iter().filter(|&&(field, ..)| field == n);
+            let first = self.f.objects[made.object].fields.get(n).map(|field| field.value);
+            let last = stores().rfind(|&&(_, block, _)| block == made.block);
+            let last = last.map(|&(.., v)| v).or(first);
+            let last = last.map_or(Type::Is(Tag::NIL), |v| self.f.ty(v));
+            let others = stores().filter(|&&(_, block, _)| block != made.block);
+            others.map(|&(.., v)| self.f.ty(v)).fold(last, Type::join)
+        };
+        let all = self.tables.same_class(table).map(of_one);
+        all.reduce(Type::join).expect("there is one")
+    }
+
+    /// Passes the arguments for the new parameters.
+    fn pass_arguments(&mut self) {
+        let mut n = 0;
+        while let Some(&(block, part)) = self.pending.get(n) {
+            let mut froms = self.predecessors[block].clone();
+            froms.dedup();
+            for from in froms {
+                let edges = self.f.blocks[from].end.targets().enumerate();
+                let edges = edges.filter(|(_, target)| target.block == block);
+                let table = self.tables.param(part.0).filter(|&(of, _)| of == block);
+                let edges: Vec<(usize, Option<Value>)> = edges
+                    .map(|(n, target)| (n, table.map(|(_, index)| target.args[index])))
+                    .collect();
+                for (edge, passed) in edges {
+                    let table = passed.map_or(part.0, |table| self.tables.original(table));
+                    let v = self.at_end((table, part.1), from);
+                    let mut targets = self.f.blocks[from].end.targets_mut();
+                    targets.nth(edge).expect("it was there").args.push(v);
+                }
+            }
+            n += 1;
+        }
+    }
+
+    /// Removes the parameters that were tables.
+    fn remove_params(&mut self) {
+        for n in 0..self.f.order.len() {
+            let block = self.f.order[n];
+            for m in 0..self.f.order.len() {
+                let from = self.f.order[m];
+                let params = self.f.blocks[block].params.clone();
+                for target in self.f.blocks[from].end.targets_mut().filter(|t| t.block == block) {
+                    let mut params = params.iter();
+                    target.args.retain(|_| {
+                        let (param, _) = params.next().expect("as many as arguments");
+                        !self.tables.is_virtual(*param)
+                    });
+                }
+            }
+            let tables = self.tables;
+            self.f.blocks[block].params.retain(|&(param, _)| !tables.is_virtual(param));
+        }
+    }
+
+    /// Returns the state in which virtual tables are named as such; `None` if there are none in it.
+    fn with_virtuals(&mut self, state: State) -> Option<State> {
+        let FrameState { frame, pc, ref registers, .. } = self.f.states[state];
+        let tables = self.tables;
+        if !registers.iter().any(|&(_, v)| tables.is_virtual(v)) {
+            return None;
+        }
+        let registers = registers.iter().map(|&(r, v)| (r, self.outside(v)));
+        let (virtuals, registers): (Vec<_>, Vec<_>) =
+            registers.partition(|&(_, v)| tables.is_virtual(v));
+        let mut found = Vec::new();
+        for (r, v) in virtuals {
+            let n = self.virtual_table(tables.original(v), &mut found);
+            found[n].1.registers.push(r);
+        }
+        let virtuals: Vec<VirtualTable> = found.into_iter().map(|(_, table)| table).collect();
+        let key = (state, registers, virtuals);
+        if let Some(&known) = self.states.get(&key) {
+            return Some(known);
+        }
+        let (_, registers, virtuals) = key.clone();
+        let new = self.f.states.push(FrameState { frame, pc, registers, virtuals });
+        self.states.insert(key, new);
+        Some(new)
+    }
+
+    /// Adds what a table consists of, after the tables that are its fields; returns its number.
+    fn virtual_table(&mut self, table: Value, found: &mut Vec<(Value, VirtualTable)>) -> usize {
+        if let Some(n) = found.iter().position(|&(other, _)| other == table) {
+            return n;
+        }
+        let tables = self.tables;
+        let made = tables.allocation(table).unwrap_or(tables.template(table));
+        let mut fields = Vec::new();
+        for (n, &pc) in made.keys.iter().enumerate() {
+            let first = self.f.objects[made.object].fields.get(n).map(|field| field.value);
+            let content = match first.filter(|&v| made.table == table && tables.is_virtual(v)) {
+                Some(inner) => Content::Table(self.virtual_table(tables.original(inner), found)),
+                None => Content::Value(self.part((table, n))),
+            };
+            fields.push((pc, content));
+        }
+        let metatable = self.metatable(table);
+        let slots = self.f.objects[made.object].slots.max(fields.len());
+        let registers = Vec::new();
+        let description = VirtualTable { registers, site: made.site, slots, fields, metatable };
+        found.push((table, description));
+        found.len() - 1
+    }
+}

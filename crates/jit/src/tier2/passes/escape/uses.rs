@@ -1,0 +1,604 @@
+//! Finds the tables that do not escape.
+
+use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
+use perilune_bytecode::effects::effects;
+use perilune_bytecode::{Constant, Instr, Op as Bytecode, Proto};
+use perilune_runtime::tier::INLINED_SLOTS;
+use perilune_runtime::value::Tag;
+
+use super::depths::loop_depths;
+use crate::entity::{Pc, Reg};
+use crate::hash::HashMap;
+use crate::tier2::dominators::Dominators;
+use crate::tier2::ir::{
+    Block, End, Frame, Function, Inst, Metatable, Object, Op, State, Value, VirtualTable,
+};
+use crate::tier2::passes::homes;
+
+/// An allocation.
+pub(super) struct Allocation {
+    pub(super) table: Value,
+    pub(super) object: Object,
+    pub(super) block: Block,
+    pub(super) site: (Frame, Pc),
+    /// The metatable that the table gets in the same block.
+    pub(super) metatable: Option<Metatable>,
+    /// The fields that the table may have, each with an instruction of its frame that stores it:
+    /// first those of the constructor, and then others.
+    pub(super) keys: Vec<Pc>,
+    /// The stores to fields after the constructor: number of the field, block and value.
+    pub(super) stores: Vec<(usize, Block, Value)>,
+}
+
+/// Values that are tables which do not escape. Those that a block parameter may have are in one
+/// class.
+pub(super) struct Tables {
+    pub(super) allocations: Vec<Allocation>,
+    /// The allocation that a value is the result of.
+    by_value: HashMap<Value, usize>,
+    /// A link towards the representative of a value's class; `None` if it is no such table.
+    links: SecondaryMap<Value, Option<Value>>,
+    /// The value that a guard was passed, which its result is.
+    aliases: HashMap<Value, Value>,
+    /// Block parameters, and their numbers.
+    params: HashMap<Value, (Block, usize)>,
+    /// The representatives of classes that escape.
+    escaped: EntitySet<Value>,
+    /// Those of classes with block parameters.
+    passed: EntitySet<Value>,
+    /// The number of loops around each block.
+    depths: SecondaryMap<Block, u32>,
+    /// Where tables are allocated for code outside the loop that makes them.
+    places: HashMap<Value, Block>,
+}
+
+/// Finds the tables that do not escape.
+pub(super) fn analyse(f: &Function) -> Tables {
+    let mut tables = Tables {
+        allocations: Vec::new(),
+        by_value: HashMap::default(),
+        links: SecondaryMap::new(),
+        aliases: HashMap::default(),
+        params: HashMap::default(),
+        escaped: EntitySet::new(),
+        passed: EntitySet::new(),
+        depths: loop_depths(f),
+        places: HashMap::default(),
+    };
+    tables.find(f);
+    while tables.escape_some(f) {}
+    tables.fit(f);
+    tables
+}
+
+impl Tables {
+    /// Returns whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.allocations.iter().all(|allocation| !self.is_virtual(allocation.table))
+    }
+
+    /// Returns whether a value is a table that does not escape.
+    pub(super) fn is_virtual(&self, v: Value) -> bool {
+        self.class(v).is_some_and(|class| !self.escaped.contains(class))
+    }
+
+    /// Returns the representative of the class of a value.
+    fn class(&self, mut v: Value) -> Option<Value> {
+        while let next = self.links[v]?
+            && next != v
+        {
+            v = next;
+        }
+        Some(v)
+    }
+
+    /// Returns the value of which `v` is a guarded copy, or `v` itself.
+    pub(super) fn original(&self, mut v: Value) -> Value {
+        while let Some(&of) = self.aliases.get(&v) {
+            v = of;
+        }
+        v
+    }
+
+    /// Returns the allocation whose result `v` is, if it is no block parameter.
+    pub(super) fn allocation(&self, v: Value) -> Option<&Allocation> {
+        self.by_value.get(&v).map(|&n| &self.allocations[n])
+    }
+
+    /// Returns the block of which `v` is a parameter, and its number.
+    pub(super) fn param(&self, v: Value) -> Option<(Block, usize)> {
+        self.params.get(&v).copied()
+    }
+
+    /// Returns the allocation that stands for all tables of the class of `v`: they have the same
+    /// fields.
+    pub(super) fn template(&self, v: Value) -> &Allocation {
+        let class = self.class(v);
+        let mut all = self.allocations.iter();
+        all.find(|other| self.class(other.table) == class).expect("each class has one")
+    }
+
+    /// Returns the allocations of the class of `v`.
+    pub(super) fn same_class(&self, v: Value) -> impl Iterator<Item = &Allocation> {
+        let class = self.class(v);
+        self.allocations.iter().filter(move |other| self.class(other.table) == class)
+    }
+
+    /// Returns the tables that are allocated in a block for code outside the loop that makes them.
+    pub(super) fn placed_in(&self, block: Block) -> Vec<Value> {
+        let here = self.places.iter().filter(|&(&v, &at)| at == block && self.is_virtual(v));
+        let mut found: Vec<Value> = here.map(|(&v, _)| v).collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// Returns whether a block is outside the loop that makes a table: code there has an allocated
+    /// one.
+    pub(super) fn is_outside(&self, v: Value, block: Block) -> bool {
+        let v = self.original(v);
+        let made = self.allocation(v).map(|made| made.block);
+        let made = made.or_else(|| self.param(v).map(|(block, _)| block));
+        made.is_some_and(|made| self.depths[block] < self.depths[made])
+    }
+
+    fn union(&mut self, a: Value, b: Value) {
+        if let (Some(a), Some(b)) = (self.class(a), self.class(b)) {
+            self.links[a.max(b)] = Some(a.min(b));
+        }
+    }
+
+    /// Finds all allocations, and what may be their results.
+    fn find(&mut self, f: &Function) {
+        for &block in &f.order {
+            for inst in &f.blocks[block].insts {
+                if let (Op::NewTable(object, _), Some(table)) = (inst.op, inst.result) {
+                    self.by_value.insert(table, self.allocations.len());
+                    let site = (inst.frame, inst.pc);
+                    self.allocations.push(Allocation {
+                        table,
+                        object,
+                        block,
+                        site,
+                        metatable: None,
+                        keys: f.objects[object].fields.iter().map(|field| field.pc).collect(),
+                        stores: Vec::new(),
+                    });
+                    self.links[table] = Some(table);
+                }
+            }
+        }
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &block in &f.order {
+                let data = &f.blocks[block];
+                for inst in &data.insts {
+                    if let (Op::Guard(v, ..) | Op::Speculate(v, ..), Some(guarded)) =
+                        (inst.op, inst.result)
+                        && self.links[v].is_some()
+                        && self.links[guarded].is_none()
+                        && !self.is_outside(v, block)
+                    {
+                        self.links[guarded] = Some(guarded);
+                        self.union(guarded, v);
+                        self.aliases.insert(guarded, v);
+                        changed = true;
+                    }
+                }
+                for target in data.end.targets() {
+                    let params = &f.blocks[target.block].params;
+                    for (n, (&(param, _), &arg)) in params.iter().zip(&target.args).enumerate() {
+                        if self.links[arg].is_some()
+                            && self.links[param].is_none()
+                            && !self.is_outside(arg, block)
+                        {
+                            self.links[param] = Some(param);
+                            self.params.insert(param, (target.block, n));
+                            changed = true;
+                        }
+                    }
+                }
+            }
+        }
+        for &block in &f.order {
+            for target in f.blocks[block].end.targets() {
+                let params = &f.blocks[target.block].params;
+                for (&(param, _), &arg) in params.iter().zip(&target.args) {
+                    if !self.is_outside(arg, block) {
+                        self.union(param, arg);
+                    }
+                }
+            }
+        }
+        for &param in self.params.keys() {
+            if let Some(class) = self.class(param) {
+                self.passed.insert(class);
+            }
+        }
+        self.find_changes(f);
+        self.find_places(f);
+    }
+
+    /// Finds where tables get their metatables and fields.
+    fn find_changes(&mut self, f: &Function) {
+        for &block in &f.order {
+            for inst in &f.blocks[block].insts {
+                match inst.op {
+                    Op::SetMetatable(table, meta, _) => {
+                        self.note_metatable(block, table, Metatable::Is(meta));
+                    }
+                    Op::SetClass(table, class, _) => {
+                        self.note_metatable(block, table, Metatable::WithIndex(class));
+                    }
+                    Op::SetField(table, _, v, ..) | Op::AddField(table, v, ..) => {
+                        self.note_store(f, (block, inst), table, v);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Notes that a table gets a metatable; it escapes if that is not where it is allocated.
+    fn note_metatable(&mut self, block: Block, table: Value, metatable: Metatable) {
+        let Some(class) = self.class(table).filter(|_| !self.is_outside(table, block)) else {
+            return;
+        };
+        let made = self.by_value.get(&self.original(table)).copied();
+        let made = made.map(|n| &mut self.allocations[n]);
+        match made.filter(|made| made.block == block && made.metatable.is_none()) {
+            Some(made) => made.metatable = Some(metatable),
+            None => {
+                self.escaped.insert(class);
+            }
+        }
+    }
+
+    /// Notes a store to a field; the table escapes if it may be one of several.
+    fn note_store(&mut self, f: &Function, (block, inst): (Block, &Inst), table: Value, v: Value) {
+        let Some(class) = self.class(table).filter(|_| !self.is_outside(table, block)) else {
+            return;
+        };
+        let Some(&n) = self.by_value.get(&self.original(table)) else {
+            self.escaped.insert(class);
+            return;
+        };
+        let made = &mut self.allocations[n];
+        let site = &*f.frames[made.site.0].proto;
+        let key = stored_key(&f.frames[inst.frame].proto, inst.pc);
+        let known = made.keys.iter().position(|&pc| stored_key(site, pc) == key);
+        let field = match known {
+            Some(field) => field,
+            None if inst.frame == made.site.0 && key.is_some() => {
+                made.keys.push(inst.pc);
+                made.keys.len() - 1
+            }
+            None => {
+                self.escaped.insert(class);
+                return;
+            }
+        };
+        made.stores.push((field, block, v));
+    }
+
+    /// Finds tables that escape; returns whether there were any.
+    fn escape_some(&mut self, f: &Function) -> bool {
+        let dominators = Dominators::of(f).expect("blocks are in the order where they are reached");
+        let mut found = EntitySet::new();
+        let mut escape = |v: Value| {
+            if let Some(class) = self.class(v).filter(|&class| !self.escaped.contains(class)) {
+                found.insert(class);
+            }
+        };
+        for &block in &f.order {
+            let data = &f.blocks[block];
+            let is_inside = |v: &Value| !self.is_outside(*v, block);
+            for (n, inst) in data.insts.iter().enumerate() {
+                let before = &data.insts[..n];
+                let args = f.args(&inst.op).filter(is_inside);
+                args.filter(|&v| !self.is_known(f, inst, v, before)).for_each(&mut escape);
+                if let Some(state) = inst.op.state() {
+                    self.seen_in(f, inst, state).filter(is_inside).for_each(&mut escape);
+                    self.ambiguous(f, &dominators, (block, state)).for_each(&mut escape);
+                }
+            }
+            data.end.arg().into_iter().filter(is_inside).for_each(&mut escape);
+            if let Some(state) = data.end.state() {
+                let values = f.states[state].values().filter(is_inside);
+                match data.end {
+                    End::Generic(..) => values.for_each(&mut escape),
+                    _ => self.ambiguous(f, &dominators, (block, state)).for_each(&mut escape),
+                }
+            }
+            for target in data.end.targets() {
+                let params = &f.blocks[target.block].params;
+                for (&(param, _), &arg) in params.iter().zip(&target.args) {
+                    if !self.is_virtual(arg) || self.is_outside(arg, block) {
+                        escape(param);
+                    }
+                }
+            }
+        }
+        for allocation in &self.allocations {
+            if !self.is_regular(f, allocation) {
+                escape(allocation.table);
+            }
+        }
+        for allocation in &self.allocations {
+            let class = self.class(allocation.table);
+            let is_passed = class.is_some_and(|class| self.passed.contains(class));
+            if is_passed && !self.stores_before_passing(f, allocation) {
+                escape(allocation.table);
+            }
+        }
+        for (&param, &(block, _)) in &self.params {
+            // an exit in the block finds the function of the frame
+            let made = self.template(param);
+            let (from, to) = (dominators.place(made.block), dominators.place(block));
+            if made.site.0.index() != 0 && !dominators.dominates(from, to) {
+                escape(param);
+            }
+        }
+        let is_any = !found.is_empty();
+        found.keys().for_each(|class| {
+            self.escaped.insert(class);
+        });
+        is_any
+    }
+
+    /// Returns tables of a state that may be the same as others in it, though code has other names
+    /// for them.
+    fn ambiguous<'a>(
+        &'a self,
+        f: &Function,
+        dominators: &'a Dominators,
+        (block, state): (Block, State),
+    ) -> impl Iterator<Item = Value> + use<'a> {
+        let registers = f.states[state].registers.iter().map(|&(_, v)| v);
+        let all = registers.filter(|&v| self.is_virtual(v) && !self.is_outside(v, block));
+        let all: Vec<Value> = all.collect();
+        let others = all.clone();
+        all.into_iter().filter(move |&v| others.iter().any(|&w| self.may_be(dominators, v, w)))
+    }
+
+    /// Returns whether two values may be the same table, unless they are known to be: one is a
+    /// block parameter, and the other was there when that got its value.
+    fn may_be(&self, dominators: &Dominators, v: Value, w: Value) -> bool {
+        let (v, w) = (self.original(v), self.original(w));
+        if v == w || self.class(v) != self.class(w) {
+            return false;
+        }
+        let is_later = |param: Value, made: Value| {
+            let (Some((block, _)), Some(made)) = (self.param(param), self.allocation(made)) else {
+                return false;
+            };
+            let (from, to) = (dominators.place(block), dominators.place(made.block));
+            dominators.dominates(from, to)
+        };
+        let are_made = self.allocation(v).is_some() && self.allocation(w).is_some();
+        !are_made && !is_later(v, w) && !is_later(w, v)
+    }
+
+    /// Finds the places where tables are allocated for code outside the loops that make them. A
+    /// table escapes if there is none.
+    fn find_places(&mut self, f: &Function) {
+        let dominators = Dominators::of(f).expect("blocks are in the order where they are reached");
+        let mut at: HashMap<Value, usize> = HashMap::default();
+        for &block in &f.order {
+            let mut note = |v: Value| {
+                if self.links[v].is_some() && self.is_outside(v, block) {
+                    let place = dominators.place(block);
+                    let known = at.get(&self.original(v)).copied();
+                    let common = known.map_or(place, |known| dominators.common(known, place));
+                    at.insert(self.original(v), common);
+                }
+            };
+            let data = &f.blocks[block];
+            for inst in &data.insts {
+                f.args(&inst.op).for_each(&mut note);
+                if let Some(state) = inst.op.state() {
+                    f.states[state].values().for_each(&mut note);
+                }
+            }
+            data.end.arg().into_iter().for_each(&mut note);
+            if let Some(state) = data.end.state() {
+                f.states[state].values().for_each(&mut note);
+            }
+            let passed = data.end.targets().flat_map(|target| target.args.iter().copied());
+            passed.for_each(&mut note);
+        }
+        let used: Vec<Value> = at.keys().copied().collect();
+        for (v, place) in at {
+            let block = f.order[place];
+            let is_field = self.allocations.iter().any(|made| {
+                let mut fields = f.objects[made.object].fields.iter();
+                fields.any(|field| self.original(field.value) == v)
+            });
+            let is_known = used.iter().all(|&w| !self.may_be(&dominators, v, w));
+            if self.is_outside(v, block) && is_known && !is_field {
+                self.places.insert(v, block);
+            } else if let Some(class) = self.class(v) {
+                self.escaped.insert(class);
+            }
+        }
+    }
+
+    /// Returns whether an allocation is one like the others of its class.
+    fn is_regular(&self, f: &Function, allocation: &Allocation) -> bool {
+        let template = self.template(allocation.table);
+        let proto = |made: &Allocation| &*f.frames[made.site.0].proto;
+        let (ours, theirs) = (proto(allocation), proto(template));
+        let kind = |meta: Option<Metatable>| meta.map(|meta| std::mem::discriminant(&meta));
+        let mut pairs = allocation.keys.iter().zip(&template.keys);
+        std::ptr::eq(ours, theirs)
+            && allocation.site.1 == template.site.1
+            && allocation.keys.len() == template.keys.len()
+            && pairs.all(|(&a, &b)| stored_key(ours, a) == stored_key(theirs, b))
+            && kind(allocation.metatable) == kind(template.metatable)
+    }
+
+    /// Returns whether nothing is stored to an allocated table after it was passed to a block
+    /// parameter, where code may know it by another name.
+    fn stores_before_passing(&self, f: &Function, made: &Allocation) -> bool {
+        let mut reached: EntitySet<Block> = EntitySet::new();
+        let mut todo = Vec::new();
+        for &block in &f.order {
+            for target in f.blocks[block].end.targets() {
+                if target.args.iter().any(|&arg| self.original(arg) == made.table) {
+                    todo.push(target.block);
+                }
+            }
+        }
+        while let Some(block) = todo.pop() {
+            if block != made.block && reached.insert(block) {
+                todo.extend(f.blocks[block].end.targets().map(|target| target.block));
+            }
+        }
+        !made.stores.iter().any(|&(_, block, _)| reached.contains(block))
+    }
+
+    /// Returns the values that others see when an instruction uses a state: all if it calls, those
+    /// that it reads itself if it is executed by fast paths of generic code.
+    fn seen_in<'f>(
+        &self,
+        f: &'f Function,
+        inst: &Inst,
+        state: State,
+    ) -> impl Iterator<Item = Value> + use<'f> {
+        let offset = f.frames[inst.frame].offset;
+        let e = effects(inst.pc.instr(&f.frames[inst.frame].proto));
+        let (calls, reads) = match inst.op {
+            Op::Generic(_) | Op::Call(_) => (true, None),
+            Op::FastPath(_) => (false, Some(e.reads)),
+            _ => (false, None),
+        };
+        let is_read = move |r: Reg| {
+            let ranges = reads.into_iter().flatten();
+            r.index() >= offset
+                && ranges
+                    .into_iter()
+                    .any(|(from, count)| (from..from + count).contains(&(r.index() - offset)))
+        };
+        let registers = f.states[state].registers.iter();
+        registers.filter(move |&&(r, _)| calls || is_read(r)).map(|&(_, v)| v)
+    }
+
+    /// Returns whether the table `v` does not escape by an instruction.
+    fn is_known(&self, f: &Function, inst: &Inst, v: Value, before: &[Inst]) -> bool {
+        if !self.is_virtual(v) {
+            return true;
+        }
+        let (table, class) = (self.original(v), self.class(v));
+        let is_passed = class.is_some_and(|class| self.passed.contains(class));
+        let i = inst.pc.instr(&f.frames[inst.frame].proto);
+        let has = |key| self.field(f, v, inst, key).is_some();
+        match inst.op {
+            Op::GuardShape(..) => true,
+            Op::Guard(_, tag, _) | Op::Speculate(_, tag, _) => tag == Tag::TABLE,
+            Op::CheckField(of, value) => of == v && value != v,
+            Op::Field(..) | Op::FieldOf(..) => {
+                let field = loaded_key(i).and_then(|key| self.field(f, v, inst, key));
+                field.is_some_and(|n| self.same_class(v).all(|made| !self.is_table(f, made, n)))
+            }
+            Op::SetField(of, _, value, ..) | Op::AddField(of, value, ..) => {
+                let field = self.field(f, v, inst, i.b());
+                of == v
+                    && self.links[value].is_none()
+                    && field.is_some_and(|n| !self.is_table(f, self.template(v), n))
+            }
+            Op::SetMetatable(of, other, _) | Op::SetClass(of, other, _) => {
+                of == v && self.links[other].is_none()
+            }
+            Op::Handler(..) => {
+                let index = i.op() == Bytecode::GetField;
+                self.has_metatable(table, before) && !(index && has(i.c()))
+            }
+            Op::ChainField(_, chain, _) => {
+                let key = loaded_key(i);
+                chain.method
+                    && self.has_metatable(table, before)
+                    && key.is_some_and(|key| !has(key))
+            }
+            Op::NewTable(..) => {
+                // a field of another table that does not escape
+                let outer = inst.result.and_then(|outer| self.class(outer));
+                outer.is_some_and(|outer| {
+                    Some(outer) != class
+                        && !is_passed
+                        && !self.passed.contains(outer)
+                        && !self.escaped.contains(outer)
+                })
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns whether the constructor stores another table that need not be allocated to a field.
+    fn is_table(&self, f: &Function, made: &Allocation, n: usize) -> bool {
+        let fields = &f.objects[made.object].fields;
+        fields.get(n).is_some_and(|field| self.links[field.value].is_some())
+    }
+
+    /// Returns whether the table has a metatable after the instructions `before` of a block.
+    fn has_metatable(&self, table: Value, before: &[Inst]) -> bool {
+        let made = self.template(table);
+        if made.metatable.is_none() {
+            return false;
+        }
+        let is_made = |inst: &Inst| inst.result == Some(table);
+        let sets = |inst: &Inst| match inst.op {
+            Op::SetMetatable(of, ..) | Op::SetClass(of, ..) => self.original(of) == table,
+            _ => false,
+        };
+        !before.iter().any(is_made) || before.iter().any(sets)
+    }
+
+    /// Returns the number of the field of a table that an instruction names by a constant.
+    pub(super) fn field(&self, f: &Function, v: Value, inst: &Inst, key: usize) -> Option<usize> {
+        let made = self.template(v);
+        let key = name(&f.frames[inst.frame].proto, key)?;
+        let proto = &f.frames[made.site.0].proto;
+        made.keys.iter().position(|&pc| stored_key(proto, pc) == Some(key))
+    }
+
+    /// Makes tables escape until what is left fits into the slots above the frames.
+    fn fit(&mut self, f: &Function) {
+        let outermost = usize::from(f.frames[Frame::new(0)].proto.max_stack);
+        let mut room = (outermost + INLINED_SLOTS).saturating_sub(homes::slots(f) + 1);
+        for made in &self.allocations {
+            let Some(class) = self.class(made.table).filter(|_| self.is_virtual(made.table)) else {
+                continue;
+            };
+            let size = VirtualTable::size(made.keys.len()) + REGISTERS;
+            match room.checked_sub(size) {
+                Some(left) => room = left,
+                None => {
+                    self.escaped.insert(class);
+                }
+            }
+        }
+        // tables that were fields of these
+        while self.escape_some(f) {}
+    }
+}
+
+/// The number of registers that a table is taken to be in.
+const REGISTERS: usize = 4;
+
+/// Returns the constant that names the field which an instruction loads.
+pub(super) fn loaded_key(i: Instr) -> Option<usize> {
+    matches!(i.op(), Bytecode::GetField | Bytecode::SelfK).then(|| i.c())
+}
+
+/// Returns the name of the field that the instruction at `pc` stores.
+fn stored_key(proto: &Proto, pc: Pc) -> Option<&[u8]> {
+    name(proto, pc.instr(proto).b())
+}
+
+/// Returns a constant that is a string.
+fn name(proto: &Proto, n: usize) -> Option<&[u8]> {
+    match proto.constants.get(n)? {
+        Constant::Str(name) => Some(proto.str(*name)),
+        _ => None,
+    }
+}
