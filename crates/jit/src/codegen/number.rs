@@ -200,6 +200,44 @@ impl Emitter<'_> {
         }
     }
 
+    /// As [`Emitter::number_to_float`], but branches to `slow` also if an integer is so large that
+    /// a float may not be equal to it.
+    pub(crate) fn number_to_equal_float(
+        &mut self,
+        tag: Known,
+        bits: Value,
+        float: Value,
+        slow: Block,
+    ) -> Option<Value> {
+        const LARGEST: i64 = 1 << 53;
+        let fits = |e: &mut Self| {
+            let near = e.b.ins().iadd_imm_s(bits, LARGEST);
+            let limit = e.int(2 * LARGEST);
+            let fits = e.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, near, limit);
+            e.guard(fits, slow);
+            e.b.ins().fcvt_from_sint(F64, bits)
+        };
+        match tag {
+            Known::Tag(Tag::FLOAT) => Some(float),
+            Known::Tag(Tag::INTEGER) => Some(fits(self)),
+            Known::Tag(_) => None,
+            Known::Value(t) => {
+                let (check, convert, on) = (self.block(), self.block(), self.block());
+                self.b.append_block_param(on, F64);
+                let is_float = self.is_tag(t, Tag::FLOAT);
+                self.b.ins().brif(is_float, on, &[BlockArg::from(float)], check, &[]);
+                self.switch_to(check);
+                let is_int = self.is_tag(t, Tag::INTEGER);
+                self.branch(is_int, convert, slow);
+                self.switch_to(convert);
+                let v = fits(self);
+                self.jump_with(on, v);
+                self.switch_to(on);
+                Some(self.b.block_params(on)[0])
+            }
+        }
+    }
+
     /// Returns a number as the integer that is equal to it, given its payload as an integer and as
     /// a float; branches to `slow` if there is none, or returns `None` if there never is.
     pub(crate) fn number_to_int(

@@ -201,6 +201,8 @@ pub(crate) enum Op {
     Rounds(Value, Value),
     /// Computes a float from floats.
     FloatArith(Operator, Value, Value),
+    /// Computes a number from numbers of either kind; exits if one is none.
+    NumberArith(Operator, Value, Value, State),
     /// Converts an integer to a float.
     ToFloat(Value),
     /// Converts a number to a float; exits if the value is not a number.
@@ -213,6 +215,9 @@ pub(crate) enum Op {
     CompareInt(IntCC, Value, Value),
     /// Compares floats.
     CompareFloat(FloatCC, Value, Value),
+    /// Compares numbers of either kind. Exits if one is none, or if one is a float and the other an
+    /// integer that no float may be equal to.
+    CompareNumber(IntCC, FloatCC, Value, Value, State),
     /// Whether the payloads of two values with the same tag are equal.
     Same(Value, Value),
     /// Whether the first value is the second, a short string.
@@ -550,10 +555,12 @@ impl Op {
                 *v = f(*v);
             }
             IntArith(_, a, b, _)
+            | NumberArith(_, a, b, _)
             | FloatArith(_, a, b)
             | Rounds(a, b)
             | CompareInt(_, a, b)
             | CompareFloat(_, a, b)
+            | CompareNumber(_, _, a, b, _)
             | Same(a, b)
             | GuardNotBothInt(a, b, _)
             | SetField(a, _, b, ..)
@@ -582,6 +589,8 @@ impl Op {
         use Op::*;
         match self {
             IntArith(Operator::Mod | Operator::IDiv, _, _, s)
+            | NumberArith(_, _, _, s)
+            | CompareNumber(_, _, _, _, s)
             | Guard(_, _, s)
             | Speculate(_, _, s)
             | GuardShape(_, _, s)

@@ -7,6 +7,8 @@
 
 mod fields;
 mod layout;
+mod library;
+mod numbers;
 mod objects;
 mod virtuals;
 
@@ -17,14 +19,11 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{self, InstBuilder};
 use perilune_bytecode::Op as Bytecode;
-use perilune_runtime::frame::Frame as Layout;
 use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
 use self::layout::BlockLayout;
-use super::ir::{
-    Block, End, Frame, Function, Inst, Library, Metatable, Op, Place, State, Type, Value,
-};
+use super::ir::{Block, End, Frame, Function, Inst, Metatable, Op, Place, State, Type, Value};
 use super::passes::crossings::{self, Crossings};
 use super::passes::homes::{self, Homes};
 use crate::codegen::Emitter;
@@ -589,6 +588,9 @@ impl<'a> Lower<'_, 'a> {
                 let v = self.emit().int_operator(operator, x, y, constant, slow);
                 self.set_int(inst, v);
             }
+            Op::NumberArith(operator, x, y, state) => {
+                self.number_arith(inst, operator, (x, y), state);
+            }
             Op::Rounds(x, y) => {
                 let (x, y) = (self.bits(x), self.bits(y));
                 let v = self.emit().ins().udiv(x, y);
@@ -626,6 +628,9 @@ impl<'a> Lower<'_, 'a> {
                 let (x, y) = (self.float(x), self.float(y));
                 let c = self.emit().ins().fcmp(cc, x, y);
                 self.set(inst, Low::Condition(c));
+            }
+            Op::CompareNumber(cc, float_cc, x, y, state) => {
+                self.compare_numbers(inst, (cc, float_cc), (x, y), state);
             }
             Op::Same(x, y) => {
                 let (x, y) = (self.bits(x), self.bits(y));
@@ -820,62 +825,6 @@ impl<'a> Lower<'_, 'a> {
             _ => Payload::Bits(self.bits(v)),
         };
         self.set_lua(inst, payload, Known::Tag(tag));
-    }
-
-    fn guard_not_both_int(&mut self, x: Value, y: Value, state: State) {
-        let both = self.exit(state);
-        let tags = [self.tag(x), self.tag(y)];
-        let others = self.emit().block();
-        if self.emit().require(&tags, Tag::INTEGER, others) {
-            self.emit().jump(both);
-        } else {
-            self.emit().jump(others);
-        }
-        self.emit().switch_to(others);
-    }
-
-    fn library(&mut self, inst: &Inst, library: Library, args: [Option<Value>; 3], state: State) {
-        let exit = self.exit(state);
-        let args: Vec<Value> = args.into_iter().flatten().collect();
-        let registers = (library.at + Layout::RESERVED).range(args.len());
-        let is_home = |&(r, v): &(Reg, Value)| self.homes.get(r) == Some(self.f.origin(v));
-        let stores = registers.zip(args.iter().copied()).filter(|store| !is_home(store));
-        let stores: Vec<(Reg, Value)> = stores.collect();
-        let homes = self.homes_of(&stores);
-        let at = self.own(inst, library.at);
-        let Some(inlined) = library.inlined else {
-            self.emit().store_homes(&homes);
-            let count = self.emit().int(args.len() as i64);
-            let result = self.emit().call_leaf(library.number, at, count, exit);
-            return self.set_any(inst, result);
-        };
-        let held: Vec<(ir::Value, Known)> =
-            args.iter().map(|&v| (self.bits(v), self.tag(v))).collect();
-        let other = if library.tag.is_some() { exit } else { self.emit().cold_block() };
-        let (done, value) = self.emit().block_of(&[I64, I64]);
-        match self.emit().inlined(inlined, &held, other) {
-            Some((bits, tag)) => {
-                let tag = self.emit().tag_value(tag);
-                self.emit().jump_with_all(done, &[bits, tag]);
-            }
-            None => self.emit().jump(other),
-        }
-        if library.tag.is_none() {
-            self.emit().switch_to(other);
-            self.emit().store_homes(&homes);
-            let count = self.emit().int(args.len() as i64);
-            let (bits, tag) = self.emit().call_leaf(library.number, at, count, exit);
-            self.emit().jump_with_all(done, &[bits, tag]);
-        }
-        self.emit().switch_to(done);
-        match library.tag {
-            Some(Tag::FLOAT) => {
-                let float = self.emit().bits_float(value[0]);
-                self.set_float(inst, float);
-            }
-            Some(tag) => self.set_lua(inst, Payload::Bits(value[0]), Known::Tag(tag)),
-            None => self.set_any(inst, (value[0], value[1])),
-        }
     }
 
     /// Ends the block: goes to `yes` if two values are equal, and else to `no`.

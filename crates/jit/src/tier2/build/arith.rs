@@ -33,6 +33,9 @@ impl Builder<'_> {
                 let state = self.state();
                 (Tag::INTEGER, Op::IntArith(operator, a, b, state))
             }
+            Speculation::Any if self.has_met_numbers(operator) => {
+                return self.number_arithmetic((operator, x, y));
+            }
             Speculation::Any => return self.generic_value(),
             Speculation::Int => {
                 let (a, b) = (self.operand(x), self.operand(y));
@@ -78,6 +81,42 @@ impl Builder<'_> {
         true
     }
 
+    /// Builds an operator on numbers of both kinds; returns whether control continues after it.
+    fn number_arithmetic(&mut self, (operator, x, y): (Operator, Operand, Operand)) -> bool {
+        let (a, b) = (self.operand(x), self.operand(y));
+        if ![a, b].into_iter().all(|v| self.may_be_number(v)) {
+            return self.generic_value();
+        }
+        let (a, b) = (self.refined(a), self.refined(b));
+        let is = |v, tag| self.f.ty(v) == Type::Is(tag);
+        let target = self.instr(self.pc).ra();
+        if is(a, Tag::INTEGER) && is(b, Tag::INTEGER) && operator.has_int() {
+            let state = self.state();
+            self.set(target, Type::Is(Tag::INTEGER), Op::IntArith(operator, a, b, state));
+        } else if is(a, Tag::FLOAT) || is(b, Tag::FLOAT) || !operator.has_int() {
+            let a = self.as_float(a);
+            let b = if self.same(x, y) { a } else { self.as_float(b) };
+            self.set(target, Type::Is(Tag::FLOAT), Op::FloatArith(operator, a, b));
+        } else {
+            let state = self.state();
+            self.set(target, Type::Any, Op::NumberArith(operator, a, b, state));
+        }
+        true
+    }
+
+    /// Returns whether an operator that is built for numbers of both kinds has met nothing else.
+    fn has_met_numbers(&self, operator: Operator) -> bool {
+        use Operator::*;
+        matches!(operator, Add | Sub | Mul | Neg | Div | Pow) && self.has_met_only_numbers()
+    }
+
+    /// Returns whether the operands of the instruction have all been numbers.
+    pub(super) fn has_met_only_numbers(&self) -> bool {
+        let snapshot = self.source.snapshot;
+        let met = snapshot.cell(self.pc) & seen::ALL;
+        !snapshot.general && met != 0 && met & seen::OTHER == 0
+    }
+
     /// Executes the instruction by generic code, after which control continues.
     fn generic_value(&mut self) -> bool {
         self.generic();
@@ -87,14 +126,11 @@ impl Builder<'_> {
     /// Returns whether the instruction is a bit operation that has seen only numbers, though they
     /// may be floats.
     fn has_met_integral_floats(&self, operator: Operator) -> bool {
-        let snapshot = self.source.snapshot;
-        let met = snapshot.cell(self.pc) & seen::ALL;
-        let is_of_bits = operator.has_int() && !operator.has_float();
-        is_of_bits && !snapshot.general && met != 0 && met & seen::OTHER == 0
+        operator.has_int() && !operator.has_float() && self.has_met_only_numbers()
     }
 
     /// Returns whether a value may be a number.
-    fn may_be_number(&self, v: Value) -> bool {
+    pub(super) fn may_be_number(&self, v: Value) -> bool {
         self.f.ty(v).tag().is_none_or(|tag| tag == Tag::INTEGER || tag == Tag::FLOAT)
     }
 

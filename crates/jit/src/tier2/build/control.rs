@@ -130,6 +130,9 @@ impl Builder<'_> {
         let tag = match speculation(self.source.snapshot, self.pc, i) {
             Speculation::Int => Tag::INTEGER,
             Speculation::Float => Tag::FLOAT,
+            Speculation::Any if self.has_met_only_numbers() => {
+                return self.order_of_numbers((cc, float_cc), is_register);
+            }
             Speculation::Number | Speculation::Any => return None,
         };
         let x = self.read(i.ra());
@@ -149,6 +152,26 @@ impl Builder<'_> {
         let op = match tag {
             Tag::INTEGER => Op::CompareInt(cc, x, y),
             _ => Op::CompareFloat(float_cc, x, y),
+        };
+        Some(Ok(self.value(Type::Condition, op)))
+    }
+
+    /// As [`Builder::order`], for numbers of both kinds.
+    fn order_of_numbers(
+        &mut self,
+        (cc, float_cc): (IntCC, FloatCC),
+        is_register: bool,
+    ) -> Condition {
+        let i = self.instr(self.pc);
+        let x = self.read(i.ra());
+        let y = if is_register { self.read(i.rb()) } else { self.integer(i.sb()) };
+        if ![x, y].into_iter().all(|v| self.may_be_number(v)) {
+            return None;
+        }
+        let op = match [self.f.ty(x), self.f.ty(y)] {
+            [Type::Is(Tag::INTEGER), Type::Is(Tag::INTEGER)] => Op::CompareInt(cc, x, y),
+            [Type::Is(Tag::FLOAT), Type::Is(Tag::FLOAT)] => Op::CompareFloat(float_cc, x, y),
+            _ => Op::CompareNumber(cc, float_cc, x, y, self.state()),
         };
         Some(Ok(self.value(Type::Condition, op)))
     }

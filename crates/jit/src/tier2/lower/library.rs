@@ -1,0 +1,64 @@
+//! Calls of library functions that machine code knows.
+
+use cranelift_codegen::ir;
+use cranelift_codegen::ir::types::I64;
+use perilune_runtime::frame::Frame as Layout;
+use perilune_runtime::value::Tag;
+
+use super::Lower;
+use crate::codegen::value::Known;
+use crate::entity::Reg;
+use crate::generic::single::Payload;
+use crate::tier2::ir::{Inst, Library, State, Value};
+
+impl Lower<'_, '_> {
+    pub(super) fn library(
+        &mut self,
+        inst: &Inst,
+        library: Library,
+        args: [Option<Value>; 3],
+        state: State,
+    ) {
+        let exit = self.exit(state);
+        let args: Vec<Value> = args.into_iter().flatten().collect();
+        let registers = (library.at + Layout::RESERVED).range(args.len());
+        let is_home = |&(r, v): &(Reg, Value)| self.homes.get(r) == Some(self.f.origin(v));
+        let stores = registers.zip(args.iter().copied()).filter(|store| !is_home(store));
+        let stores: Vec<(Reg, Value)> = stores.collect();
+        let homes = self.homes_of(&stores);
+        let at = self.own(inst, library.at);
+        let Some(inlined) = library.inlined else {
+            self.emit().store_homes(&homes);
+            let count = self.emit().int(args.len() as i64);
+            let result = self.emit().call_leaf(library.number, at, count, exit);
+            return self.set_any(inst, result);
+        };
+        let held: Vec<(ir::Value, Known)> =
+            args.iter().map(|&v| (self.bits(v), self.tag(v))).collect();
+        let other = if library.tag.is_some() { exit } else { self.emit().cold_block() };
+        let (done, value) = self.emit().block_of(&[I64, I64]);
+        match self.emit().inlined(inlined, &held, other) {
+            Some((bits, tag)) => {
+                let tag = self.emit().tag_value(tag);
+                self.emit().jump_with_all(done, &[bits, tag]);
+            }
+            None => self.emit().jump(other),
+        }
+        if library.tag.is_none() {
+            self.emit().switch_to(other);
+            self.emit().store_homes(&homes);
+            let count = self.emit().int(args.len() as i64);
+            let (bits, tag) = self.emit().call_leaf(library.number, at, count, exit);
+            self.emit().jump_with_all(done, &[bits, tag]);
+        }
+        self.emit().switch_to(done);
+        match library.tag {
+            Some(Tag::FLOAT) => {
+                let float = self.emit().bits_float(value[0]);
+                self.set_float(inst, float);
+            }
+            Some(tag) => self.set_lua(inst, Payload::Bits(value[0]), Known::Tag(tag)),
+            None => self.set_any(inst, (value[0], value[1])),
+        }
+    }
+}
