@@ -88,6 +88,7 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     preserving_set_field: preserve::SET_FIELD,
     preserving_poll: preserve::POLL,
     preserving_quiet_poll: preserve::QUIET_POLL,
+    preserving_for_next: preserve::FOR_NEXT,
     preserving_new_table: preserve::NEW_TABLE,
     preserving_virtuals: preserve::VIRTUALS,
     preserving_barrier: preserve::BARRIER,
@@ -329,6 +330,13 @@ pub(super) unsafe extern "C" fn quiet_poll(st: *mut State, base: *mut Value, wor
         stepped.status = deoptimize(st);
     }
     stepped
+}
+
+/// Executes an iteration of a loop by `next` or `ipairs`, which code has named in the state.
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+pub(super) unsafe extern "C" fn for_next_of_state(st: *mut State) -> u64 {
+    let Returned { bits, tag } = (*st).returned;
+    leaf::for_next(st, std::ptr::with_exposed_provenance_mut(bits as usize), tag as usize)
 }
 
 /// Allocates the table of the NEWTABLE that the frame executes, with as many fields as the code has

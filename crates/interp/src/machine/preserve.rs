@@ -118,6 +118,10 @@ mod native {
     }
 
     preserving! {
+        "perilune_preserving_for_next", calls::for_next_of_state,,
+    }
+
+    preserving! {
         "perilune_preserving_barrier", leaf::barrier,
         "mov rdx, rsi"
         "mov rsi, rdi",
@@ -129,6 +133,7 @@ mod native {
         pub(super) fn perilune_preserving_set_field();
         pub(super) fn perilune_preserving_poll();
         pub(super) fn perilune_preserving_quiet_poll();
+        pub(super) fn perilune_preserving_for_next();
         pub(super) fn perilune_preserving_new_table();
         pub(super) fn perilune_preserving_virtuals();
         pub(super) fn perilune_preserving_barrier();
@@ -144,6 +149,7 @@ mod native {
     pub(super) use perilune_preserving_one as perilune_preserving_set_field;
     pub(super) use perilune_preserving_one as perilune_preserving_poll;
     pub(super) use perilune_preserving_one as perilune_preserving_quiet_poll;
+    pub(super) use perilune_preserving_one as perilune_preserving_for_next;
     pub(super) use perilune_preserving_one as perilune_preserving_new_table;
     pub(super) use perilune_preserving_one as perilune_preserving_virtuals;
     pub(super) use perilune_preserving_one as perilune_preserving_barrier;
@@ -158,5 +164,6 @@ pub(super) const SET_FIELD: Preserving = native::perilune_preserving_set_field;
 pub(super) const POLL: Preserving = native::perilune_preserving_poll;
 pub(super) const QUIET_POLL: Preserving = native::perilune_preserving_quiet_poll;
 pub(super) const VIRTUALS: Preserving = native::perilune_preserving_virtuals;
+pub(super) const FOR_NEXT: Preserving = native::perilune_preserving_for_next;
 pub(super) const NEW_TABLE: Preserving = native::perilune_preserving_new_table;
 pub(super) const BARRIER: Preserving = native::perilune_preserving_barrier;

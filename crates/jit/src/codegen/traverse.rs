@@ -3,7 +3,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
 use perilune_runtime::header::GcHeader;
-use perilune_runtime::layout::{node, table};
+use perilune_runtime::layout::{node, state, table};
 use perilune_runtime::table::Node;
 use perilune_runtime::value::Tag;
 
@@ -49,6 +49,20 @@ impl Emitter<'_> {
         Entry { position: key, key: (key, integer), value: (bits, tag) }
     }
 
+    /// Executes an iteration of a loop by `next` or `ipairs` in the runtime, given the address of the
+    /// loop's first register and the number of its variables. Returns 0 if the loop is neither.
+    /// Preserves all machine registers.
+    pub(crate) fn next_round(&mut self, first: Value, wanted: usize) -> Value {
+        let (st, wanted) = (self.state(), self.int(wanted as i64));
+        self.store(Region::State, first, st, state::RETURNED_BITS);
+        self.store(Region::State, wanted, st, state::RETURNED_TAG);
+        let for_next = self.body.calls.preserving_for_next as usize;
+        self.changing_nothing(|e| e.preserving(for_next, &[]));
+        self.available.change(self.b.func, Region::Slots);
+        let st = self.state();
+        self.load64(Region::State, st, state::RETURNED_BITS)
+    }
+
     /// Returns the first entry in the nodes from position `at` on. Asks the runtime by a branch to
     /// `ask` if there is none; at the first node, as nodes that come before the array part have to
     /// be skipped there; and for a weak table, whose dead keys have to be left out.
@@ -67,7 +81,8 @@ impl Emitter<'_> {
         let (look, n_now) = self.block_of_word();
         self.jump_with(look, n);
 
-        self.switch_to_loop(look, Regions::default());
+        // it stores nothing
+        self.switch_to_loop(look, Regions::ALL);
         // a position among the fields, which come before the nodes, gives a negative number
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, n_now, count);
         self.guard(inside, ask);

@@ -1,8 +1,8 @@
 //! Translates the generic `for`: `next` and `ipairs` over tables inline, Lua iterators as calls.
 
 use cranelift_codegen::entity::EntityRef;
-use cranelift_codegen::ir::Value;
 use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{Block, Value};
 use perilune_runtime::native::Builtin;
 use perilune_runtime::value::Tag;
 
@@ -21,6 +21,19 @@ struct Round {
     /// The number of variables of the loop.
     wanted: usize,
     done: Join,
+}
+
+/// An iteration of a loop that is one by `next` or `ipairs`.
+struct Traversal {
+    pc: Pc,
+    /// The table.
+    object: Value,
+    /// The first register of the loop.
+    a: Reg,
+    /// The number of variables of the loop.
+    wanted: usize,
+    /// Where it ends, with key and value.
+    done: Block,
 }
 
 impl Translator<'_> {
@@ -112,6 +125,79 @@ impl Translator<'_> {
         self.emit.join(done, bits, tag);
         self.regs.forget_all();
         self.take_value(done, a + 4);
+    }
+
+    /// Translates TFORCALL of a loop by `next` or `ipairs`; branches to `exit` for any other one.
+    pub(super) fn traverse(&mut self, pc: Pc, exit: Block) {
+        let i = self.instr(pc);
+        let a = i.ra();
+        let [f, object, control, position] = [0, 1, 2, 3].map(|n| self.any(a + n));
+        let (ask, ended) = (self.emit.cold_block(), self.emit.block_of(&[I64; 4]));
+        let round = Traversal { pc, object: object.0, a, wanted: i.c(), done: ended.0 };
+        let tables = self.emit.require(&[object.1], Tag::TABLE, exit);
+        if !tables {
+            self.emit.jump(exit);
+            let rest = self.emit.block();
+            self.emit.switch_to(rest);
+        }
+        // a position in place of the closing value marks a loop by `next`
+        let kind = self.emit.tag_value(position.1);
+        let is_next = self.emit.is_tag(kind, Tag::ITER);
+        let others = self.emit.case(is_next);
+        let outside = self.emit.block();
+        let entry = self.emit.next_element(object.0, position.0, outside, ask);
+        self.end_traversal(&round, &entry, true);
+        self.emit.switch_to(outside);
+        let entry = self.emit.next_node(object.0, position.0, ask);
+        self.end_traversal(&round, &entry, true);
+
+        self.emit.switch_to(others);
+        let may_be_pairs = self.emit.require(&[f.1], Tag::NATIVE, exit)
+            && self.emit.require(&[control.1], Tag::INTEGER, exit);
+        if may_be_pairs {
+            self.emit.guard_builtin(f.0, Builtin::IpairsStep as u32, exit);
+            let entry = self.emit.next_element(object.0, control.0, ask, ask);
+            self.end_traversal(&round, &entry, false);
+        } else {
+            self.emit.jump(exit);
+        }
+
+        self.emit.switch_to(ask);
+        for (n, (bits, tag)) in [f, object, control, position].into_iter().enumerate() {
+            let tag = self.emit.tag_value(tag);
+            self.emit.store_register(a + n, bits, tag);
+        }
+        let first = self.emit.address(a);
+        let inline = self.emit.next_round(first, i.c());
+        let known = self.emit.cold_block();
+        self.emit.branch(inline, known, exit);
+        self.emit.switch_to(known);
+        let found = [4, 5].map(|n| self.emit.load_register(a + n, I64));
+        let found = found.map(|(bits, tag)| [bits, tag]);
+        self.emit.jump_with_all(ended.0, found.as_flattened());
+        self.emit.switch_to(ended.0);
+        self.regs.forget_from(a + 2);
+        for n in 0..i.c().min(2) {
+            self.regs.note(a + 4 + n, ended.1[2 * n], Known::Value(ended.1[2 * n + 1]));
+        }
+    }
+
+    /// Ends an iteration: stores the variables of the loop, and passes the first two on.
+    fn end_traversal(&mut self, round: &Traversal, entry: &Entry, by_next: bool) {
+        let &Traversal { pc, object, a, wanted, done } = round;
+        self.emit.verify_entry(pc, object, entry.key, entry.value);
+        if by_next {
+            // its tag stays as it is
+            self.emit.store_payload(a + 3, entry.position);
+        }
+        let ((key, key_tag), (value, value_tag)) = (entry.key, entry.value);
+        self.emit.store_register(a + 4, key, key_tag);
+        self.emit.store_register(a + 5, value, value_tag);
+        let nil = self.emit.int(0);
+        for n in 2..wanted {
+            self.emit.store_register(a + 4 + n, nil, nil);
+        }
+        self.emit.jump_with_all(done, &[key, key_tag, value, value_tag]);
     }
 
     /// Ends an iteration: stores the variables of the loop, and the position of a traversal by

@@ -231,7 +231,10 @@ impl Translator<'_> {
                 self.go(pc + 1 + i.bx());
                 return false;
             }
-            Op::TForCall => self.for_call(pc),
+            Op::TForCall => match self.slow_exit {
+                Some(exit) => self.traverse(pc, exit),
+                None => self.for_call(pc),
+            },
             Op::TForLoop => return self.for_each(pc),
             Op::Closure => self.make_closure(pc),
             Op::VarArg => self.var_arg(pc),

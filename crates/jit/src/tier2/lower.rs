@@ -248,6 +248,7 @@ impl<'a> Lower<'_, 'a> {
         for inst in &data.insts {
             match inst.op {
                 Op::Generic(_) | Op::Call(_) => return None,
+                Op::FastPath(_) if self.instr(inst).op() == Bytecode::TForCall => {}
                 Op::FastPath(_) | Op::Poll(_, false) => return None,
                 Op::AddField(..) => return None,
                 Op::Library(library, ..) if library.tag.is_none() => return None,

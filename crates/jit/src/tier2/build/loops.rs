@@ -20,7 +20,7 @@ use super::order::Loop;
 use super::{Builder, Calls, Candidate, Incoming, Source, Start};
 use crate::analysis::constructor::MAX_FIELDS;
 use crate::entity::Pc;
-use crate::feedback::snapshot::Snapshot;
+use crate::feedback::snapshot::{CalleeSeen, Snapshot};
 use crate::testing::fault::Fault;
 use crate::tier2::ir::{Block, BlockData, End, Place, Target};
 use crate::tier2::known::Known;
@@ -218,8 +218,8 @@ impl Code<'_> {
                 SetUpval => stores.upvalues = true,
                 SetField | SetFieldK | SetTabUp | SetTabUpK => stores.tables = true,
                 NewTable if i.b() > MAX_FIELDS => return None,
-                Closure | Concat | VarArg | SetList | TForPrep | TForCall | TForLoop | Close
-                | Tbc => return None,
+                Closure | Concat | VarArg | SetList | TForPrep | Close | Tbc => return None,
+                TForCall if self.snapshot.callee(pc) != CalleeSeen::Nothing => return None,
                 // a store that may make an array grow
                 SetTable | SetTableK | SetI | SetIK
                     if self.snapshot.cell(pc) & access::OUTSIDE != 0 =>

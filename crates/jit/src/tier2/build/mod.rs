@@ -839,7 +839,9 @@ impl Builder<'_> {
             CallMeta if i.c() != 0 || returns_class(&self.source.proto.code, pc.index()) => {
                 return self.set_class();
             }
-            Return | TForPrep | TForLoop => return self.generic_end(),
+            TForCall if self.is_traversal(pc) => self.traverse(),
+            TForLoop => self.for_each_loop(),
+            Return | TForPrep => return self.generic_end(),
             _ => match operation(self.source.proto, i) {
                 Some(operation) => return self.arithmetic(operation),
                 None => self.generic(),

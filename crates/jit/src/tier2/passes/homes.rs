@@ -46,6 +46,16 @@ impl Homes {
                 *held = None;
             }
         }
+        for table in &f.states[state].virtuals {
+            table.registers.iter().for_each(|r| self.0[r.index()] = None);
+        }
+    }
+
+    /// Follows a poll in this state. The collector clears the slots above the frame.
+    fn poll(&mut self, f: &Function, state: State) {
+        self.may_store(f, state);
+        let FrameData { proto, offset, .. } = &f.frames[f.states[state].frame];
+        self.0[offset + usize::from(proto.max_stack)..].fill(None);
     }
 
     /// Forgets the slots for the headers of the frames of a state, which may be stored.
@@ -65,7 +75,8 @@ impl Homes {
             Op::SetRegister(r, _) => self.0[r.index()] = None,
             // the self-check stores the closure
             Op::Inline(frame, _) => self.0[f.frames[frame].offset - Layout::RESERVED] = None,
-            Op::Poll(state, _) => self.may_store(f, state),
+            Op::Poll(state, _) => self.poll(f, state),
+            Op::Allocate(state) => self.may_store(f, state),
             // arguments are stored if the function is called
             Op::Library(library, args, _) => {
                 let first = library.at.index() + Layout::RESERVED;
@@ -78,11 +89,17 @@ impl Homes {
                 }
             }
             Op::NewTable(_, state) => {
-                self.may_store(f, state);
+                self.poll(f, state);
                 let offset = f.frames[inst.frame].offset;
                 self.0[offset + inst.pc.instr(&f.frames[inst.frame].proto).a()] = None;
             }
-            Op::FastPath(_) => self.clobber(f, inst.frame, inst.pc),
+            Op::FastPath(state) => {
+                // a traversal stores its registers before it asks the runtime
+                if inst.pc.instr(&f.frames[inst.frame].proto).op() == Bytecode::TForCall {
+                    self.may_store(f, state);
+                }
+                self.clobber(f, inst.frame, inst.pc);
+            }
             Op::Generic(state) | Op::Call(state) => {
                 self.store(f, state);
                 self.clobber(f, inst.frame, inst.pc);

@@ -9,7 +9,7 @@
 //!
 //! [`VirtualTable`]: crate::tier2::ir::VirtualTable
 
-mod depths;
+mod loops;
 mod replace;
 mod uses;
 

@@ -6,7 +6,7 @@ use perilune_bytecode::{Constant, Instr, Op as Bytecode, Proto};
 use perilune_runtime::tier::INLINED_SLOTS;
 use perilune_runtime::value::Tag;
 
-use super::depths::loop_depths;
+use super::loops::Loops;
 use crate::entity::{Pc, Reg};
 use crate::hash::HashMap;
 use crate::tier2::dominators::Dominators;
@@ -46,8 +46,7 @@ pub(super) struct Tables {
     escaped: EntitySet<Value>,
     /// Those of classes with block parameters.
     passed: EntitySet<Value>,
-    /// The number of loops around each block.
-    depths: SecondaryMap<Block, u32>,
+    loops: Loops,
     /// Where tables are allocated for code outside the loop that makes them.
     places: HashMap<Value, Block>,
 }
@@ -62,7 +61,7 @@ pub(super) fn analyse(f: &Function) -> Tables {
         params: HashMap::default(),
         escaped: EntitySet::new(),
         passed: EntitySet::new(),
-        depths: loop_depths(f),
+        loops: Loops::of(f),
         places: HashMap::default(),
     };
     tables.find(f);
@@ -132,13 +131,17 @@ impl Tables {
         found
     }
 
+    /// Returns the block that allocates a table, or whose parameter it is.
+    fn made_in(&self, v: Value) -> Option<Block> {
+        let made = self.allocation(v).map(|made| made.block);
+        made.or_else(|| self.param(v).map(|(block, _)| block))
+    }
+
     /// Returns whether a block is outside the loop that makes a table: code there has an allocated
     /// one.
     pub(super) fn is_outside(&self, v: Value, block: Block) -> bool {
-        let v = self.original(v);
-        let made = self.allocation(v).map(|made| made.block);
-        let made = made.or_else(|| self.param(v).map(|(block, _)| block));
-        made.is_some_and(|made| self.depths[block] < self.depths[made])
+        let made = self.made_in(self.original(v));
+        made.is_some_and(|made| !self.loops.are_around(made, block))
     }
 
     fn union(&mut self, a: Value, b: Value) {
@@ -408,7 +411,12 @@ impl Tables {
             passed.for_each(&mut note);
         }
         let used: Vec<Value> = at.keys().copied().collect();
-        for (v, place) in at {
+        for (v, mut place) in at {
+            let made = self.made_in(v).unwrap_or(f.order[0]);
+            // other code may be in loops of its own, where it would be allocated several times
+            while !self.loops.are_around(f.order[place], made) {
+                place = dominators.immediate(place);
+            }
             let block = f.order[place];
             let is_field = self.allocations.iter().any(|made| {
                 let mut fields = f.objects[made.object].fields.iter();

@@ -1,0 +1,49 @@
+//! The loops around blocks.
+
+use cranelift_codegen::entity::{EntitySet, SecondaryMap};
+
+use crate::tier2::ir::{Block, Function};
+
+/// The loops that blocks are in. An iteration that was peeled from a loop counts as part of it.
+pub(super) struct Loops {
+    /// The numbers of the loops around a block.
+    around: SecondaryMap<Block, Vec<usize>>,
+}
+
+impl Loops {
+    /// Finds the loops.
+    pub(super) fn of(f: &Function) -> Loops {
+        let mut place: SecondaryMap<Block, usize> = SecondaryMap::new();
+        let mut predecessors: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+        for (n, &block) in f.order.iter().enumerate() {
+            place[block] = n;
+            for target in f.blocks[block].end.targets() {
+                predecessors[target.block].push(block);
+            }
+        }
+        let mut around: SecondaryMap<Block, Vec<usize>> = SecondaryMap::new();
+        for (n, &head) in f.order.iter().enumerate().filter(|&(_, &b)| f.blocks[b].is_loop) {
+            let mut members = EntitySet::new();
+            members.insert(head);
+            let is_part = |from: &Block| {
+                let is_peeled = f.blocks[*from].is_peeled && !f.blocks[head].is_peeled;
+                place[*from] >= n || is_peeled
+            };
+            let mut todo: Vec<Block> = predecessors[head].iter().copied().filter(is_part).collect();
+            while let Some(block) = todo.pop() {
+                if members.insert(block) {
+                    todo.extend(predecessors[block].iter().filter(|from| is_part(from)));
+                }
+            }
+            for &block in f.order.iter().filter(|&&block| members.contains(block)) {
+                around[block].push(n);
+            }
+        }
+        Loops { around }
+    }
+
+    /// Returns whether all loops around a block are also around another one.
+    pub(super) fn are_around(&self, block: Block, other: Block) -> bool {
+        self.around[block].iter().all(|l| self.around[other].contains(l))
+    }
+}
