@@ -49,8 +49,8 @@ impl Emitter<'_> {
         Entry { position: key, key: (key, integer), value: (bits, tag) }
     }
 
-    /// Executes an iteration of a loop by `next` or `ipairs` in the runtime, given the address of the
-    /// loop's first register and the number of its variables. Returns 0 if the loop is neither.
+    /// Executes an iteration of a loop by `next` or `ipairs` in the runtime, given the address of
+    /// the loop's first register and the number of its variables. Returns 0 if the loop is neither.
     /// Preserves all machine registers.
     pub(crate) fn next_round(&mut self, first: Value, wanted: usize) -> Value {
         let (st, wanted) = (self.state(), self.int(wanted as i64));

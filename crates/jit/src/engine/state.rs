@@ -22,6 +22,7 @@ use super::jit::Jit;
 use super::native_stack::with_room;
 use super::walk::{StateHooks, walk};
 use crate::analysis::complete::{is_complete, results_of};
+use crate::feedback::arguments::{Passed, calls_of, passed_at};
 use crate::feedback::callees::{Called, callees, callees_of, handlers_of};
 use crate::feedback::inlinee::{InlineeSeen, Position, refusal};
 use crate::feedback::snapshot::{Shapes, Snapshot};
@@ -196,13 +197,15 @@ impl JitState {
         // Instructions are counted at calls, so code that counts them inlines no calls.
         if !self.jit.options.counts {
             let mut left = Allowance { any: MAX_INLINED, small: MAX_INLINED };
-            self.find_inlinees(st, &mut snapshot, &mut vec![inst], &mut left);
+            let passed = Passed::new();
+            self.find_inlinees(st, &mut snapshot, (&mut vec![inst], &passed), &mut left);
         }
         snapshot
     }
 
     /// Adds the callees that may be inlined to the feedback of a function, which is the last of a
-    /// `chain` of functions inlined in each other. Their instructions are subtracted from `left`.
+    /// `chain` of functions inlined in each other, and is passed these closures. Their instructions
+    /// are subtracted from `left`.
     ///
     /// # Safety
     /// The last of the chain is a live instance of `st`, which is this state.
@@ -210,7 +213,7 @@ impl JitState {
         &self,
         st: *mut State,
         snapshot: &mut Snapshot,
-        chain: &mut Vec<*mut Instance>,
+        (chain, params): (&mut Vec<*mut Instance>, &Passed),
         left: &mut Allowance,
     ) {
         /// The maximal depth of inlining.
@@ -226,6 +229,11 @@ impl JitState {
                 callees.into_iter().map(move |(callee, shapes)| (pc, callee, shapes))
             })
             .collect();
+        for (pc, closure) in calls_of(inst, params) {
+            if !calls.iter().any(|&(known, ..)| known == pc) {
+                calls.push((pc, closure, BTreeSet::new()));
+            }
+        }
         for (pc, handler, callee) in handlers_of(inst) {
             snapshot.handlers.insert(pc, handler);
             calls.push((pc, callee, BTreeSet::new()));
@@ -267,8 +275,12 @@ impl JitState {
             let mut inner = Snapshot::take(st, callee);
             inner.prunes = self.jit.options.prune;
             inner.failed = History::of(&method).failed();
+            let passed = match (&(*inst).proto).code[pc as usize].op() {
+                Op::Call | Op::TailCall => passed_at(inst, pc as usize, params),
+                _ => Passed::new(),
+            };
             chain.push(callee);
-            self.find_inlinees(st, &mut inner, chain, left);
+            self.find_inlinees(st, &mut inner, (chain, &passed), left);
             chain.pop();
             let call = (&(*inst).proto).code[pc as usize];
             if call.op() == Op::Call && call.c() == 0 && results_of(proto, &inner).is_none() {

@@ -22,7 +22,8 @@ pub(super) fn run(f: &mut Function) {
     }
 }
 
-fn retain<T>(of: &mut Vec<T>, kept: &[bool]) {
+/// Removes the elements that are not kept.
+pub(super) fn retain<T>(of: &mut Vec<T>, kept: &[bool]) {
     let mut kept = kept.iter();
     of.retain(|_| *kept.next().expect("as many as there were"));
 }

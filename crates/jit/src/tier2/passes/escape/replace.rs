@@ -11,6 +11,7 @@ use crate::tier2::ir::{
     VirtualTable,
 };
 use crate::tier2::passes::params::rename;
+use crate::tier2::passes::unused::retain;
 
 /// A variable that stands for a part of a table: the table, and the number of the field, or
 /// [`METATABLE`].
@@ -343,21 +344,22 @@ impl Replacer<'_> {
 
     /// Removes the parameters that were tables.
     fn remove_params(&mut self) {
+        let tables = self.tables;
         for n in 0..self.f.order.len() {
             let block = self.f.order[n];
-            for m in 0..self.f.order.len() {
-                let from = self.f.order[m];
-                let params = self.f.blocks[block].params.clone();
-                for target in self.f.blocks[from].end.targets_mut().filter(|t| t.block == block) {
-                    let mut params = params.iter();
-                    target.args.retain(|_| {
-                        let (param, _) = params.next().expect("as many as arguments");
-                        !self.tables.is_virtual(*param)
-                    });
+            let params = self.f.blocks[block].params.iter();
+            let kept: Vec<bool> = params.map(|&(param, _)| !tables.is_virtual(param)).collect();
+            if kept.iter().all(|&is_kept| is_kept) {
+                continue;
+            }
+            retain(&mut self.f.blocks[block].params, &kept);
+            for from in self.predecessors[block].clone() {
+                let targets = self.f.blocks[from].end.targets_mut();
+                // an edge whose arguments have been removed has fewer
+                for target in targets.filter(|t| t.block == block && t.args.len() == kept.len()) {
+                    retain(&mut target.args, &kept);
                 }
             }
-            let tables = self.tables;
-            self.f.blocks[block].params.retain(|&(param, _)| !tables.is_virtual(param));
         }
     }
 
