@@ -184,6 +184,8 @@ pub mod shape {
     offsets! {
         /// Number of fields.
         COUNT = LocalShape, count;
+        /// The address of the names of the fields.
+        FIRST_KEY = LocalShape, first_key;
         /// The shape with a metatable.
         WITH_META = LocalShape, with_meta;
     }

@@ -3,8 +3,8 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
 use perilune_runtime::header::GcHeader;
-use perilune_runtime::layout::{node, state, table};
-use perilune_runtime::table::Node;
+use perilune_runtime::layout::{node, shape, state, table, value};
+use perilune_runtime::table::{FRONT, Node};
 use perilune_runtime::value::Tag;
 
 use super::Emitter;
@@ -47,6 +47,46 @@ impl Emitter<'_> {
         let key = self.b.ins().iadd_imm_s(at, 1);
         let integer = self.tag(Tag::INTEGER);
         Entry { position: key, key: (key, integer), value: (bits, tag) }
+    }
+
+    /// Returns the field at position `at` or later, which is after the elements; branches to `nodes`
+    /// if there are no more fields, and to `ask` if the next one is nil.
+    pub(crate) fn next_field(
+        &mut self,
+        table: Value,
+        at: Value,
+        nodes: Block,
+        ask: Block,
+    ) -> Entry {
+        // nodes may come before the elements
+        let after = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, at, i64::from(FRONT));
+        self.guard(after, ask);
+        let shape = self.load64(Region::Objects, table, table::SHAPE);
+        self.guard(shape, nodes);
+        let elements = self.load_u32(Region::Objects, table, table::ARRAY_CAP);
+        let position = self.b.ins().umax(at, elements);
+        let n = self.b.ins().isub(position, elements);
+        let count = self.load_u32(Region::Objects, shape, shape::COUNT);
+        let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, n, count);
+        self.guard(inside, nodes);
+        let fields = self.load64(Region::Objects, table, table::FIELDS);
+        let offset = self.b.ins().imul_imm_s(n, value::SIZE as i64);
+        let place = self.b.ins().iadd(fields, offset);
+        let (bits, tag) = self.load_value(Region::Fields, place, 0);
+        self.guard(tag, ask);
+        let names = self.load64(Region::Objects, shape, shape::FIRST_KEY);
+        let offset = self.b.ins().ishl_imm_u(n, 3);
+        let place = self.b.ins().iadd(names, offset);
+        let key = self.load64(Region::Objects, place, 0);
+        let string = self.tag(Tag::STRING);
+        let position = self.b.ins().iadd_imm_s(position, 1);
+        Entry { position, key: (key, string), value: (bits, tag) }
+    }
+
+    /// Branches to `end` if a table has no nodes.
+    pub(crate) fn guard_nodes(&mut self, table: Value, end: Block) {
+        let nodes = self.load64(Region::Objects, table, table::NODES);
+        self.guard(nodes, end);
     }
 
     /// Executes an iteration of a loop by `next` or `ipairs` in the runtime, given the address of

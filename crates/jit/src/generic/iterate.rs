@@ -144,12 +144,20 @@ impl Translator<'_> {
         let kind = self.emit.tag_value(position.1);
         let is_next = self.emit.is_tag(kind, Tag::ITER);
         let others = self.emit.case(is_next);
-        let outside = self.emit.block();
-        let entry = self.emit.next_element(object.0, position.0, outside, ask);
+        let (fields, nodes, end) = (self.emit.block(), self.emit.block(), self.emit.block());
+        let entry = self.emit.next_element(object.0, position.0, fields, ask);
         self.end_traversal(&round, &entry, true);
-        self.emit.switch_to(outside);
+        self.emit.switch_to(fields);
+        let entry = self.emit.next_field(object.0, position.0, nodes, ask);
+        self.end_traversal(&round, &entry, true);
+        self.emit.switch_to(nodes);
+        self.emit.guard_nodes(object.0, end);
         let entry = self.emit.next_node(object.0, position.0, ask);
         self.end_traversal(&round, &entry, true);
+        self.emit.switch_to(end);
+        let nil = self.emit.int(0);
+        self.emit.store_register(a + 4, nil, nil);
+        self.emit.jump_with_all(ended.0, &[nil; 4]);
 
         self.emit.switch_to(others);
         let may_be_pairs = self.emit.require(&[f.1], Tag::NATIVE, exit)

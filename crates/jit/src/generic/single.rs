@@ -63,7 +63,7 @@ pub(crate) fn has_fast_path(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
         GetTable | GetI | SetTable | SetTableK | SetI | SetIK => {
             snapshot.cell(pc) & access::ALL != 0 && snapshot.cell(pc) & access::NO_TABLE == 0
         }
-        SetTabUp | SetTabUpK | Len => true,
+        SetTabUp | SetTabUpK => true,
         _ => false,
     }
 }

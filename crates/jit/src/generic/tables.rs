@@ -304,7 +304,7 @@ impl Translator<'_> {
             self.emit.jump(slow);
         }
         self.emit.switch_to(slow);
-        if self.slow_exit.is_none() && self.has_failed(pc) {
+        if self.has_failed(pc) {
             self.length_handler(pc, done);
         }
         self.generic_result(pc, i.ra(), I64, done);

@@ -279,7 +279,7 @@ pub(crate) enum Op {
     /// Loads a global by its inline cache. Exits if the cache has no valid entry, or the global is
     /// nil.
     Global(Option<Value>, State),
-    /// The length of a string or table; exits if the table has a metatable.
+    /// The length of a string or table; exits for other values, and if the table may have `__len`.
     Length(Value, State),
     /// Polls; if there is something to do, it stores the registers that the runtime may look at to
     /// their home slots first. In a loop that keeps facts about memory the poll is quiet: it exits

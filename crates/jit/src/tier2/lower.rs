@@ -741,17 +741,7 @@ impl<'a> Lower<'_, 'a> {
                 self.emit().switch_to(done);
             }
             Op::Global(closure, state) => self.global(inst, closure, state),
-            Op::Length(v, state) => {
-                let slow = self.exit(state);
-                let object = self.bits(v);
-                let n = if self.f.ty(v) == Type::Is(Tag::STRING) {
-                    self.emit().string_len(object)
-                } else {
-                    self.emit().guard_lacks(object, Event::Len, slow);
-                    self.emit().array_len(object)
-                };
-                self.set_int(inst, n);
-            }
+            Op::Length(v, state) => self.length(inst, v, state),
             Op::Poll(state, is_quiet) => self.poll(inst, state, is_quiet),
             Op::CheckField(table, v) => {
                 let (table, v) = (self.bits(table), self.stored(v));

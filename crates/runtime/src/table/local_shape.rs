@@ -25,6 +25,8 @@ pub struct LocalShape {
     pub is_inline: bool,
     /// The names of the fields by slot, which are alive as long as the shape is.
     pub keys: Box<[*mut LuaString]>,
+    /// The address of the first of them, for machine code.
+    pub first_key: *const *mut LuaString,
     /// An open-addressed index from name to slot, for more than eight fields.
     pub index: Option<Box<[u8]>>,
     /// Known successors: the name of an added field, and a shape. Not traced: a transition does not

@@ -47,6 +47,7 @@ pub(crate) use megamorphic::Entry as MegamorphicEntry;
 pub use megamorphic::MegamorphicCache;
 pub use metatable::TAGGED;
 pub use next::InvalidKey;
+pub use order::FRONT;
 pub use room::Refused;
 pub use set::KeyError;
 

@@ -25,7 +25,7 @@ const UNSETTLED: u32 = 1 << 31;
 const FEW: u32 = 64;
 
 /// The first position of nodes with integer keys below 1, which come before the array part.
-pub(super) const FRONT: u32 = 3 << 30;
+pub const FRONT: u32 = 3 << 30;
 
 impl Order {
     pub(super) const NEW: Order = Order { integers: 0, settled: 0 };

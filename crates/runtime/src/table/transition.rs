@@ -35,6 +35,7 @@ impl LocalShape {
             has_meta: shape.has_meta(),
             is_inline: shape.is_inline(),
             index: LocalShape::build_index(&keys),
+            first_key: keys.as_ptr(),
             keys,
             next: Vec::new(),
             with_meta: ptr::null_mut(),

@@ -330,12 +330,14 @@ impl Builder<'_> {
         }
     }
 
-    /// Builds LEN, for a value that is known to be a table or a string.
+    /// Builds LEN of tables and strings.
     pub(super) fn length(&mut self) {
         let i = self.instr(self.pc);
         let v = self.read(i.rb());
-        if !matches!(self.f.ty(v), Type::Is(Tag::TABLE | Tag::STRING)) {
-            return self.fast_path();
+        let may_have_length =
+            matches!(self.f.ty(v), Type::Any | Type::Is(Tag::TABLE | Tag::STRING));
+        if !may_have_length || self.source.snapshot.general {
+            return self.generic();
         }
         let state = self.state();
         self.set(i.ra(), Type::Is(Tag::INTEGER), Op::Length(v, state));

@@ -104,6 +104,30 @@ impl Lower<'_, '_> {
         self.emit().verify_field(inst.pc, table, key, (bits, tag));
     }
 
+    /// Computes the length of a table or string.
+    pub(super) fn length(&mut self, inst: &Inst, v: Value, state: State) {
+        let slow = self.exit(state);
+        let (object, tag) = (self.bits(v), self.tag(v));
+        let (done, length) = self.emit().block_of_word();
+        let others = self.emit().block();
+        if self.emit().require(&[tag], Tag::TABLE, others) {
+            self.emit().guard_lacks(object, Event::Len, slow);
+            let n = self.emit().array_len(object);
+            self.emit().jump_with(done, n);
+        } else {
+            self.emit().jump(others);
+        }
+        self.emit().switch_to(others);
+        if self.emit().require(&[tag], Tag::STRING, slow) {
+            let n = self.emit().string_len(object);
+            self.emit().jump_with(done, n);
+        } else {
+            self.emit().jump(slow);
+        }
+        self.emit().switch_to(done);
+        self.set_int(inst, length);
+    }
+
     /// Continues if the table has one of the shapes; branches to `other` else.
     pub(super) fn guard_shape(&mut self, table: Value, shapes: Shapes, other: ir::Block) {
         let (&last, others) = shapes.ids().split_first().expect("there is one");
