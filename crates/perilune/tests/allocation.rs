@@ -340,6 +340,23 @@ const PROGRAMS: &[(&str, &str)] = &[
          return v .. v",
     ),
     (
+        "tables that loops need not allocate",
+        "local V = {} V.__index = V
+         local function new(x, y) return setmetatable({x = x, y = y}, V) end
+         V.__add = function(a, b) return new(a.x + b.x, a.y + b.y) end
+         local kept, k = {}, 1
+         for i = 1, 200 do
+             local v = new(0, i)
+             for j = 1, 40 do
+                 v = v + new(j, k)
+                 if i % 50 == 0 and j == 20 then k = k + 0.5 end
+             end
+             kept[i] = v
+         end
+         local s = 0 for i = 1, #kept do s = s + kept[i].x + kept[i].y end
+         return s .. tostring(getmetatable(kept[200]) == V)",
+    ),
+    (
         "weak tables and finalizers",
         "local weak, eph, n = setmetatable({}, {__mode = 'v'}), setmetatable({}, {__mode = 'k'}), 0
          for i = 1, 2000 do

@@ -53,7 +53,7 @@ fn evicted(budget: usize, options: JitOptions) -> Engine {
 #[test]
 fn the_coldest_code_goes_and_comes_back() {
     // Free memory is scattered differently for each budget.
-    for (kilobytes, options) in [(16, sync()), (24, sync()), (48, sync()), (24, background())] {
+    for (kilobytes, options) in [(16, sync()), (24, sync()), (32, sync()), (24, background())] {
         let is_sync = options.sync;
         let engine = evicted(kilobytes << 10, options);
         let evicted = metric(&engine, "retired: evicted");

@@ -270,6 +270,9 @@ impl Replacer<'_> {
             Some(made) if n == METATABLE => {
                 return made.metatable.expect("all of the class have one").table();
             }
+            Some(made) if made.block != block && self.tables.is_settled(made, n) => {
+                return self.ends[&(part, made.block)];
+            }
             Some(_) => {}
         }
         if let Some(&v) = self.starts.get(&(part, block)) {
@@ -398,10 +401,10 @@ impl Replacer<'_> {
         let made = tables.allocation(table).unwrap_or(tables.template(table));
         let mut fields = Vec::new();
         for (n, &pc) in made.keys.iter().enumerate() {
-            let first = self.f.objects[made.object].fields.get(n).map(|field| field.value);
-            let content = match first.filter(|&v| made.table == table && tables.is_virtual(v)) {
-                Some(inner) => Content::Table(self.virtual_table(tables.original(inner), found)),
-                None => Content::Value(self.part((table, n))),
+            let v = self.part((table, n));
+            let content = match tables.is_virtual(v) {
+                true => Content::Table(self.virtual_table(tables.original(v), found)),
+                false => Content::Value(v),
             };
             fields.push((pc, content));
         }

@@ -418,10 +418,10 @@ impl Tables {
                 place = dominators.immediate(place);
             }
             let block = f.order[place];
-            let is_field = self.allocations.iter().any(|made| {
-                let mut fields = f.objects[made.object].fields.iter();
-                fields.any(|field| self.original(field.value) == v)
-            });
+            let is_field = self
+                .allocations
+                .iter()
+                .any(|made| self.contents(f, made).any(|content| self.original(content) == v));
             let is_known = used.iter().all(|&w| !self.may_be(&dominators, v, w));
             if self.is_outside(v, block) && is_known && !is_field {
                 self.places.insert(v, block);
@@ -510,9 +510,12 @@ impl Tables {
             }
             Op::SetField(of, _, value, ..) | Op::AddField(of, value, ..) => {
                 let field = self.field(f, v, inst, i.b());
-                of == v
-                    && self.links[value].is_none()
-                    && field.is_some_and(|n| !self.is_table(f, self.template(v), n))
+                if v == value {
+                    return of != v && !is_passed && self.may_hold(f, of, v);
+                }
+                field.is_some_and(|n| {
+                    self.links[value].is_some() || !self.is_table(f, self.template(v), n)
+                })
             }
             Op::SetMetatable(of, other, _) | Op::SetClass(of, other, _) => {
                 of == v && self.links[other].is_none()
@@ -528,23 +531,59 @@ impl Tables {
                     && key.is_some_and(|key| !has(key))
             }
             Op::NewTable(..) => {
-                // a field of another table that does not escape
-                let outer = inst.result.and_then(|outer| self.class(outer));
-                outer.is_some_and(|outer| {
-                    Some(outer) != class
-                        && !is_passed
-                        && !self.passed.contains(outer)
-                        && !self.escaped.contains(outer)
-                })
+                !is_passed && inst.result.is_some_and(|outer| self.may_hold(f, outer, v))
             }
             _ => false,
         }
     }
 
-    /// Returns whether the constructor stores another table that need not be allocated to a field.
+    /// Returns whether a table that need not be allocated is stored to a field.
     fn is_table(&self, f: &Function, made: &Allocation, n: usize) -> bool {
-        let fields = &f.objects[made.object].fields;
-        fields.get(n).is_some_and(|field| self.links[field.value].is_some())
+        let first = f.objects[made.object].fields.get(n).map(|field| field.value);
+        let stores = made.stores.iter().filter(|&&(field, ..)| field == n);
+        let mut all = first.into_iter().chain(stores.map(|&(.., v)| v));
+        all.any(|v| self.links[v].is_some())
+    }
+
+    /// Returns whether a table that does not escape may hold another one: none of several, which
+    /// holds it from the block on that allocates it, and which it does not hold itself.
+    fn may_hold(&self, f: &Function, outer: Value, inner: Value) -> bool {
+        let Some(class) = self.class(outer).filter(|&class| !self.escaped.contains(class)) else {
+            return false;
+        };
+        let (outer, inner) = (self.original(outer), self.original(inner));
+        let Some(made) = self.allocation(outer) else { return false };
+        let is_settled = |&(_, block, v): &(usize, Block, Value)| {
+            self.original(v) != inner || block == made.block
+        };
+        let mut held = vec![inner];
+        let mut n = 0;
+        while let Some(&table) = held.get(n) {
+            if table == outer {
+                return false;
+            }
+            if let Some(made) = self.allocation(table) {
+                for content in self.contents(f, made).map(|v| self.original(v)) {
+                    if self.links[content].is_some() && !held.contains(&content) {
+                        held.push(content);
+                    }
+                }
+            }
+            n += 1;
+        }
+        !self.passed.contains(class) && made.stores.iter().all(is_settled)
+    }
+
+    /// Returns all values that are stored to fields of a table.
+    fn contents<'a>(&self, f: &'a Function, made: &'a Allocation) -> impl Iterator<Item = Value> {
+        let fields = f.objects[made.object].fields.iter().map(|field| field.value);
+        fields.chain(made.stores.iter().map(|&(.., v)| v))
+    }
+
+    /// Returns whether nothing is stored to a field after the block that allocates the table.
+    pub(super) fn is_settled(&self, made: &Allocation, n: usize) -> bool {
+        let mut stores = made.stores.iter().filter(|&&(field, ..)| field == n);
+        stores.all(|&(_, block, _)| block == made.block)
     }
 
     /// Returns whether the table has a metatable after the instructions `before` of a block.
