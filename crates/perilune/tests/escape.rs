@@ -3,8 +3,8 @@
 
 use perilune::{Engine, JitOptions, Lua, Result};
 
-/// Defines `grown(f, n)`: the bytes that `f(n)` leaves allocated while the collector is stopped, and
-/// what it returns. `f` has been called often enough to be compiled.
+/// Defines `grown(f, n)`: the bytes that `f(n)` leaves allocated while the collector is stopped,
+/// and what it returns. `f` has been called often enough to be compiled.
 const GROWN: &str = "
     function grown(f, n)
       for _ = 1, 40 do f(40) end

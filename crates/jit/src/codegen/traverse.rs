@@ -49,8 +49,8 @@ impl Emitter<'_> {
         Entry { position: key, key: (key, integer), value: (bits, tag) }
     }
 
-    /// Returns the field at position `at` or later, which is after the elements; branches to `nodes`
-    /// if there are no more fields, and to `ask` if the next one is nil.
+    /// Returns the field at position `at` or later, which is after the elements; branches to
+    /// `nodes` if there are no more fields, and to `ask` if the next one is nil.
     pub(crate) fn next_field(
         &mut self,
         table: Value,
