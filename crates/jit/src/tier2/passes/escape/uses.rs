@@ -11,7 +11,8 @@ use crate::entity::{Pc, Reg};
 use crate::hash::HashMap;
 use crate::tier2::dominators::Dominators;
 use crate::tier2::ir::{
-    Block, End, Frame, Function, Inst, Metatable, Object, Op, State, Value, VirtualTable,
+    Block, End, Frame, FrameState, Function, Inst, Metatable, Object, Op, State, Value,
+    VirtualTable,
 };
 use crate::tier2::passes::homes;
 
@@ -608,29 +609,49 @@ impl Tables {
         made.keys.iter().position(|&pc| stored_key(proto, pc) == Some(key))
     }
 
-    /// Makes tables escape until what is left fits into the slots above the frames.
+    /// Makes tables escape until all descriptions fit into the slots above the frames.
     fn fit(&mut self, f: &Function) {
         let outermost = usize::from(f.frames[Frame::new(0)].proto.max_stack);
-        let mut room = (outermost + INLINED_SLOTS).saturating_sub(homes::slots(f) + 1);
-        for made in &self.allocations {
-            let Some(class) = self.class(made.table).filter(|_| self.is_virtual(made.table)) else {
-                continue;
-            };
-            let size = VirtualTable::size(made.keys.len()) + REGISTERS;
-            match room.checked_sub(size) {
-                Some(left) => room = left,
-                None => {
-                    self.escaped.insert(class);
-                }
+        let room = (outermost + INLINED_SLOTS).saturating_sub(homes::slots(f));
+        let in_registers = |state: &FrameState| -> Vec<Value> {
+            let registers = state.registers.iter().map(|&(_, v)| v);
+            registers.filter(|&v| self.is_virtual(v)).collect()
+        };
+        let states = f.states.values().map(in_registers);
+        let mut too_many = Vec::new();
+        for named in states.chain(self.places.keys().map(|&v| vec![v])) {
+            let tables = self.with_contents(f, &named);
+            let sizes = tables.iter().map(|&v| VirtualTable::size(self.template(v).keys.len()));
+            if 1 + sizes.sum::<usize>() + named.len() > room {
+                too_many.extend(tables.into_iter().filter_map(|v| self.class(v)));
             }
         }
+        too_many.into_iter().for_each(|class| {
+            self.escaped.insert(class);
+        });
         // tables that were fields of these
         while self.escape_some(f) {}
     }
-}
 
-/// The number of registers that a table is taken to be in.
-const REGISTERS: usize = 4;
+    /// Returns tables with those that they hold, each once.
+    fn with_contents(&self, f: &Function, tables: &[Value]) -> Vec<Value> {
+        let mut tables: Vec<Value> = tables.iter().map(|&v| self.original(v)).collect();
+        tables.sort_unstable();
+        tables.dedup();
+        let mut n = 0;
+        while let Some(&table) = tables.get(n) {
+            if let Some(made) = self.allocation(table) {
+                for content in self.contents(f, made).map(|v| self.original(v)) {
+                    if self.is_virtual(content) && !tables.contains(&content) {
+                        tables.push(content);
+                    }
+                }
+            }
+            n += 1;
+        }
+        tables
+    }
+}
 
 /// Returns the constant that names the field which an instruction loads.
 pub(super) fn loaded_key(i: Instr) -> Option<usize> {
