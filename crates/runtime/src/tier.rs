@@ -246,6 +246,9 @@ pub struct RuntimeCalls {
     /// Like `preserving_poll`, for loops that keep what they have loaded: deoptimizes the frame if
     /// the contents of memory have changed or the frame has moved.
     pub preserving_quiet_poll: unsafe extern "C" fn(),
+    /// Like `preserving_quiet_poll`, where the values of the frame end at the address that is the
+    /// payload of `State::returned`.
+    pub preserving_quiet_poll_to: unsafe extern "C" fn(),
     /// The function `for_next` in the same way. The payload of `State::returned` is the address of
     /// the loop's first register, and afterwards the answer; the tag is the number of variables.
     pub preserving_for_next: unsafe extern "C" fn(),

@@ -88,6 +88,7 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     preserving_set_field: preserve::SET_FIELD,
     preserving_poll: preserve::POLL,
     preserving_quiet_poll: preserve::QUIET_POLL,
+    preserving_quiet_poll_to: preserve::QUIET_POLL_TO,
     preserving_for_next: preserve::FOR_NEXT,
     preserving_new_table: preserve::NEW_TABLE,
     preserving_virtuals: preserve::VIRTUALS,
@@ -320,9 +321,28 @@ pub(super) unsafe extern "C" fn poll_in_loop(
 /// changed. Marking, sweeping and announcements change nothing that code loads.
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(super) unsafe extern "C" fn quiet_poll(st: *mut State, base: *mut Value, word: u64) -> Stepped {
+    quietly(st, base, || poll_in_loop(st, base, word))
+}
+
+/// As [`quiet_poll`], where the values of the frame end at the address that code has left in the
+/// state.
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+pub(super) unsafe extern "C" fn quiet_poll_to(
+    st: *mut State,
+    base: *mut Value,
+    word: u64,
+) -> Stepped {
+    let top: *mut Value = std::ptr::with_exposed_provenance_mut((*st).returned.bits as usize);
+    quietly(st, base, || stepped(st, base, word, || do_poll(st, top)))
+}
+
+/// Polls, and deoptimizes the frame if memory may have changed.
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[inline(always)]
+unsafe fn quietly(st: *mut State, base: *mut Value, work: impl FnOnce() -> Stepped) -> Stepped {
     let bits = (*st).poll.load(Ordering::Relaxed);
     let changes = (*st).collector_changes();
-    let mut stepped = poll_in_loop(st, base, word);
+    let mut stepped = work();
     let is_quiet = bits & !(poll::GC | poll::QUIESCENCE) == 0
         && (*st).collector_changes() == changes
         && stepped.base == base;

@@ -113,6 +113,7 @@ mod native {
         "perilune_preserving_set_field" calls::set_field,
         "perilune_preserving_poll" calls::poll_in_loop,
         "perilune_preserving_quiet_poll" calls::quiet_poll,
+        "perilune_preserving_quiet_poll_to" calls::quiet_poll_to,
         "perilune_preserving_new_table" calls::new_table_of_frame,
         "perilune_preserving_virtuals" calls::allocate_virtuals,
     }
@@ -133,6 +134,7 @@ mod native {
         pub(super) fn perilune_preserving_set_field();
         pub(super) fn perilune_preserving_poll();
         pub(super) fn perilune_preserving_quiet_poll();
+        pub(super) fn perilune_preserving_quiet_poll_to();
         pub(super) fn perilune_preserving_for_next();
         pub(super) fn perilune_preserving_new_table();
         pub(super) fn perilune_preserving_virtuals();
@@ -149,6 +151,7 @@ mod native {
     pub(super) use perilune_preserving_one as perilune_preserving_set_field;
     pub(super) use perilune_preserving_one as perilune_preserving_poll;
     pub(super) use perilune_preserving_one as perilune_preserving_quiet_poll;
+    pub(super) use perilune_preserving_one as perilune_preserving_quiet_poll_to;
     pub(super) use perilune_preserving_one as perilune_preserving_for_next;
     pub(super) use perilune_preserving_one as perilune_preserving_new_table;
     pub(super) use perilune_preserving_one as perilune_preserving_virtuals;
@@ -164,6 +167,7 @@ pub(super) const SET_FIELD: Preserving = native::perilune_preserving_set_field;
 pub(super) const POLL: Preserving = native::perilune_preserving_poll;
 pub(super) const QUIET_POLL: Preserving = native::perilune_preserving_quiet_poll;
 pub(super) const VIRTUALS: Preserving = native::perilune_preserving_virtuals;
+pub(super) const QUIET_POLL_TO: Preserving = native::perilune_preserving_quiet_poll_to;
 pub(super) const FOR_NEXT: Preserving = native::perilune_preserving_for_next;
 pub(super) const NEW_TABLE: Preserving = native::perilune_preserving_new_table;
 pub(super) const BARRIER: Preserving = native::perilune_preserving_barrier;

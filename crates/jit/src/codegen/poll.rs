@@ -63,6 +63,19 @@ impl Emitter<'_> {
         self.switch_to(on);
     }
 
+    /// Polls quietly where the values of the frame end at `top`, and all are in their home slots.
+    pub(crate) fn quiet_poll_to(&mut self, pc: Pc, top: Value) {
+        let word = self.poll_word();
+        let (cold, on) = (self.cold_block(), self.next_block());
+        self.branch(word, cold, on);
+        self.switch_to(cold);
+        let st = self.state();
+        self.store(Region::State, top, st, state::RETURNED_BITS);
+        self.quiet_step(self.body.calls.preserving_quiet_poll_to as usize, pc);
+        self.jump(on);
+        self.switch_to(on);
+    }
+
     /// Does what the poll word asks for after a call; the frame continues at the pc in its frame
     /// word, or `skip` instructions later, and `top` is the end of its values.
     ///

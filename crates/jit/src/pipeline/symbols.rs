@@ -38,8 +38,8 @@ runtime_functions! {
     var_arg for_each_prep close next_to_close mark_to_close end_protected equal compare_strings
     set_class handler index_handler store_by_handler pow float_mod shift_left verify_register
     verify_closure verify_entry verify_lookup verify_variable preserving_one preserving_get_field
-    preserving_set_field preserving_poll preserving_quiet_poll preserving_for_next
-    preserving_new_table     preserving_virtuals preserving_barrier interpret resume
+    preserving_set_field preserving_poll preserving_quiet_poll preserving_quiet_poll_to
+    preserving_for_next preserving_new_table preserving_virtuals preserving_barrier interpret resume
 }
 
 /// The symbols that modules import.

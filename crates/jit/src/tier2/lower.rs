@@ -23,6 +23,7 @@ use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
 use self::layout::BlockLayout;
+pub(super) use self::virtuals::reserve_virtuals;
 use super::ir::{Block, End, Frame, Function, Inst, Metatable, Op, Place, State, Type, Value};
 use super::passes::crossings::{self, Crossings};
 use super::passes::homes::{self, Homes};
@@ -115,7 +116,6 @@ pub(super) fn lower<'a>(
         last: None,
         layout: BlockLayout::of(f),
     };
-    lower.reserve_virtuals();
     lower.find_quiet_loops(noisy);
     for &block in &f.order {
         lower.declare(block);

@@ -50,6 +50,7 @@ pub(crate) fn compile(
         let mut generic = Generic::begin(func, context, input, callees.again());
         let f = build(&generic, input, (&candidates, &calls), &mut loops)?;
         add_frames(&mut generic, &f, &candidates);
+        lower::reserve_virtuals(&f, generic.emit());
         generic.enter(Pc::new(input.entry.unwrap_or(0)));
         let mut noisy = HashSet::new();
         let exits = lower::lower(&f, generic, &mut noisy).finish(isa);

@@ -5,7 +5,7 @@ use perilune_runtime::value::Tag;
 
 use super::Lower;
 use crate::codegen::value::Known;
-use crate::entity::Reg;
+use crate::entity::{Reg, RegisterOperands};
 use crate::generic::single::Payload;
 use crate::tier2::ir::{Inst, Object, State};
 
@@ -63,8 +63,9 @@ impl Lower<'_, '_> {
         let home = Reg::new(i.a() + f.frames[inst.frame].offset);
         let tag = self.emit().tag(Tag::TABLE);
         self.emit().store_home(home, t, tag);
-        // from here on the runtime knows the table
-        self.emit().poll_in_loop(object.end, &[], false, true);
+        // the collector clears the registers above the table
+        let top = self.emit().address(i.ra() + 1);
+        self.emit().quiet_poll_to(object.end, top);
         self.emit().jump_with(done, t);
 
         self.emit().switch_to(done);

@@ -11,23 +11,15 @@ use perilune_runtime::tier::virtuals;
 use perilune_runtime::value::Tag;
 
 use super::Lower;
+use crate::codegen::Emitter;
 use crate::codegen::value::Known;
 use crate::entity::Reg;
 use crate::exits::state::Home;
 use crate::generic::single::Payload;
-use crate::tier2::ir::{Content, FrameState, Inst, Metatable, State, VirtualTable};
+use crate::tier2::ir::{Content, FrameState, Function, Inst, Metatable, State, VirtualTable};
 use crate::tier2::passes::homes;
 
 impl Lower<'_, '_> {
-    /// Reserves slots for the descriptions of all states.
-    pub(super) fn reserve_virtuals(&mut self) {
-        let at = homes::slots(self.f);
-        let described = self.f.states.values().filter(|state| !state.virtuals.is_empty());
-        if let Some(most) = described.map(description_size).max() {
-            self.emit().reserve_virtuals(Reg::new(at), most);
-        }
-    }
-
     /// Returns the stores that describe the virtual tables of a state.
     pub(super) fn virtual_homes(&mut self, state: State) -> Vec<Home> {
         let f = self.f;
@@ -106,6 +98,14 @@ impl Lower<'_, '_> {
     fn add_slot(&self, homes: &mut Vec<Home>, payload: ir::Value, tag: Known) {
         let register = Reg::new(homes::slots(self.f) + homes.len());
         homes.push(Home { register, payload, tag: Some(tag) });
+    }
+}
+
+/// Reserves slots for the descriptions of all states. The prologue checks that they are there.
+pub(crate) fn reserve_virtuals(f: &Function, emit: &mut Emitter<'_>) {
+    let described = f.states.values().filter(|state| !state.virtuals.is_empty());
+    if let Some(most) = described.map(description_size).max() {
+        emit.reserve_virtuals(Reg::new(homes::slots(f)), most);
     }
 }
 

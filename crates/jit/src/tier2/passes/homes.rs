@@ -89,9 +89,10 @@ impl Homes {
                 }
             }
             Op::NewTable(_, state) => {
-                self.poll(f, state);
+                // the collector clears the registers above the table
+                self.may_store(f, state);
                 let offset = f.frames[inst.frame].offset;
-                self.0[offset + inst.pc.instr(&f.frames[inst.frame].proto).a()] = None;
+                self.0[offset + inst.pc.instr(&f.frames[inst.frame].proto).a()..].fill(None);
             }
             Op::FastPath(state) => {
                 // a traversal stores its registers before it asks the runtime

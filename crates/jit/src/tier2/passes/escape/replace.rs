@@ -19,6 +19,9 @@ type Part = (Value, usize);
 
 const METATABLE: usize = usize::MAX;
 
+/// A state before the pass, and what it names afterwards: registers and tables.
+type StateKey = (State, Vec<(Reg, Value)>, Vec<VirtualTable>);
+
 struct Replacer<'a> {
     f: &'a mut Function,
     tables: &'a Tables,
@@ -39,7 +42,7 @@ struct Replacer<'a> {
     pending: Vec<(Block, Part)>,
     /// The tables that are allocated outside the loops that make them.
     allocated: HashMap<Value, Value>,
-    states: HashMap<(State, Vec<(Reg, Value)>, Vec<VirtualTable>), State>,
+    states: HashMap<StateKey, State>,
     replaced: SecondaryMap<Value, Option<Value>>,
 }
 

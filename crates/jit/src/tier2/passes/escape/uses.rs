@@ -432,14 +432,16 @@ impl Tables {
         }
     }
 
-    /// Returns whether an allocation is one like the others of its class.
+    /// Returns whether an allocation is one like the others of its class. A table without fields is
+    /// none: loops that make such tables do so until the collector has run.
     fn is_regular(&self, f: &Function, allocation: &Allocation) -> bool {
         let template = self.template(allocation.table);
         let proto = |made: &Allocation| &*f.frames[made.site.0].proto;
         let (ours, theirs) = (proto(allocation), proto(template));
         let kind = |meta: Option<Metatable>| meta.map(|meta| std::mem::discriminant(&meta));
         let mut pairs = allocation.keys.iter().zip(&template.keys);
-        std::ptr::eq(ours, theirs)
+        !allocation.keys.is_empty()
+            && std::ptr::eq(ours, theirs)
             && allocation.site.1 == template.site.1
             && allocation.keys.len() == template.keys.len()
             && pairs.all(|(&a, &b)| stored_key(ours, a) == stored_key(theirs, b))
