@@ -25,10 +25,9 @@ impl Loops {
         for (n, &head) in f.order.iter().enumerate().filter(|&(_, &b)| f.blocks[b].is_loop) {
             let mut members = EntitySet::new();
             members.insert(head);
-            let is_part = |from: &Block| {
-                let is_peeled = f.blocks[*from].is_peeled && !f.blocks[head].is_peeled;
-                place[*from] >= n || is_peeled
-            };
+            // the iteration that was peeled from the loop is in front of it
+            let peeled = f.order[..n].iter().rev().take_while(|&&b| f.blocks[b].is_peeled).count();
+            let is_part = |from: &Block| place[*from] >= n - peeled;
             let mut todo: Vec<Block> = predecessors[head].iter().copied().filter(is_part).collect();
             while let Some(block) = todo.pop() {
                 if members.insert(block) {
