@@ -3,6 +3,7 @@
 --| 403600	true	401
 --| 5750	5750	7	77
 --| new	true	91.0	420
+--| -50	0
 
 local function cyclic(i)
   local a, b = { n = i }, { n = 2 }
@@ -73,3 +74,42 @@ for _ = 1, 60 do left(20) end
 local a, b, total = left(20, 9)
 a.s.v = "new"
 print(b.s.v, a.s == b.s, total, left(20))
+
+-- A table that leaves a loop with another one in it, which others hold as well.
+local kept
+local function later(n)
+  local total = 0
+  for r = 1, n do
+    local inner = { x = r }
+    while true do
+      local holder = { l = inner }
+      if r > 0 then
+        kept = holder
+        break
+      end
+    end
+    inner.x = -1
+    total = total + kept.l.x
+  end
+  return total
+end
+for _ = 1, 200 do later(50) end
+local function holders(k)
+  local j = 0
+  while true do
+    j = j + 1
+    local h, g
+    do
+      local shared = { x = j }
+      h = { l = shared }
+      g = { l = shared }
+    end
+    if j == k then return h, g end
+  end
+end
+local different = 0
+for _ = 1, 300 do
+  local h, g = holders(3)
+  if h.l ~= g.l then different = different + 1 end
+end
+print(later(50), different)

@@ -423,8 +423,13 @@ impl Tables {
                 .allocations
                 .iter()
                 .any(|made| self.contents(f, made).any(|content| self.original(content) == v));
+            // what it holds would be allocated with it, while code in other loops or other tables
+            // have it as well
+            let holds_tables = self.allocation(v).is_some_and(|made| {
+                self.contents(f, made).any(|content| self.links[content].is_some())
+            });
             let is_known = used.iter().all(|&w| !self.may_be(&dominators, v, w));
-            if self.is_outside(v, block) && is_known && !is_field {
+            if self.is_outside(v, block) && is_known && !is_field && !holds_tables {
                 self.places.insert(v, block);
             } else if let Some(class) = self.class(v) {
                 self.escaped.insert(class);
