@@ -15,6 +15,7 @@
 --| watched	120 210 true
 --| collected	150 11325 true	true
 --| yields	18528 -18528 true	19306 -19306 true	20100 -20100 true
+--| nothing	11.5	nil
 
 local V = {}
 V.__index = V
@@ -175,3 +176,21 @@ local co = coroutine.wrap(function()
   return w
 end)
 print("yields", show(co()), show(co()), show(co()))
+-- A nil argument in a register that held something else before.
+local function none() end
+local function nothing(n, at, x)
+  local total = 0
+  for i = 1, n do
+    local o = { v = i }
+    o.x = x
+    if i == at then
+      o.v = o.v + 0.5
+      return o
+    end
+    total = total + o.v
+  end
+  return total
+end
+for _ = 1, 60 do nothing(20, nil, none()) end
+local o = nothing(20, 11, (none()))
+print("nothing", o.v, o.x)

@@ -275,7 +275,8 @@ pub struct RuntimeCalls {
 /// those that its fields name, and the [registers](virtuals::register). A table is its
 /// [`site`](virtuals::site), the instance of the function that allocates it, its metatable or nil,
 /// and for each field the pc of an instruction that stores it, and the value. Numbers are payloads
-/// of nil; as the value of a field, such a payload is the position of another table.
+/// of nil. A field that holds another table of the description has its position, with the tag
+/// [`Tag::ITER`](crate::value::Tag::ITER), which no Lua value has.
 pub mod virtuals {
     /// Packs the numbers of tables and of registers.
     pub const fn counts(tables: usize, registers: usize) -> u64 {

@@ -73,7 +73,7 @@ unsafe fn allocate(
         let store = *(*inst).code.add(description.word() as usize);
         let name = (*inst).constants.cast_mut().add(store.b()).get();
         let mut v = description.next();
-        if v.is_nil() && v.bits() != 0 {
+        if v.tag() == Tag::ITER {
             v = description.table(v.bits() as usize);
         }
         Table::set_str_const(st, t, name.as_string(), v);

@@ -178,26 +178,7 @@ impl Emitter<'_> {
         float: Value,
         slow: Block,
     ) -> Option<Value> {
-        match tag {
-            Known::Tag(Tag::FLOAT) => Some(float),
-            Known::Tag(Tag::INTEGER) => Some(self.b.ins().fcvt_from_sint(F64, bits)),
-            Known::Tag(_) => None,
-            Known::Value(t) => {
-                let (convert, on) = (self.block(), self.block());
-                let check = self.block();
-                self.b.append_block_param(on, F64);
-                let is_float = self.is_tag(t, Tag::FLOAT);
-                self.b.ins().brif(is_float, on, &[BlockArg::from(float)], check, &[]);
-                self.switch_to(check);
-                let is_int = self.is_tag(t, Tag::INTEGER);
-                self.branch(is_int, convert, slow);
-                self.switch_to(convert);
-                let v = self.b.ins().fcvt_from_sint(F64, bits);
-                self.jump_with(on, v);
-                self.switch_to(on);
-                Some(self.b.block_params(on)[0])
-            }
-        }
+        self.float_or(tag, float, slow, |e| e.b.ins().fcvt_from_sint(F64, bits))
     }
 
     /// As [`Emitter::number_to_float`], but branches to `slow` also if an integer is so large that
@@ -210,27 +191,39 @@ impl Emitter<'_> {
         slow: Block,
     ) -> Option<Value> {
         const LARGEST: i64 = 1 << 53;
-        let fits = |e: &mut Self| {
+        self.float_or(tag, float, slow, |e| {
             let near = e.b.ins().iadd_imm_s(bits, LARGEST);
             let limit = e.int(2 * LARGEST);
             let fits = e.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, near, limit);
             e.guard(fits, slow);
             e.b.ins().fcvt_from_sint(F64, bits)
-        };
+        })
+    }
+
+    /// Returns a float, or what `convert` makes of an integer; branches to `slow` for other values,
+    /// or returns `None` if the value is never a number.
+    fn float_or(
+        &mut self,
+        tag: Known,
+        float: Value,
+        slow: Block,
+        convert: impl FnOnce(&mut Self) -> Value,
+    ) -> Option<Value> {
         match tag {
             Known::Tag(Tag::FLOAT) => Some(float),
-            Known::Tag(Tag::INTEGER) => Some(fits(self)),
+            Known::Tag(Tag::INTEGER) => Some(convert(self)),
             Known::Tag(_) => None,
             Known::Value(t) => {
-                let (check, convert, on) = (self.block(), self.block(), self.block());
+                let (integer, on) = (self.block(), self.block());
+                let check = self.block();
                 self.b.append_block_param(on, F64);
                 let is_float = self.is_tag(t, Tag::FLOAT);
                 self.b.ins().brif(is_float, on, &[BlockArg::from(float)], check, &[]);
                 self.switch_to(check);
                 let is_int = self.is_tag(t, Tag::INTEGER);
-                self.branch(is_int, convert, slow);
-                self.switch_to(convert);
-                let v = fits(self);
+                self.branch(is_int, integer, slow);
+                self.switch_to(integer);
+                let v = convert(self);
                 self.jump_with(on, v);
                 self.switch_to(on);
                 Some(self.b.block_params(on)[0])

@@ -399,7 +399,7 @@ unsafe fn close_upvalues(th: *mut Thread, mark: u8) {
     }
 }
 
-/// Clears the entries of inline caches that refer to dead objects.
+/// Clears the entries of inline caches that refer to dead objects; returns whether there were any.
 unsafe fn clear_caches(instance: *mut Instance, mark: u8) -> bool {
     let mut cleared = false;
     let dead = |o: *mut GcHeader| !o.is_null() && (*o).mark != mark;

@@ -84,7 +84,10 @@ impl Lower<'_, '_> {
                     };
                     self.add_slot(homes, payload, tag);
                 }
-                Content::Table(n) => self.describe_word(homes, places[n] as u64),
+                Content::Table(n) => {
+                    let position = self.emit().int(places[n] as i64);
+                    self.add_slot(homes, position, Known::Tag(Tag::ITER));
+                }
             }
         }
     }
