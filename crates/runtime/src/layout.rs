@@ -407,6 +407,8 @@ pub mod state {
         RETURNED_BITS = State, returned.bits;
         /// First result of a return to machine code: the tag.
         RETURNED_TAG = State, returned.tag;
+        /// The arguments of a function, and its address, for a call that preserves all registers.
+        PASSED = State, passed;
         /// The epoch of metatable chains.
         META_EPOCH = State, meta_epoch;
         /// The entries of the cache of megamorphic accesses, or null.

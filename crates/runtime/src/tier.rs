@@ -12,6 +12,7 @@
 //! looks like one of the interpreter, except for the code id in its frame word.
 
 use crate::closure::LuaClosure;
+use crate::header::GcHeader;
 use crate::instance::{FieldCache, Instance};
 use crate::state::State;
 use crate::table::Table;
@@ -208,12 +209,12 @@ pub struct RuntimeCalls {
     /// object, key and value), if it is a Lua function. If it is a table, and the chain ends at a
     /// table that takes the value, stores it there and returns [`STORED`]. Returns 0 otherwise.
     pub store_by_handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64, u64, u64) -> u64,
+    /// Makes the barrier for a store of an object, the last argument, to another one.
+    pub barrier: unsafe extern "C" fn(*mut State, *mut GcHeader, u64),
+    /// Returns `a % b` of floats, all of them as their bits.
+    pub float_mod: unsafe extern "C" fn(*mut State, u64, u64) -> u64,
     /// Returns `a ^ b`.
     pub pow: extern "C" fn(f64, f64) -> f64,
-    /// Returns `a % b`.
-    pub float_mod: extern "C" fn(f64, f64) -> f64,
-    /// Returns `a << n`.
-    pub shift_left: extern "C" fn(i64, i64) -> i64,
     /// The library functions, by [`crate::native::Builtin`], for one result, given the arguments
     /// and their number. The tag is [`MISS`] if the function itself has to be called.
     pub builtins: &'static [unsafe extern "C" fn(*mut State, *mut Value, usize) -> Pair;
@@ -258,8 +259,12 @@ pub struct RuntimeCalls {
     /// Allocates virtual tables, whose description [`virtuals`] is at the address that is the
     /// payload of `State::returned`, and puts them into their registers, with the same convention.
     pub preserving_virtuals: unsafe extern "C" fn(),
-    /// The cold path of the write barrier, with the same convention; the object is the argument.
-    pub preserving_barrier: unsafe extern "C" fn(),
+    /// Calls another of these functions with the same convention: one whose first argument is the
+    /// state, and whose others are words, at most
+    /// [`PASSED`](crate::state::PASSED). They are in `State::passed`, followed by the address of
+    /// the function. Afterwards the result is in `State::returned`: the first word is the payload,
+    /// the second one the tag.
+    pub preserving_leaf: unsafe extern "C" fn(),
     /// Enters the interpreter. The slots of methods without code hold this address. Uses the
     /// convention of machine code.
     pub interpret: unsafe extern "C" fn(),

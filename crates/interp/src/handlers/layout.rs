@@ -67,7 +67,7 @@ const _: () = {
     assert!(layout::field_cache::MORE as i128 == 48);
     assert!(layout::field_cache::MISSES as i128 == 56);
     assert!(layout::further_entries::NAME as i128 == 336);
-    assert!(layout::state::MEGAMORPHIC as i128 == 4264);
+    assert!(layout::state::MEGAMORPHIC as i128 == 4312);
     assert!(layout::megamorphic::NAME as i128 == 0);
     assert!(layout::megamorphic::SHAPE as i128 == 8);
     assert!(layout::megamorphic::SLOT as i128 == 12);
@@ -86,12 +86,12 @@ const _: () = {
     assert!(layout::state::CURSOR as i128 == 0);
     assert!(layout::state::HOLE_END as i128 == 8);
     assert!(layout::state::META_EPOCH as i128 == 1504);
-    assert!(layout::state::STRING_METATABLE as i128 == 1744);
-    assert!(layout::state::ENTRY_MASK as i128 == 1592);
-    assert!(layout::state::ENTRY_PHASE as i128 == 1596);
-    assert!(layout::state::LOOP_MASK as i128 == 1600);
-    assert!(layout::state::LOOP_PHASE as i128 == 1604);
-    assert!(layout::state::STITCH_THRESHOLD as i128 == 1608);
+    assert!(layout::state::STRING_METATABLE as i128 == 1792);
+    assert!(layout::state::ENTRY_MASK as i128 == 1640);
+    assert!(layout::state::ENTRY_PHASE as i128 == 1644);
+    assert!(layout::state::LOOP_MASK as i128 == 1648);
+    assert!(layout::state::LOOP_PHASE as i128 == 1652);
+    assert!(layout::state::STITCH_THRESHOLD as i128 == 1656);
     assert!(stitched::PROLOGUE as i128 == 32);
     assert!(Tag::NIL.0 as i128 == 0);
     assert!(Tag::FALSE.0 as i128 == 1);

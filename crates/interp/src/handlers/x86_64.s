@@ -3222,8 +3222,8 @@ perilune_JMP:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_JMP_3a:
     .byte 0x42, 0x8b, 0x44, 0x06, 0xfc                           # mov eax,[rsi+r8-4]
-    mov r10d, [r15 + 0x640]
-    mov r11d, [r15 + 0x644]
+    mov r10d, [r15 + 0x670]
+    mov r11d, [r15 + 0x674]
     .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
     .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
     .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
@@ -3321,8 +3321,8 @@ perilune_EQ:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_EQ_12e:
     .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
-    mov r10d, [r15 + 0x640]
-    mov r11d, [r15 + 0x644]
+    mov r10d, [r15 + 0x670]
+    mov r11d, [r15 + 0x674]
     .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
     .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
     .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
@@ -3420,8 +3420,8 @@ perilune_LT:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_LT_ce:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    mov r11d, [r15 + 0x640]
-    mov eax, [r15 + 0x644]
+    mov r11d, [r15 + 0x670]
+    mov eax, [r15 + 0x674]
     .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
     .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
     .byte 0x44, 0x3b, 0xe0                                       # cmp r12d,eax
@@ -3501,8 +3501,8 @@ perilune_LE:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_LE_ce:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    mov r11d, [r15 + 0x640]
-    mov eax, [r15 + 0x644]
+    mov r11d, [r15 + 0x670]
+    mov eax, [r15 + 0x674]
     .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
     .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
     .byte 0x44, 0x3b, 0xe0                                       # cmp r12d,eax
@@ -3588,8 +3588,8 @@ perilune_EQK:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_EQK_d4:
     .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
-    mov r10d, [r15 + 0x640]
-    mov r11d, [r15 + 0x644]
+    mov r10d, [r15 + 0x670]
+    mov r11d, [r15 + 0x674]
     .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
     .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
     .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
@@ -3668,8 +3668,8 @@ perilune_EQI:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_EQI_8f:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    mov r11d, [r15 + 0x640]
-    mov eax, [r15 + 0x644]
+    mov r11d, [r15 + 0x670]
+    mov eax, [r15 + 0x674]
     .byte 0x41, 0x8d, 0x5a, 0x01                                 # lea ebx,[r10+1]
     .byte 0x41, 0x23, 0xdb                                       # and ebx,r11d
     .byte 0x3b, 0xd8                                             # cmp ebx,eax
@@ -3747,8 +3747,8 @@ perilune_LTI:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_LTI_af:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    mov r11d, [r15 + 0x640]
-    mov eax, [r15 + 0x644]
+    mov r11d, [r15 + 0x670]
+    mov eax, [r15 + 0x674]
     .byte 0x41, 0x8d, 0x5a, 0x01                                 # lea ebx,[r10+1]
     .byte 0x41, 0x23, 0xdb                                       # and ebx,r11d
     .byte 0x3b, 0xd8                                             # cmp ebx,eax
@@ -3816,8 +3816,8 @@ perilune_LEI:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_LEI_af:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    mov r11d, [r15 + 0x640]
-    mov eax, [r15 + 0x644]
+    mov r11d, [r15 + 0x670]
+    mov eax, [r15 + 0x674]
     .byte 0x41, 0x8d, 0x5a, 0x01                                 # lea ebx,[r10+1]
     .byte 0x41, 0x23, 0xdb                                       # and ebx,r11d
     .byte 0x3b, 0xd8                                             # cmp ebx,eax
@@ -3887,8 +3887,8 @@ perilune_GTI:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_GTI_b3:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    mov r11d, [r15 + 0x640]
-    mov eax, [r15 + 0x644]
+    mov r11d, [r15 + 0x670]
+    mov eax, [r15 + 0x674]
     .byte 0x41, 0x8d, 0x5a, 0x01                                 # lea ebx,[r10+1]
     .byte 0x41, 0x23, 0xdb                                       # and ebx,r11d
     .byte 0x3b, 0xd8                                             # cmp ebx,eax
@@ -3958,8 +3958,8 @@ perilune_GEI:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_GEI_b3:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    mov r11d, [r15 + 0x640]
-    mov eax, [r15 + 0x644]
+    mov r11d, [r15 + 0x670]
+    mov eax, [r15 + 0x674]
     .byte 0x41, 0x8d, 0x5a, 0x01                                 # lea ebx,[r10+1]
     .byte 0x41, 0x23, 0xdb                                       # and ebx,r11d
     .byte 0x3b, 0xd8                                             # cmp ebx,eax
@@ -4011,8 +4011,8 @@ perilune_TEST:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_TEST_65:
     .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
-    mov r10d, [r15 + 0x640]
-    mov r11d, [r15 + 0x644]
+    mov r10d, [r15 + 0x670]
+    mov r11d, [r15 + 0x674]
     .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
     .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
     .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
@@ -4069,8 +4069,8 @@ perilune_TESTSET:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_TESTSET_8b:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    mov r11d, [r15 + 0x640]
-    mov ebx, [r15 + 0x644]
+    mov r11d, [r15 + 0x670]
+    mov ebx, [r15 + 0x674]
     .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
     .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
     .byte 0x44, 0x3b, 0xe3                                       # cmp r12d,ebx
@@ -4134,8 +4134,8 @@ perilune_CALL:
     .byte 0x85, 0xdb                                             # test ebx,ebx
     jne .Lperilune_CALL_2c9
     .byte 0x41, 0x8b, 0x5b, 0x34                                 # mov ebx,[r11+34h]
-    mov r12d, [r15 + 0x638]
-    mov r13d, [r15 + 0x63c]
+    mov r12d, [r15 + 0x668]
+    mov r13d, [r15 + 0x66c]
     .byte 0x44, 0x8d, 0x73, 0x01                                 # lea r14d,[rbx+1]
     .byte 0x45, 0x23, 0xf4                                       # and r14d,r12d
     .byte 0x45, 0x3b, 0xf5                                       # cmp r14d,r13d
@@ -4179,7 +4179,7 @@ perilune_CALL:
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
     jne .Lperilune_CALL_23e
     .byte 0x44, 0x8b, 0x52, 0x34                                 # mov r10d,[rdx+34h]
-    mov r11d, [r15 + 0x648]
+    mov r11d, [r15 + 0x678]
     .byte 0x45, 0x3b, 0xd3                                       # cmp r10d,r11d
     jae .Lperilune_CALL_219
     .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
@@ -4335,8 +4335,8 @@ perilune_TAILCALL:
     jne .Lperilune_TAILCALL_2b6
     .byte 0x8b, 0x5a, 0x34                                       # mov ebx,[rdx+34h]
     .byte 0x48, 0x89, 0x14, 0x24                                 # mov [rsp],rdx
-    mov r12d, [r15 + 0x638]
-    mov r13d, [r15 + 0x63c]
+    mov r12d, [r15 + 0x668]
+    mov r13d, [r15 + 0x66c]
     .byte 0x8d, 0x53, 0x01                                       # lea edx,[rbx+1]
     .byte 0x41, 0x23, 0xd4                                       # and edx,r12d
     .byte 0x41, 0x3b, 0xd5                                       # cmp edx,r13d
@@ -4386,7 +4386,7 @@ perilune_TAILCALL:
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
     jne .Lperilune_TAILCALL_286
     .byte 0x44, 0x8b, 0x52, 0x34                                 # mov r10d,[rdx+34h]
-    mov r11d, [r15 + 0x648]
+    mov r11d, [r15 + 0x678]
     .byte 0x45, 0x3b, 0xd3                                       # cmp r10d,r11d
     jae .Lperilune_TAILCALL_265
     .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
@@ -4826,8 +4826,8 @@ perilune_FORLOOP:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_FORLOOP_6f:
     .byte 0x46, 0x8b, 0x5c, 0x06, 0xfc                           # mov r11d,[rsi+r8-4]
-    mov r12d, [r15 + 0x640]
-    mov r13d, [r15 + 0x644]
+    mov r12d, [r15 + 0x670]
+    mov r13d, [r15 + 0x674]
     .byte 0x45, 0x8d, 0x73, 0x01                                 # lea r14d,[r11+1]
     .byte 0x45, 0x23, 0xf4                                       # and r14d,r12d
     .byte 0x45, 0x3b, 0xf5                                       # cmp r14d,r13d
@@ -4894,8 +4894,8 @@ perilune_FORLOOP:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_FORLOOP_1ff:
     .byte 0x46, 0x8b, 0x54, 0x06, 0xfc                           # mov r10d,[rsi+r8-4]
-    mov r11d, [r15 + 0x640]
-    mov ebx, [r15 + 0x644]
+    mov r11d, [r15 + 0x670]
+    mov ebx, [r15 + 0x674]
     .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
     .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
     .byte 0x44, 0x3b, 0xe3                                       # cmp r12d,ebx
@@ -4993,8 +4993,8 @@ perilune_TFORLOOP:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_TFORLOOP_4c:
     .byte 0x46, 0x8b, 0x54, 0x06, 0xfc                           # mov r10d,[rsi+r8-4]
-    mov r11d, [r15 + 0x640]
-    mov ebx, [r15 + 0x644]
+    mov r11d, [r15 + 0x670]
+    mov ebx, [r15 + 0x674]
     .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
     .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
     .byte 0x44, 0x3b, 0xe3                                       # cmp r12d,ebx
@@ -6455,8 +6455,8 @@ perilune_LT_1:
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
-    mov r10d, [r15 + 0x640]
-    mov r11d, [r15 + 0x644]
+    mov r10d, [r15 + 0x670]
+    mov r11d, [r15 + 0x674]
     .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
     .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
     .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
@@ -6561,8 +6561,8 @@ perilune_LE_1:
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
-    mov r10d, [r15 + 0x640]
-    mov r11d, [r15 + 0x644]
+    mov r10d, [r15 + 0x670]
+    mov r11d, [r15 + 0x674]
     .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
     .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
     .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
@@ -7726,8 +7726,8 @@ perilune_CALL_2:
     .byte 0x85, 0xdb                                             # test ebx,ebx
     jne .Lperilune_CALL_2_29c
     .byte 0x41, 0x8b, 0x5b, 0x34                                 # mov ebx,[r11+34h]
-    mov r12d, [r15 + 0x638]
-    mov r13d, [r15 + 0x63c]
+    mov r12d, [r15 + 0x668]
+    mov r13d, [r15 + 0x66c]
     .byte 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00                     # add ebx,1
     .byte 0x41, 0x23, 0xdc                                       # and ebx,r12d
     .byte 0x41, 0x3b, 0xdd                                       # cmp ebx,r13d
@@ -7778,7 +7778,7 @@ perilune_CALL_2:
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
     jne .Lperilune_CALL_2_263
     .byte 0x44, 0x8b, 0x52, 0x34                                 # mov r10d,[rdx+34h]
-    mov r11d, [r15 + 0x648]
+    mov r11d, [r15 + 0x678]
     .byte 0x45, 0x3b, 0xd3                                       # cmp r10d,r11d
     jae .Lperilune_CALL_2_23e
     .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
@@ -8295,7 +8295,7 @@ perilune_GETFIELD_3:
     .byte 0x41, 0x8b, 0x5c, 0x02, 0x08                           # mov ebx,[r10+rax+8]
     .byte 0x83, 0xfb, 0xfd                                       # cmp ebx,0FFFFFFFDh
     jne .Lperilune_GETFIELD_3_e4
-    .byte 0x49, 0x8b, 0x9b, 0xd0, 0x06, 0x00, 0x00               # mov rbx,[r11+6D0h]
+    .byte 0x49, 0x8b, 0x9b, 0x00, 0x07, 0x00, 0x00               # mov rbx,[r11+700h]
     .byte 0x4d, 0x8b, 0x64, 0x02, 0x18                           # mov r12,[r10+rax+18h]
     .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
     jne .Lperilune_GETFIELD_3_e4
@@ -8354,7 +8354,7 @@ perilune_SETFIELD_3:
     .byte 0x4c, 0x8b, 0xa8, 0x50, 0x01, 0x00, 0x00               # mov r13,[rax+150h]
     .byte 0x41, 0x8b, 0x5b, 0x04                                 # mov ebx,[r11+4]
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x4c, 0x8b, 0xa0, 0xa8, 0x10, 0x00, 0x00               # mov r12,[rax+10A8h]
+    .byte 0x4c, 0x8b, 0xa0, 0xd8, 0x10, 0x00, 0x00               # mov r12,[rax+10D8h]
     .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
     je .Lperilune_SETFIELD_3_14e
     .byte 0x4d, 0x89, 0xee                                       # mov r14,r13
@@ -8444,7 +8444,7 @@ perilune_SETFIELDK_3:
     .byte 0x4c, 0x8b, 0xa8, 0x50, 0x01, 0x00, 0x00               # mov r13,[rax+150h]
     .byte 0x41, 0x8b, 0x5b, 0x04                                 # mov ebx,[r11+4]
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x4c, 0x8b, 0xa0, 0xa8, 0x10, 0x00, 0x00               # mov r12,[rax+10A8h]
+    .byte 0x4c, 0x8b, 0xa0, 0xd8, 0x10, 0x00, 0x00               # mov r12,[rax+10D8h]
     .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
     je .Lperilune_SETFIELDK_3_14e
     .byte 0x4d, 0x89, 0xee                                       # mov r14,r13
@@ -8526,7 +8526,7 @@ perilune_SELF_3:
     .byte 0x46, 0x8b, 0x6c, 0x1b, 0x08                           # mov r13d,[rbx+r11+8]
     .byte 0x41, 0x83, 0xfd, 0xfd                                 # cmp r13d,0FFFFFFFDh
     jne .Lperilune_SELF_3_109
-    .byte 0x4d, 0x8b, 0xac, 0x24, 0xd0, 0x06, 0x00, 0x00         # mov r13,[r12+6D0h]
+    .byte 0x4d, 0x8b, 0xac, 0x24, 0x00, 0x07, 0x00, 0x00         # mov r13,[r12+700h]
     .byte 0x4e, 0x8b, 0x74, 0x1b, 0x18                           # mov r14,[rbx+r11+18h]
     .byte 0x4d, 0x3b, 0xee                                       # cmp r13,r14
     jne .Lperilune_SELF_3_109
@@ -8652,7 +8652,7 @@ perilune_GETFIELD_4:
     .byte 0x4f, 0x8b, 0x54, 0x13, 0x30                           # mov r10,[r11+r10+30h]
     .byte 0x49, 0x8b, 0x9a, 0x50, 0x01, 0x00, 0x00               # mov rbx,[r10+150h]
     .byte 0x44, 0x8b, 0x50, 0x04                                 # mov r10d,[rax+4]
-    mov r11, [r15 + 0x10a8]
+    mov r11, [r15 + 0x10d8]
     .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
     je .Lperilune_GETFIELD_4_134
     .byte 0x49, 0x89, 0xdc                                       # mov r12,rbx
@@ -8713,7 +8713,7 @@ perilune_SELF_4:
     .byte 0x4f, 0x8b, 0x54, 0x13, 0x30                           # mov r10,[r11+r10+30h]
     .byte 0x49, 0x8b, 0x9a, 0x50, 0x01, 0x00, 0x00               # mov rbx,[r10+150h]
     .byte 0x44, 0x8b, 0x50, 0x04                                 # mov r10d,[rax+4]
-    mov r11, [r15 + 0x10a8]
+    mov r11, [r15 + 0x10d8]
     .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
     je .Lperilune_SELF_4_149
     .byte 0x49, 0x89, 0xdc                                       # mov r12,rbx
@@ -9775,7 +9775,7 @@ perilune_ENTER:
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_ENTER_59
     .byte 0x8b, 0x42, 0x34                                       # mov eax,[rdx+34h]
-    mov r10d, [r15 + 0x648]
+    mov r10d, [r15 + 0x678]
     .byte 0x41, 0x3b, 0xc2                                       # cmp eax,r10d
     jae .Lperilune_ENTER_50
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]

@@ -61,7 +61,6 @@ pub(super) unsafe extern "C" fn closure(
     panics::leaf(st, null_mut(), || make_closure(st, inst, n, base).as_function())
 }
 
-#[cfg_attr(not(all(target_arch = "x86_64", target_os = "linux", not(miri))), allow(dead_code))]
 pub(super) unsafe extern "C" fn barrier(st: *mut State, owner: *mut GcHeader, stored: u64) {
     panics::leaf(st, (), || {
         (*st).barrier_with(owner, std::ptr::with_exposed_provenance_mut(stored as usize));
@@ -341,10 +340,6 @@ pub(super) extern "C" fn pow(a: f64, b: f64) -> f64 {
     arith::pow(a, b)
 }
 
-pub(super) extern "C" fn float_mod(a: f64, b: f64) -> f64 {
-    arith::float_mod(a, b)
-}
-
-pub(super) extern "C" fn shift_left(a: i64, n: i64) -> i64 {
-    arith::shift_left(a, n)
+pub(super) unsafe extern "C" fn float_mod(_st: *mut State, a: u64, b: u64) -> u64 {
+    arith::float_mod(f64::from_bits(a), f64::from_bits(b)).to_bits()
 }

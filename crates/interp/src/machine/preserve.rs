@@ -4,24 +4,25 @@
 //! Code calls them on rare paths. A call by the system's convention there would slow down the hot
 //! path around it as well: in a loop, all floats and most other values would be spilled and
 //! reloaded in each iteration. Even an argument has that effect on the register that it is passed
-//! in, so these functions take their arguments from the frame. The convention has no results: they
-//! are left in the state.
+//! in, so these functions take their arguments from the frame or from the state. The convention has
+//! no results: they are left in the state.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod native {
     use perilune_runtime::layout::frame;
-    use perilune_runtime::layout::state::{BASE, RETURNED_BITS};
+    use perilune_runtime::layout::state::{BASE, PASSED, RETURNED_BITS, RETURNED_TAG};
+    use perilune_runtime::state::PASSED as MOST_ARGUMENTS;
 
-    use crate::machine::{calls, leaf};
+    use crate::machine::calls;
 
-    /// Defines `$name`, which calls `$function` with the state and what the lines `$argument` put
-    /// into registers, and leaves its first result in `State::returned`. `$operand` are constants
-    /// for these lines.
+    /// Defines `$name`, which calls `$callee` with the state and what the lines `$argument` put
+    /// into registers, and leaves its results in `State::returned`. `$operand` are the operands of
+    /// `$callee` and of these lines.
     ///
     /// The stack is aligned at the call: above the floats are the return address, rbp, nine
     /// registers and eight bytes. Code holds only scalars, so no wider registers are saved.
     macro_rules! preserving {
-        ($name:literal, $function:path, $($argument:literal)*, $($operand:tt)*) => {
+        ($name:literal, $callee:literal, $($argument:literal)*, $($operand:tt)*) => {
             std::arch::global_asm!(
                 concat!(".globl ", $name),
                 concat!(".type ", $name, ", @function"),
@@ -56,8 +57,9 @@ mod native {
                 "movaps [rsp + 240], xmm15",
                 $($argument,)*
                 "mov rdi, r15",
-                "call {function}",
+                concat!("call ", $callee),
                 "mov [r15 + {result}], rax",
+                "mov [r15 + {second}], rdx",
                 "movaps xmm0, [rsp]",
                 "movaps xmm1, [rsp + 16]",
                 "movaps xmm2, [rsp + 32]",
@@ -87,8 +89,8 @@ mod native {
                 "pop rbp",
                 "ret",
                 concat!(".size ", $name, ", . - ", $name),
-                function = sym $function,
                 result = const RETURNED_BITS,
+                second = const RETURNED_TAG,
                 $($operand)*
             );
         };
@@ -98,9 +100,10 @@ mod native {
     macro_rules! preserving_of_frame {
         ($($name:literal $function:path,)*) => {
             $(preserving! {
-                $name, $function,
+                $name, "{function}",
                 "mov rsi, [r15 + {base}]"
                 "mov rdx, [rsi + {word}]",
+                function = sym $function,
                 base = const BASE,
                 word = const frame::WORD,
             })*
@@ -119,13 +122,19 @@ mod native {
     }
 
     preserving! {
-        "perilune_preserving_for_next", calls::for_next_of_state,,
+        "perilune_preserving_for_next", "{function}",,
+        function = sym calls::for_next_of_state,
     }
 
     preserving! {
-        "perilune_preserving_barrier", leaf::barrier,
-        "mov rdx, rsi"
-        "mov rsi, rdi",
+        "perilune_preserving_leaf", "[r15 + {callee}]",
+        "mov rsi, [r15 + {passed}]"
+        "mov rdx, [r15 + {passed} + 8]"
+        "mov rcx, [r15 + {passed} + 16]"
+        "mov r8, [r15 + {passed} + 24]"
+        "mov r9, [r15 + {passed} + 32]",
+        callee = const PASSED + MOST_ARGUMENTS * size_of::<u64>(),
+        passed = const PASSED,
     }
 
     unsafe extern "C" {
@@ -138,7 +147,7 @@ mod native {
         pub(super) fn perilune_preserving_for_next();
         pub(super) fn perilune_preserving_new_table();
         pub(super) fn perilune_preserving_virtuals();
-        pub(super) fn perilune_preserving_barrier();
+        pub(super) fn perilune_preserving_leaf();
     }
 }
 
@@ -155,7 +164,7 @@ mod native {
     pub(super) use perilune_preserving_one as perilune_preserving_for_next;
     pub(super) use perilune_preserving_one as perilune_preserving_new_table;
     pub(super) use perilune_preserving_one as perilune_preserving_virtuals;
-    pub(super) use perilune_preserving_one as perilune_preserving_barrier;
+    pub(super) use perilune_preserving_one as perilune_preserving_leaf;
 }
 
 /// A function with this convention.
@@ -170,4 +179,4 @@ pub(super) const VIRTUALS: Preserving = native::perilune_preserving_virtuals;
 pub(super) const QUIET_POLL_TO: Preserving = native::perilune_preserving_quiet_poll_to;
 pub(super) const FOR_NEXT: Preserving = native::perilune_preserving_for_next;
 pub(super) const NEW_TABLE: Preserving = native::perilune_preserving_new_table;
-pub(super) const BARRIER: Preserving = native::perilune_preserving_barrier;
+pub(super) const LEAF: Preserving = native::perilune_preserving_leaf;

@@ -113,7 +113,7 @@ impl Emitter<'_> {
         let (st, fields) = (self.state(), self.int(fields as i64));
         self.store(Region::State, fields, st, state::RETURNED_BITS);
         let new_table = self.body.calls.preserving_new_table as usize;
-        self.changing_nothing(|e| e.preserving(new_table, &[]));
+        self.changing_nothing(|e| e.preserving(new_table));
         let st = self.state();
         let t = self.load64(Region::State, st, state::RETURNED_BITS);
         self.unless_panicked(t)
@@ -196,12 +196,11 @@ impl Emitter<'_> {
     /// Allocates a closure of inner function `n` in the runtime, for the instruction at `pc`. The
     /// caller has to poll once the closure is in a register.
     pub(crate) fn call_new_closure(&mut self, pc: Pc, n: usize) -> Value {
-        let st = self.state();
         let n = self.int(n as i64);
         let base = self.base();
-        let args = [st, self.instance(), n, base];
+        let args = [self.instance(), n, base];
         self.save_frame(pc + 1);
-        let c = self.runtime_word(self.body.calls.closure as usize, &args);
+        let (c, _) = self.preserving_leaf(self.body.calls.closure as usize, &args);
         self.unless_panicked(c)
     }
 }

@@ -417,10 +417,11 @@ impl Emitter<'_> {
     }
 
     /// Emits a call of what stores nothing that code loads, but for what the caller notes.
-    pub(super) fn changing_nothing(&mut self, call: impl FnOnce(&mut Self)) {
+    pub(super) fn changing_nothing<R>(&mut self, call: impl FnOnce(&mut Self) -> R) -> R {
         self.available.look(self.b.func);
-        call(self);
+        let result = call(self);
         self.available.pass_over(self.b.func);
+        result
     }
 
     /// Returns whether a condition is known to hold or not to hold here.

@@ -10,6 +10,7 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::CallConv;
 use perilune_runtime::frame::{Frame, Link, flags};
 use perilune_runtime::layout::{closure, frame, header, instance, state, value};
+use perilune_runtime::state::PASSED;
 use perilune_runtime::tier::{MISS, status};
 
 use super::Emitter;
@@ -116,7 +117,7 @@ impl Emitter<'_> {
     /// events, so that the code around holds values in registers.
     pub(crate) fn preserving_step(&mut self, address: usize, pc: Pc) {
         self.save_frame(pc);
-        self.preserving(address, &[]);
+        self.preserving(address);
         let st = self.state();
         let status = self.load64(Region::State, st, state::RETURNED_BITS);
         self.check(status);
@@ -129,21 +130,37 @@ impl Emitter<'_> {
     /// except home slots and the state.
     pub(super) fn quiet_step(&mut self, address: usize, pc: Pc) {
         self.save_frame(pc);
-        self.changing_nothing(|e| e.preserving(address, &[]));
+        self.changing_nothing(|e| e.preserving(address));
         let st = self.state();
         let status = self.load64(Region::State, st, state::RETURNED_BITS);
         self.check(status);
     }
 
+    /// Calls the function of the runtime at `address`, which takes the state and these words, so
+    /// that all machine registers are preserved, on a rare path. Returns the two words of its
+    /// result.
+    pub(crate) fn preserving_leaf(&mut self, address: usize, args: &[Value]) -> (Value, Value) {
+        let st = self.state();
+        let function = self.int(address as i64);
+        let function = (PASSED, function);
+        for (n, word) in args.iter().copied().enumerate().chain([function]) {
+            self.store(Region::State, word, st, state::PASSED + n * size_of::<u64>());
+        }
+        self.preserving(self.body.calls.preserving_leaf as usize);
+        let st = self.state();
+        let first = self.load64(Region::State, st, state::RETURNED_BITS);
+        (first, self.load64(Region::State, st, state::RETURNED_TAG))
+    }
+
     /// Calls a function of the runtime that preserves all machine registers.
-    pub(super) fn preserving(&mut self, address: usize, args: &[Value]) {
-        let signature = |func: &Function| {
-            let mut signature = runtime_signature(&kinds(func, args), &[]);
+    pub(super) fn preserving(&mut self, address: usize) {
+        let signature = |_: &Function| {
+            let mut signature = runtime_signature(&[], &[]);
             signature.call_conv = CallConv::PreserveAll;
             signature
         };
         let func = self.callees.runtime(address, signature, self.b.func);
-        self.b.ins().call(func, args);
+        self.b.ins().call(func, &[]);
     }
 
     /// Runs the instruction at `pc` in the runtime.
@@ -210,6 +227,21 @@ impl Emitter<'_> {
         let args = self.leaf_arguments(a, nargs);
         let inst = self.runtime(function as usize, &args, &[I64, I64]);
         self.leaf_result(inst, unknown)
+    }
+
+    /// As [`Emitter::call_leaf`], on a rare path.
+    pub(crate) fn call_leaf_rarely(
+        &mut self,
+        number: u32,
+        a: Reg,
+        nargs: Value,
+        unknown: Block,
+    ) -> (Value, Value) {
+        let function = self.body.calls.builtins[number as usize];
+        let args = self.callee_base(a);
+        let (bits, tag) = self.preserving_leaf(function as usize, &[args, nargs]);
+        self.guard_answer(tag, unknown);
+        (bits, tag)
     }
 
     fn leaf_arguments(&mut self, a: Reg, nargs: Value) -> [Value; 3] {

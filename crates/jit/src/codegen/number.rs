@@ -2,13 +2,16 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F64, I64};
-use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, InstructionData, Value};
 use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
 use super::Emitter;
 use super::available::constant;
 use super::value::Known;
+
+/// Integers of smaller magnitude are exact as floats, and so are remainders of such floats.
+const LIMIT: f64 = (1_u64 << 53) as f64;
 
 /// An operator on numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,6 +100,9 @@ impl Emitter<'_> {
         constant: Option<i64>,
         slow: Block,
     ) -> Value {
+        if let Some(divisor) = constant.filter(|&n| n > 0) {
+            return self.floor_division_by(operator, x, divisor as u64);
+        }
         let done = self.block();
         self.b.append_block_param(done, I64);
         if !matches!(constant, Some(n) if n != 0 && n != -1) {
@@ -131,6 +137,44 @@ impl Emitter<'_> {
         self.b.block_params(done)[0]
     }
 
+    /// Emits [`Emitter::floor_division`] by a positive constant, without a division.
+    fn floor_division_by(&mut self, operator: Operator, x: Value, divisor: u64) -> Value {
+        let is_mod = operator == Operator::Mod;
+        if divisor.is_power_of_two() {
+            return if is_mod {
+                self.b.ins().band_imm_u(x, divisor as i64 - 1)
+            } else {
+                self.b.ins().sshr_imm_u(x, i64::from(divisor.trailing_zeros()))
+            };
+        }
+        // The complement of a negative dividend is not negative, and its quotient is the complement
+        // of the one that is rounded down.
+        let sign = self.b.ins().sshr_imm_u(x, 63);
+        let magnitude = self.b.ins().bxor(x, sign);
+        let quotient = self.quotient(magnitude, divisor);
+        let quotient = self.b.ins().bxor(quotient, sign);
+        if is_mod { self.rest(x, quotient, divisor) } else { quotient }
+    }
+
+    /// Emits the division of an integer below 2^63 that is not negative by a constant that is no
+    /// power of two: a multiplication by the divisor's inverse (Granlund and Montgomery, *Division
+    /// by Invariant Integers using Multiplication*, 1994). With 63 bits in the dividend, 64 bits of
+    /// the inverse suffice.
+    fn quotient(&mut self, x: Value, divisor: u64) -> Value {
+        let bits = u64::BITS - divisor.leading_zeros();
+        let inverse = (1_u128 << (63 + bits)).div_ceil(u128::from(divisor));
+        let inverse = self.int(inverse as u64 as i64);
+        let high = self.b.ins().umulhi(x, inverse);
+        self.b.ins().ushr_imm_u(high, i64::from(bits) - 1)
+    }
+
+    /// Emits what a division by a constant leaves.
+    fn rest(&mut self, x: Value, quotient: Value, divisor: u64) -> Value {
+        let divisor = self.int(divisor as i64);
+        let product = self.b.ins().imul(quotient, divisor);
+        self.b.ins().isub(x, product)
+    }
+
     fn shift(&mut self, operator: Operator, x: Value, y: Value, constant: Option<i64>) -> Value {
         if let Some(n) = constant {
             let left = if operator == Operator::Shl { n } else { n.wrapping_neg() };
@@ -140,8 +184,16 @@ impl Emitter<'_> {
                 _ => self.int(0),
             };
         }
-        let n = if operator == Operator::Shl { y } else { self.b.ins().ineg(y) };
-        self.runtime_word(self.body.calls.shift_left as usize, &[x, n])
+        // the other direction, by the negated distance
+        let back = self.b.ins().ineg(y);
+        let (left, right) = if operator == Operator::Shl { (y, back) } else { (back, y) };
+        let zero = self.int(0);
+        let is_left = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, left, 64);
+        let is_right = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, right, 64);
+        let shifted_left = self.b.ins().ishl(x, left);
+        let shifted_right = self.b.ins().ushr(x, right);
+        let otherwise = self.b.ins().select(is_right, shifted_right, zero);
+        self.b.ins().select(is_left, shifted_left, otherwise)
     }
 
     /// Emits an operator on floats.
@@ -156,16 +208,94 @@ impl Emitter<'_> {
                 let q = self.b.ins().fdiv(x, y);
                 self.b.ins().floor(q)
             }
-            Operator::Pow | Operator::Mod => {
-                let calls = self.body.calls;
-                let f = match operator {
-                    Operator::Pow => calls.pow as usize,
-                    _ => calls.float_mod as usize,
-                };
-                let inst = self.runtime(f, &[x, y], &[F64]);
+            Operator::Pow => {
+                let pow = self.body.calls.pow as usize;
+                let inst = self.changing_nothing(|e| e.runtime(pow, &[x, y], &[F64]));
                 self.b.inst_results(inst)[0]
             }
+            Operator::Mod => self.float_mod(x, y),
             _ => unreachable!("only of integers"),
+        }
+    }
+
+    /// Emits the remainder of floats. A dividend below 2^53 that is not negative is divided inline
+    /// if both operands are integral, or if the divisor is a constant power of two. All others are
+    /// left to the runtime.
+    fn float_mod(&mut self, x: Value, y: Value) -> Value {
+        let constant = self.float_constant(y);
+        let (done, result) = self.block_of(&[F64]);
+        let slow = self.cold_block();
+        let divides_exactly = |y: &f64| (1e-9..1e9).contains(y) && y.to_bits() << 12 == 0;
+        if let Some(divisor) = constant.filter(divides_exactly) {
+            // Neither the division by a power of two nor the product is rounded.
+            self.guard_small_float(x, slow);
+            let inverse = self.b.ins().f64const(divisor.recip());
+            let quotient = self.b.ins().fmul(x, inverse);
+            let whole = self.b.ins().floor(quotient);
+            let product = self.b.ins().fmul(whole, y);
+            let rest = self.b.ins().fsub(x, product);
+            self.jump_with(done, rest);
+        } else if constant.is_none_or(|y| (1.0..LIMIT).contains(&y) && y.fract() == 0.0) {
+            let dividend = self.small_integral_float(x, slow);
+            let rest = match constant {
+                Some(y) => {
+                    let quotient = self.quotient(dividend, y as u64);
+                    self.rest(dividend, quotient, y as u64)
+                }
+                None => {
+                    let divisor = self.small_integral_float(y, slow);
+                    self.guard(divisor, slow);
+                    self.b.ins().urem(dividend, divisor)
+                }
+            };
+            let rest = self.b.ins().fcvt_from_sint(F64, rest);
+            self.jump_with(done, rest);
+        } else {
+            self.jump(slow);
+        }
+        self.switch_to(slow);
+        let float_mod = self.body.calls.float_mod as usize;
+        let (x, y) = (self.float_bits(x), self.float_bits(y));
+        let (rest, _) = self.changing_nothing(|e| e.preserving_leaf(float_mod, &[x, y]));
+        let rest = self.bits_float(rest);
+        self.jump_with(done, rest);
+        self.switch_to(done);
+        result[0]
+    }
+
+    /// Branches to `other` unless a float is at least 0, not -0, and less than 2^53.
+    fn guard_small_float(&mut self, x: Value, other: Block) {
+        let bits = self.float_bits(x);
+        let limit = self.int(LIMIT.to_bits() as i64);
+        let small = self.b.ins().icmp(IntCC::UnsignedLessThan, bits, limit);
+        self.guard(small, other);
+    }
+
+    /// Converts a float to the equal integer; branches to `other` unless there is one, and it is at
+    /// least 0 and less than 2^53.
+    fn small_integral_float(&mut self, x: Value, other: Block) -> Value {
+        self.guard_small_float(x, other);
+        let int = self.b.ins().fcvt_to_sint_sat(I64, x);
+        let float = self.b.ins().fcvt_from_sint(F64, int);
+        let integral = self.b.ins().fcmp(FloatCC::Equal, float, x);
+        self.guard(integral, other);
+        int
+    }
+
+    /// Returns the float that a value is, if it is a constant.
+    fn float_constant(&self, v: Value) -> Option<f64> {
+        let inst = self.b.func.dfg.value_def(v).inst()?;
+        match self.b.func.dfg.insts[inst] {
+            InstructionData::UnaryIeee64 { imm, .. } => Some(f64::from_bits(imm.bits())),
+            _ => None,
+        }
+    }
+
+    /// Converts an integer.
+    pub(crate) fn int_to_float(&mut self, int: Value) -> Value {
+        match constant(self.b.func, int) {
+            Some(n) => self.b.ins().f64const(n as f64),
+            None => self.b.ins().fcvt_from_sint(F64, int),
         }
     }
 
@@ -178,7 +308,7 @@ impl Emitter<'_> {
         float: Value,
         slow: Block,
     ) -> Option<Value> {
-        self.float_or(tag, float, slow, |e| e.b.ins().fcvt_from_sint(F64, bits))
+        self.float_or(tag, float, slow, |e| e.int_to_float(bits))
     }
 
     /// As [`Emitter::number_to_float`], but branches to `slow` also if an integer is so large that
@@ -196,7 +326,7 @@ impl Emitter<'_> {
             let limit = e.int(2 * LARGEST);
             let fits = e.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, near, limit);
             e.guard(fits, slow);
-            e.b.ins().fcvt_from_sint(F64, bits)
+            e.int_to_float(bits)
         })
     }
 

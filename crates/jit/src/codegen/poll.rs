@@ -28,7 +28,8 @@ impl Emitter<'_> {
         let (cold, on) = (self.cold_block(), self.block());
         self.branch(word, cold, on);
         self.switch_to(cold);
-        self.runtime_step(self.body.calls.poll as usize, pc, &[top]);
+        let word = self.frame_word(pc);
+        self.call_poll(word, top);
         self.jump(on);
         self.switch_to(on);
     }
@@ -89,7 +90,15 @@ impl Emitter<'_> {
             Some(skip) => self.b.ins().iadd(word, skip),
             None => word,
         };
-        self.runtime_step_at(self.body.calls.poll as usize, word, &[top]);
+        self.call_poll(word, top);
+    }
+
+    fn call_poll(&mut self, word: Value, top: Value) {
+        let base = self.base();
+        let poll = self.body.calls.poll as usize;
+        let (status, base) = self.preserving_leaf(poll, &[base, word, top]);
+        self.check(status);
+        self.set_base(base);
     }
 
     /// Counts the instructions of a loop's iteration, at the back edge from `pc` to `target`. If

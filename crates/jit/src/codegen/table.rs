@@ -374,18 +374,18 @@ impl Emitter<'_> {
     }
 
     /// Loads the element under `key` of a table, of whatever kind its array is, or nil if there is
-    /// none; branches to `wrong` if a metamethod may have a say in that. `outside`: keys that are
-    /// not in the array are likely.
+    /// none; branches to `wrong` if a metamethod may have a say in that. `outside_is_likely`: keys
+    /// that are not in the array are.
     pub(crate) fn element_or_nil(
         &mut self,
         table: Value,
         key: Value,
-        outside: bool,
+        outside_is_likely: bool,
         wrong: Block,
     ) -> (Value, Value) {
         let done = self.join_block(I64);
         let (is_nil, in_hash) = (self.block(), self.cold_block());
-        let outside = if outside { self.block() } else { self.cold_block() };
+        let outside = if outside_is_likely { self.block() } else { self.cold_block() };
         let element = self.element(table, key, outside);
         let (bits, tag) = self.in_numbers(&element);
         self.join(done, bits, tag);
@@ -402,11 +402,12 @@ impl Emitter<'_> {
         self.join(done, zero, nil);
 
         self.switch_to(in_hash);
-        let args = [self.state(), table, key];
         let get_int = self.body.calls.get_int as usize;
-        let mut found = None;
-        self.changing_nothing(|e| found = Some(e.runtime_pair(get_int, &args)));
-        let (bits, tag) = found.expect("it was called");
+        let st = self.state();
+        let (bits, tag) = self.changing_nothing(|e| match outside_is_likely {
+            true => e.runtime_pair(get_int, &[st, table, key]),
+            false => e.preserving_leaf(get_int, &[table, key]),
+        });
         self.guard_answer(tag, wrong);
         self.join(done, bits, tag);
         self.switch_to(done.block);
@@ -500,9 +501,8 @@ impl Emitter<'_> {
             self.jump(slow);
             return;
         }
-        let st = self.state();
-        let args = [st, table, key, v.bits, v.tag];
-        let hit = self.runtime_word(self.body.calls.set_int as usize, &args);
+        let set_int = self.body.calls.set_int as usize;
+        let (hit, _) = self.preserving_leaf(set_int, &[table, key, v.bits, v.tag]);
         self.branch(hit, done, slow);
     }
 

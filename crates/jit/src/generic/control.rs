@@ -214,8 +214,7 @@ impl Translator<'_> {
         }
         self.emit.switch_to(slow);
         let ra = self.emit.address(a);
-        let st = self.emit.state();
-        let answer = self.emit.runtime_word(self.calls.for_prep as usize, &[st, ra]);
+        let (answer, _) = self.emit.preserving_leaf(self.calls.for_prep as usize, &[ra]);
         let (wrong, right) = (self.emit.cold_block(), self.emit.block());
         self.emit.branch(answer, right, wrong);
         self.emit.switch_to(right);

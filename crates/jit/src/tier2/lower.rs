@@ -29,7 +29,6 @@ use super::passes::crossings::{self, Crossings};
 use super::passes::homes::{self, Homes};
 use crate::codegen::Emitter;
 use crate::codegen::memory::{Region, Regions};
-use crate::codegen::number::Operator;
 use crate::codegen::table::{ElementStore, Stored};
 use crate::codegen::value::Known;
 use crate::entity::Reg;
@@ -252,7 +251,7 @@ impl<'a> Lower<'_, 'a> {
                 Op::FastPath(_) | Op::Poll(_, false) => return None,
                 Op::AddField(..) => return None,
                 Op::Library(library, ..) if library.tag.is_none() => return None,
-                Op::FloatArith(Operator::Pow | Operator::Mod, ..) | Op::Equal(..) => return None,
+                Op::Equal(..) => return None,
                 Op::SetClass(..) | Op::SetMetatable(..) => {
                     kept = kept.without(Region::Objects).without(Region::Flags);
                 }
@@ -604,7 +603,7 @@ impl<'a> Lower<'_, 'a> {
             }
             Op::ToFloat(v) => {
                 let v = self.bits(v);
-                let v = self.emit().ins().fcvt_from_sint(F64, v);
+                let v = self.emit().int_to_float(v);
                 self.set_float(inst, v);
             }
             Op::NumberToFloat(v, state) => {

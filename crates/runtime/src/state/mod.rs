@@ -73,6 +73,9 @@ pub struct State {
     /// The first result of a return from the interpreter to machine code. The payload also holds
     /// the result of a runtime function that has no register to return it in. It is read at once.
     pub returned: Returned,
+    /// The arguments of a runtime function, and its address, for a call that preserves all
+    /// registers. They are read at once.
+    pub passed: [u64; PASSED + 1],
     /// Number of entries of a method after which code is requested from the compiler.
     pub entry_threshold: Threshold,
     /// Number of iterations of a loop after which code is requested from the compiler.
@@ -166,6 +169,10 @@ pub struct Returned {
     /// Tag, zero-extended.
     pub tag: u64,
 }
+
+/// The largest number of arguments, besides the state, of a function that is called so that all
+/// registers are preserved.
+pub const PASSED: usize = 5;
 
 /// The index of the metatable of strings in [`State::type_metas`].
 pub const STRING_META: usize = 4;

@@ -107,7 +107,8 @@ impl Builder<'_> {
     /// Returns whether an operator that is built for numbers of both kinds has met nothing else.
     fn has_met_numbers(&self, operator: Operator) -> bool {
         use Operator::*;
-        matches!(operator, Add | Sub | Mul | Neg | Div | Pow) && self.has_met_only_numbers()
+        matches!(operator, Add | Sub | Mul | Mod | IDiv | Neg | Div | Pow)
+            && self.has_met_only_numbers()
     }
 
     /// Returns whether the operands of the instruction have all been numbers.
@@ -182,11 +183,14 @@ impl Builder<'_> {
     }
 
     /// Returns a number as a float.
-    fn as_float(&mut self, v: Value) -> Value {
+    pub(super) fn as_float(&mut self, v: Value) -> Value {
         let float = Type::Is(Tag::FLOAT);
         match self.f.ty(v) {
             Type::Is(Tag::FLOAT) => v,
-            Type::Is(_) => self.value(float, Op::ToFloat(v)),
+            Type::Is(_) => match self.constants.integer(v) {
+                Some(n) => self.float(n as f64),
+                None => self.value(float, Op::ToFloat(v)),
+            },
             _ => {
                 let state = self.state();
                 self.value(float, Op::NumberToFloat(v, state))

@@ -201,6 +201,10 @@ impl Builder<'_> {
         if ![x, y].into_iter().all(|v| self.may_be_number(v)) {
             return None;
         }
+        let (x, y) = (self.refined(x), self.refined(y));
+        // the immediate operand of an instruction is exact as a float
+        let is_float = self.f.ty(x) == Type::Is(Tag::FLOAT);
+        let y = if !is_register && is_float { self.as_float(y) } else { y };
         let op = match [self.f.ty(x), self.f.ty(y)] {
             [Type::Is(Tag::INTEGER), Type::Is(Tag::INTEGER)] => Op::CompareInt(cc, x, y),
             [Type::Is(Tag::FLOAT), Type::Is(Tag::FLOAT)] => Op::CompareFloat(float_cc, x, y),
@@ -287,8 +291,8 @@ impl Builder<'_> {
         let a = i.ra();
         let is_int = speculation(self.source.snapshot, pc, i) == Speculation::Int;
         let values = [a, a + 1, a + 2].map(|r| self.read(r));
-        let step = self.constant_of(values[2]).filter(|&n| n != 0);
-        let (Some(step), true) = (step, is_int) else { return self.generic_end() };
+        let step = self.constants.integer(values[2]).filter(|&n| n != 0);
+        let (Some(step), true) = (step, is_int) else { return self.float_prep(values) };
         if values.iter().any(|&v| self.is_never(v, Tag::INTEGER)) {
             return self.generic_end();
         }
@@ -312,6 +316,33 @@ impl Builder<'_> {
         self.write(a, init);
         self.write(a + 1, rounds);
         self.write(a + 3, init);
+        true
+    }
+
+    /// Builds FORPREP of a loop over floats; returns whether control continues after it. A loop is
+    /// one if its first value or its step is a float (manual 3.3.5).
+    fn float_prep(&mut self, values: [Value; 3]) -> bool {
+        let (pc, i) = (self.pc, self.instr(self.pc));
+        let a = i.ra();
+        let [init, _, step] = values.map(|v| self.refined(v));
+        let is_float = [init, step].iter().any(|&v| self.f.ty(v) == Type::Is(Tag::FLOAT));
+        let are_numbers = values.iter().all(|&v| self.may_be_number(v));
+        let sign = self.constants.number(step).filter(|&n| n != 0.0).map(|n| n > 0.0);
+        let (Some(ascends), true, true) = (sign, is_float, are_numbers) else {
+            return self.generic_end();
+        };
+        let [init, limit, step] = values.map(|v| self.as_float(v));
+        let cc = if ascends { FloatCC::GreaterThan } else { FloatCC::LessThan };
+        let none = self.value(Type::Condition, Op::CompareFloat(cc, init, limit));
+        let (skip, run) = self.branch(none);
+        let before = (self.registers.clone(), self.known.clone());
+        self.switch_to(skip);
+        self.goto(pc + 2 + i.bx());
+        (self.registers, self.known) = before;
+        self.switch_to(run);
+        for (n, v) in [init, limit, step, init].into_iter().enumerate() {
+            self.write(a + n, v);
+        }
         true
     }
 
@@ -347,21 +378,28 @@ impl Builder<'_> {
         true
     }
 
-    /// Builds FORLOOP of a loop over floats, and exits unless the step is positive.
+    /// Builds FORLOOP of a loop over floats, and exits if the step is neither a constant nor
+    /// positive.
     fn float_loop(&mut self, [index, limit, step]: [Value; 3]) {
         let (pc, i) = (self.pc, self.instr(self.pc));
         let a = i.ra();
-        let zero = self.float(0.0);
-        let op = Op::CompareFloat(FloatCC::GreaterThan, step, zero);
-        let ascends = self.value(Type::Condition, op);
-        let state = self.state();
-        let (up, down) = self.branch(ascends);
-        self.switch_to(down);
-        self.end(End::Exit(state));
-        self.switch_to(up);
+        let constant = self.constants.number(step);
+        if constant.is_none() {
+            let zero = self.float(0.0);
+            let op = Op::CompareFloat(FloatCC::GreaterThan, step, zero);
+            let ascends = self.value(Type::Condition, op);
+            let state = self.state();
+            let (up, down) = self.branch(ascends);
+            self.switch_to(down);
+            self.end(End::Exit(state));
+            self.switch_to(up);
+        }
+        let cc = match constant {
+            Some(step) if step < 0.0 => FloatCC::GreaterThanOrEqual,
+            _ => FloatCC::LessThanOrEqual,
+        };
         let next = self.value(Type::Is(Tag::FLOAT), Op::FloatArith(Operator::Add, index, step));
-        let op = Op::CompareFloat(FloatCC::LessThanOrEqual, next, limit);
-        let more = self.value(Type::Condition, op);
+        let more = self.value(Type::Condition, Op::CompareFloat(cc, next, limit));
         let (on, end) = self.branch(more);
         let before = (self.registers.clone(), self.known.clone());
         self.switch_to(on);
@@ -370,15 +408,6 @@ impl Builder<'_> {
         self.goto(pc + 1 - i.bx());
         (self.registers, self.known) = before;
         self.switch_to(end);
-    }
-
-    /// Returns the integer that a value is, if it is a constant of the current block.
-    fn constant_of(&self, v: Value) -> Option<i64> {
-        let insts = self.f.blocks[self.block].insts.iter().rev();
-        insts.filter(|inst| inst.result == Some(v)).find_map(|inst| match inst.op {
-            Op::Integer(n) => Some(n),
-            _ => None,
-        })
     }
 }
 

@@ -268,6 +268,7 @@ impl Builder<'_> {
             registers,
             tags: source.tags.at(source.entry).clone(),
             known: std::mem::take(&mut self.known),
+            constants: std::mem::take(&mut self.constants),
             state: None,
             pc: source.entry,
             order: Order::new(source.proto, source.flow, source.entry),
@@ -287,8 +288,8 @@ impl Builder<'_> {
         inlined.push(Op::Inline(frame, closure));
         inlined.fall(source.entry);
         inlined.body();
-        let Builder { f, returns, found, noise, .. } = inlined;
-        (self.f, self.found, self.noise) = (f, found, noise);
+        let Builder { f, returns, constants, found, noise, .. } = inlined;
+        (self.f, self.constants, self.found, self.noise) = (f, constants, found, noise);
         returns
     }
 

@@ -139,6 +139,7 @@ fn build_assuming(
         registers: vec![None; size],
         tags: source.tags.at(source.entry).clone(),
         known: Known::default(),
+        constants: Constants::default(),
         state: None,
         pc: source.entry,
         order,
@@ -182,6 +183,25 @@ struct Incoming {
     known: Known,
 }
 
+/// The values that are constant numbers.
+#[derive(Default)]
+struct Constants {
+    integers: HashMap<Value, i64>,
+    floats: HashMap<Value, f64>,
+}
+
+impl Constants {
+    /// Returns the integer that a value is, if it is a constant.
+    fn integer(&self, v: Value) -> Option<i64> {
+        self.integers.get(&v).copied()
+    }
+
+    /// Returns the number that a value is as a float, if it is a constant.
+    fn number(&self, v: Value) -> Option<f64> {
+        self.floats.get(&v).copied().or_else(|| self.integer(v).map(|n| n as f64))
+    }
+}
+
 struct Builder<'a> {
     source: Source<'a>,
     candidates: &'a [Candidate<'a>],
@@ -202,6 +222,7 @@ struct Builder<'a> {
     /// Tags known before the instruction that is being built.
     tags: Tags,
     known: Known,
+    constants: Constants,
     /// The state before the instruction, once it was needed.
     state: Option<State>,
     pc: Pc,
@@ -369,6 +390,11 @@ impl Builder<'_> {
     /// Adds an instruction with a result.
     fn value(&mut self, ty: Type, op: Op) -> Value {
         let v = self.f.value(ty);
+        match op {
+            Op::Integer(n) => drop(self.constants.integers.insert(v, n)),
+            Op::Float(bits) => drop(self.constants.floats.insert(v, f64::from_bits(bits))),
+            _ => {}
+        }
         let inst = Inst { pc: self.pc, frame: self.frame, result: Some(v), op };
         self.f.blocks[self.block].insts.push(inst);
         v

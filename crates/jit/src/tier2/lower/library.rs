@@ -48,7 +48,7 @@ impl Lower<'_, '_> {
             self.emit().switch_to(other);
             self.emit().store_homes(&homes);
             let count = self.emit().int(args.len() as i64);
-            let (bits, tag) = self.emit().call_leaf(library.number, at, count, exit);
+            let (bits, tag) = self.emit().call_leaf_rarely(library.number, at, count, exit);
             self.emit().jump_with_all(done, &[bits, tag]);
         }
         self.emit().switch_to(done);

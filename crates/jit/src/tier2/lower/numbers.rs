@@ -18,12 +18,13 @@ impl Lower<'_, '_> {
         state: State,
     ) {
         let exit = self.exit(state);
+        let constant = self.integers.get(&y).copied();
         let tags = [self.tag(x), self.tag(y)];
         let (bits, floats) = ([x, y].map(|v| self.bits(v)), [x, y].map(|v| self.float(v)));
         let (done, result) = self.emit().block_of(&[I64, I64]);
         let others = self.emit().block();
         if self.emit().require(&tags, Tag::INTEGER, others) {
-            let v = self.emit().int_operator(operator, bits[0], bits[1], None, exit);
+            let v = self.emit().int_operator(operator, bits[0], bits[1], constant, exit);
             let tag = self.emit().tag(Tag::INTEGER);
             self.emit().jump_with_all(done, &[v, tag]);
         } else {
