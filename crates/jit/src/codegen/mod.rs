@@ -12,6 +12,7 @@
 mod allocate;
 mod available;
 mod barrier;
+mod closing;
 pub(crate) mod builtin;
 pub(crate) mod cache;
 pub(crate) mod call;

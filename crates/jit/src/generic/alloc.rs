@@ -1,7 +1,7 @@
 //! Allocation of closures and of large tables.
 
 use cranelift_codegen::entity::EntityRef;
-use cranelift_codegen::ir::Block;
+use cranelift_codegen::ir::{self, Block};
 use cranelift_codegen::ir::types::I64;
 use perilune_runtime::value::Tag;
 
@@ -41,14 +41,19 @@ impl Translator<'_> {
         let (done, made) = self.emit.block_of_word();
         let instance = self.emit.inner_instance(i.bx(), slow);
         let upvalues = &self.proto.protos[i.bx()].upvalues;
-        let mut found = Vec::with_capacity(upvalues.len());
-        for u in upvalues {
-            found.push(if u.in_stack {
+        // Lower registers come first: each new upvalue is then on top of the list.
+        let mut order: Vec<usize> = (0..upvalues.len()).collect();
+        order.sort_by_key(|&n| upvalues[n].index);
+        let mut found = vec![None; upvalues.len()];
+        for n in order {
+            let u = upvalues[n];
+            found[n] = Some(if u.in_stack {
                 self.emit.captured_upvalue(Reg::new(u.index.into()), slow)
             } else {
                 self.emit.upvalue(u.index.into())
             });
         }
+        let found: Vec<ir::Value> = found.into_iter().flatten().collect();
         let c = self.emit.allocate_closure(instance, &found, slow);
         self.store_home(i.ra(), c, Known::Tag(Tag::FUNCTION));
         self.emit.jump_with(done, c);

@@ -141,7 +141,10 @@ impl Translator<'_> {
     /// Translates RETURN.
     pub(super) fn return_results(&mut self, pc: Pc) {
         let i = self.instr(pc);
-        if i.c() != 0 {
+        if i.c() != 0 && !self.has_values_to_close(0) {
+            let base = self.emit.base();
+            self.emit.close_upvalues(base);
+        } else if i.c() != 0 {
             let results = self.emit.address(i.ra());
             let n = self.return_count(i.ra(), i.b());
             let args = [results, n];

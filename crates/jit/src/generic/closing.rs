@@ -1,7 +1,7 @@
 //! Translates the instructions that close variables.
 
 use cranelift_codegen::ir::Block;
-use perilune_bytecode::Op;
+use perilune_bytecode::{Instr, Op};
 
 use super::Translator;
 use crate::codegen::memory::Regions;
@@ -20,6 +20,9 @@ impl Translator<'_> {
     /// function; the interpreter does everything else.
     pub(super) fn close(&mut self, pc: Pc) {
         let place = self.emit.address(self.instr(pc).ra());
+        if !self.has_values_to_close(self.instr(pc).a()) {
+            return self.emit.close_upvalues(place);
+        }
         let st = self.emit.state();
         let done = self.emit.runtime_word(self.calls.close as usize, &[st, place]);
         let (again, out) = (self.emit.cold_block(), self.emit.block());
@@ -33,6 +36,16 @@ impl Translator<'_> {
         self.emit.branch(done, out, again);
         self.emit.switch_to(out);
         self.regs.forget_all();
+    }
+
+    /// Returns whether registers from `level` on may be marked to be closed.
+    pub(super) fn has_values_to_close(&self, level: usize) -> bool {
+        let marks = |i: &Instr| match i.op() {
+            Op::Tbc => i.a() >= level,
+            Op::TForPrep => i.a() + 3 >= level,
+            _ => false,
+        };
+        self.proto.code.iter().any(marks)
     }
 
     /// Returns whether the CLOSE at `pc` is for declared variables, not only for a loop's value,

@@ -145,8 +145,20 @@ impl Table {
                 (*st).barrier_of_store(t, v);
                 return true;
             }
+        } else if at == 0 && kind == ArrayKind::Empty as u8 && !v.is_nil() {
+            return Table::begin_array(st, t, v);
         }
         false
+    }
+
+    /// Stores `v`, not nil, as the first element of an Empty array. Returns false, without an
+    /// effect, if that takes more than allocating a small array.
+    #[inline(never)]
+    unsafe fn begin_array(st: *mut State, t: *mut Table, v: Value) -> bool {
+        let is_small = (*t).array_cap <= MIN_CAP && !Table::has_elements(t);
+        is_small
+            && Table::start_array(st, t, ArrayKind::of(v), MIN_CAP)
+            && Table::set_int_at_once(st, t, 1, v)
     }
 
     /// Clears element `at`, which is below `array_len`. Returns false, without an effect, if the
