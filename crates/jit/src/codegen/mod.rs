@@ -12,10 +12,10 @@
 mod allocate;
 mod available;
 mod barrier;
-mod closing;
 pub(crate) mod builtin;
 pub(crate) mod cache;
 pub(crate) mod call;
+mod closing;
 mod compare;
 mod encoding;
 mod exit;

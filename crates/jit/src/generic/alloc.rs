@@ -1,8 +1,8 @@
 //! Allocation of closures and of large tables.
 
 use cranelift_codegen::entity::EntityRef;
-use cranelift_codegen::ir::{self, Block};
 use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{self, Block};
 use perilune_runtime::value::Tag;
 
 use super::Translator;

@@ -20,6 +20,9 @@ pub(super) type Global = (Option<Value>, usize, usize);
 /// the table.
 pub(super) type Lookup = (*const Instr, Value);
 
+/// An upvalue: its closure, or `None` for the function's own, and its number.
+pub(super) type Upvalue = (Option<Value>, usize);
+
 /// Facts about values and about memory.
 #[derive(Clone, Default)]
 pub(super) struct Known {
@@ -29,8 +32,8 @@ pub(super) struct Known {
     shapes: HashMap<Value, Shapes>,
     /// The values of fields, by table and slot.
     fields: HashMap<(Value, u32), Value>,
-    /// The values of upvalues, by closure; `None` is the function's own.
-    upvalues: HashMap<(Option<Value>, usize), Value>,
+    /// The values of upvalues.
+    upvalues: HashMap<Upvalue, Value>,
     /// Tables on which no cache relies: neither metatables nor classes.
     unwatched: HashMap<Value, ()>,
     /// Tables that have just been allocated: no other value may be one of them.
@@ -198,6 +201,13 @@ impl Known {
     /// Returns the value of an upvalue, if it is known.
     pub(super) fn upvalue(&self, closure: Option<Value>, n: usize) -> Option<Value> {
         self.upvalues.get(&(closure, n)).copied()
+    }
+
+    /// Returns the upvalues whose values are known, in a fixed order.
+    pub(super) fn known_upvalues(&self) -> Vec<Upvalue> {
+        let mut known: Vec<Upvalue> = self.upvalues.keys().copied().collect();
+        known.sort_unstable();
+        known
     }
 
     /// Records the value of an upvalue.

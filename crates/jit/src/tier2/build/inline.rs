@@ -269,6 +269,7 @@ impl Builder<'_> {
             tags: source.tags.at(source.entry).clone(),
             known: std::mem::take(&mut self.known),
             constants: std::mem::take(&mut self.constants),
+            carried: Default::default(),
             state: None,
             pc: source.entry,
             order: Order::new(source.proto, source.flow, source.entry),

@@ -61,6 +61,11 @@ impl Stores {
         Stores { tables: self.tables || other.tables, upvalues: self.upvalues || other.upvalues }
     }
 
+    /// Returns whether the loop stores to variables that closures share.
+    pub(super) fn has_upvalues(self) -> bool {
+        self.upvalues
+    }
+
     /// Forgets the facts that the loop may change.
     pub(super) fn forget(self, known: &mut Known) {
         if self.tables {

@@ -32,7 +32,7 @@ use super::ir::{
     Block, BlockData, End, Frame, FrameData, FrameState, Function, Inst, Op, Place, State, Target,
     Type, Value,
 };
-use super::known::Known;
+use super::known::{Known, Upvalue};
 use super::passes::homes::loop_registers;
 use inline::Return;
 pub(crate) use loops::{Loops, Loudness};
@@ -140,6 +140,7 @@ fn build_assuming(
         tags: source.tags.at(source.entry).clone(),
         known: Known::default(),
         constants: Constants::default(),
+        carried: HashMap::new(),
         state: None,
         pc: source.entry,
         order,
@@ -223,6 +224,8 @@ struct Builder<'a> {
     tags: Tags,
     known: Known,
     constants: Constants,
+    /// The upvalues for which heads of loops have their last parameters.
+    carried: HashMap<Block, Vec<Upvalue>>,
     /// The state before the instruction, once it was needed.
     state: Option<State>,
     pc: Pc,
@@ -619,8 +622,17 @@ impl Builder<'_> {
         };
         let mut args = Vec::new();
         if self.starts[to].is_begun {
-            for (param, r) in self.f.blocks[block].params.clone() {
+            let params = self.f.blocks[block].params.clone();
+            let upvalues = self.carried.get(&block).cloned().unwrap_or_default();
+            let (of_registers, of_upvalues) = params.split_at(params.len() - upvalues.len());
+            for &(param, r) in of_registers {
                 let v = self.read(Reg::new(r.index() - self.offset));
+                args.push(self.coerce(v, self.f.ty(param), to));
+            }
+            for (&(param, _), (closure, n)) in of_upvalues.iter().zip(upvalues) {
+                let v = self.known.upvalue(closure, n);
+                let v = v.unwrap_or_else(|| self.value(Type::Any, Op::Upvalue(closure, n)));
+                let v = self.refined(v);
                 args.push(self.coerce(v, self.f.ty(param), to));
             }
         } else {
@@ -679,14 +691,7 @@ impl Builder<'_> {
             };
             let types = incoming.iter().zip(&held).map(refined);
             let types = types.map(|v| v.map_or(Type::Any, |v| self.f.ty(v)));
-            let ty = match known {
-                Some(ty) => ty,
-                None => match types.reduce(Type::join).unwrap_or(Type::Any) {
-                    ty @ Type::Is(Tag::INTEGER | Tag::FLOAT) if self.peeled.contains(&pc) => ty,
-                    _ if is_loop => Type::Any,
-                    ty => ty,
-                },
-            };
+            let ty = known.unwrap_or_else(|| self.param_type(pc, is_loop, types));
             let param = self.f.value(ty);
             for (edge, v) in incoming.iter().zip(held) {
                 self.block = edge.from;
@@ -706,14 +711,23 @@ impl Builder<'_> {
             self.f.blocks[block].params.push((param, r + self.offset));
             registers[r.index()] = Some(param);
         }
+        let quiet = self.quiet.filter(|&(head, _)| is_loop && head == pc);
+        let merges_upvalues = match quiet {
+            Some((_, stores)) => stores.has_upvalues(),
+            None => !is_loop && incoming.len() > 1,
+        };
+        let merged = match merges_upvalues {
+            true => self.merge_upvalues((pc, is_loop), block, &incoming),
+            false => Vec::new(),
+        };
         self.registers = registers;
         let mut edges = incoming.into_iter().map(|edge| edge.known);
         let mut known = edges.next().unwrap_or_default();
         edges.for_each(|other| known.meet(&other));
         // a parameter is another name for what is passed
         passed.into_iter().for_each(|v| known.share(v));
-        match self.quiet {
-            Some((head, stores)) if is_loop && head == pc => {
+        match quiet {
+            Some((_, stores)) => {
                 stores.forget(&mut known);
                 // a later iteration may pass them on
                 known.share_all();
@@ -722,10 +736,65 @@ impl Builder<'_> {
             _ if is_loop => known.forget(),
             _ => {}
         }
+        for ((closure, n), param) in merged {
+            known.note_upvalue(closure, n, param);
+        }
         self.known = known;
         self.block = block;
         self.f.order.push(block);
         true
+    }
+
+    /// Returns the type of a parameter of the block at `pc`, given those of what is passed.
+    fn param_type(&self, pc: Pc, is_loop: bool, passed: impl Iterator<Item = Type>) -> Type {
+        match passed.reduce(Type::join).unwrap_or(Type::Any) {
+            ty @ Type::Is(Tag::INTEGER | Tag::FLOAT) if self.peeled.contains(&pc) => ty,
+            _ if is_loop => Type::Any,
+            ty => ty,
+        }
+    }
+
+    /// Adds parameters to a block for the upvalues whose values are known on all edges, unless they
+    /// are the same on all edges of a forward merge point. Memory has these values too, as the
+    /// stores remain: only loads and guards are saved, above all in quiet loops that store to
+    /// upvalues.
+    fn merge_upvalues(
+        &mut self,
+        (pc, is_loop): (Pc, bool),
+        block: Block,
+        incoming: &[Incoming],
+    ) -> Vec<(Upvalue, Value)> {
+        let Some((first, others)) = incoming.split_first() else { return Vec::new() };
+        let mut upvalues = first.known.known_upvalues();
+        upvalues.retain(|&(closure, n)| {
+            let first = first.known.upvalue(closure, n);
+            let mut others = others.iter().map(|edge| edge.known.upvalue(closure, n));
+            others.clone().all(|v| v.is_some()) && (is_loop || others.any(|v| v != first))
+        });
+        let mut merged = Vec::with_capacity(upvalues.len());
+        for &(closure, n) in &upvalues {
+            let value = |edge: &Incoming| {
+                let v = edge.known.upvalue(closure, n).expect("it is known");
+                edge.known.guarded(self.f.origin(v)).unwrap_or(v)
+            };
+            let values: Vec<Value> = incoming.iter().map(value).collect();
+            let types = values.iter().map(|&v| self.f.ty(v));
+            let ty = self.param_type(pc, is_loop, types);
+            let param = self.f.value(ty);
+            for (edge, v) in incoming.iter().zip(values) {
+                let End::Jump(target) = &mut self.f.blocks[edge.from].end else {
+                    unreachable!("an edge ends with a jump")
+                };
+                target.args.push(v);
+            }
+            // it is no register's value, so any register will do
+            self.f.blocks[block].params.push((param, Reg::new(self.offset)));
+            merged.push(((closure, n), param));
+        }
+        if is_loop {
+            self.carried.insert(block, upvalues);
+        }
+        merged
     }
 
     /// Ends the block with a branch; continues, in blocks of their own, with what the branch leads
