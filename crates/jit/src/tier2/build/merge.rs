@@ -1,0 +1,220 @@
+//! Builds jumps and merge points: blocks get parameters for registers, and for upvalues, whose
+//! values differ in their predecessors.
+
+use cranelift_codegen::entity::EntityRef;
+use perilune_runtime::value::Tag;
+
+use super::{Builder, Incoming};
+use crate::analysis::tags::Tags;
+use crate::entity::{Pc, Reg};
+use crate::tier2::ir::{Block, BlockData, End, Op, Target, Type, Value};
+use crate::tier2::known::Upvalue;
+
+impl Builder<'_> {
+    /// Ends the block: goes to the instruction at `to`, by way of a poll if that is backwards.
+    pub(super) fn goto(&mut self, to: Pc) {
+        if to <= self.pc && (self.source.counts || !self.ends_peeled_round(to)) {
+            let is_quiet = self.is_quiet(to);
+            let state = self.state_at(to);
+            self.push(Op::Poll(state, is_quiet));
+            if !is_quiet {
+                let noise = self.noise;
+                self.after_call(state);
+                if !self.is_in_quiet_loop(to) {
+                    self.noise = noise;
+                }
+            }
+        }
+        self.fall(to);
+    }
+
+    /// Ends the block: goes to the instruction at `to`.
+    pub(super) fn fall(&mut self, to: Pc) {
+        if self.ends_peeled_round(to) {
+            return self.end_peeled_round();
+        }
+        let block = match self.starts[to].block {
+            Some(block) => block,
+            None => {
+                let is_loop = self.order.is_loop[to];
+                let data = BlockData { is_loop, ..BlockData::default() };
+                *self.starts[to].block.insert(self.f.blocks.push(data))
+            }
+        };
+        let mut args = Vec::new();
+        if self.starts[to].is_begun {
+            let params = self.f.blocks[block].params.clone();
+            let upvalues = self.carried.get(&block).cloned().unwrap_or_default();
+            let (of_registers, of_upvalues) = params.split_at(params.len() - upvalues.len());
+            for &(param, r) in of_registers {
+                let v = self.read(Reg::new(r.index() - self.offset));
+                args.push(self.coerce(v, self.f.ty(param), to));
+            }
+            for (&(param, _), (closure, n)) in of_upvalues.iter().zip(upvalues) {
+                let v = self.known.upvalue(closure, n);
+                let v = v.unwrap_or_else(|| self.value(Type::Any, Op::Upvalue(closure, n)));
+                let v = self.refined(v);
+                args.push(self.coerce(v, self.f.ty(param), to));
+            }
+        } else {
+            let incoming = Incoming {
+                from: self.block,
+                registers: self.registers.clone(),
+                known: self.known.clone(),
+            };
+            self.starts[to].incoming.push(incoming);
+        }
+        self.end(End::Jump(Target { block, args }));
+    }
+
+    /// Returns a value as one of this type, at the end of a block that goes to `to`.
+    fn coerce(&mut self, v: Value, ty: Type, to: Pc) -> Value {
+        let Some(tag) = ty.tag().filter(|_| self.f.ty(v) != ty) else { return v };
+        let state = self.state_at(to);
+        let guarded = self.value(ty, Op::Speculate(v, tag, state));
+        self.f.values[guarded].origin = Some(self.f.origin(v));
+        guarded
+    }
+
+    /// Begins the block of the instruction at `pc`; returns whether anything leads there.
+    pub(super) fn begin_at(&mut self, pc: Pc) -> bool {
+        if self.starts[pc].block.is_none() {
+            return false;
+        }
+        self.begin_with(pc, self.source.tags.at(pc).clone())
+    }
+
+    /// As [`Builder::begin_at`], with these known tags.
+    pub(super) fn begin_with(&mut self, pc: Pc, tags: Tags) -> bool {
+        let start = &mut self.starts[pc];
+        let Some(block) = start.block else { return false };
+        start.is_begun = true;
+        let incoming = std::mem::take(&mut start.incoming);
+        self.pc = pc;
+        self.tags = tags;
+        let is_loop = self.order.is_loop[pc] && self.f.blocks[block].is_loop;
+        let kept = self.order.loops.get(&pc).filter(|_| is_loop).cloned();
+        let is_kept = |r| !is_loop || kept.as_ref().is_some_and(|l| !l.writes(r));
+        let mut registers = vec![None; self.registers.len()];
+        let mut passed = Vec::new();
+        let needed: Vec<Reg> = self.all().filter(|&r| self.is_needed(pc, r)).collect();
+        for r in needed {
+            let held: Vec<Option<Value>> =
+                incoming.iter().map(|edge| edge.registers[r.index()]).collect();
+            if is_kept(r) && held.iter().all(|v| *v == held[0]) {
+                registers[r.index()] = held[0];
+                continue;
+            }
+            let known = self.tags[r].map(Type::Is);
+            let refined = |(edge, v): (&Incoming, &Option<Value>)| {
+                let v = (*v)?;
+                Some(edge.known.guarded(self.f.origin(v)).unwrap_or(v))
+            };
+            let types = incoming.iter().zip(&held).map(refined);
+            let types = types.map(|v| v.map_or(Type::Any, |v| self.f.ty(v)));
+            let ty = known.unwrap_or_else(|| self.param_type(pc, is_loop, types));
+            let param = self.f.value(ty);
+            for (edge, v) in incoming.iter().zip(held) {
+                self.block = edge.from;
+                self.registers.clone_from(&edge.registers);
+                self.known.clone_from(&edge.known);
+                let v = match v {
+                    Some(v) => self.refined(v),
+                    None => self.value(ty, Op::Register(r + self.offset)),
+                };
+                let v = self.coerce(v, ty, pc);
+                let End::Jump(target) = &mut self.f.blocks[edge.from].end else {
+                    unreachable!("an edge ends with a jump")
+                };
+                target.args.push(v);
+                passed.push(self.f.origin(v));
+            }
+            self.f.blocks[block].params.push((param, r + self.offset));
+            registers[r.index()] = Some(param);
+        }
+        let quiet = self.quiet.filter(|&(head, _)| is_loop && head == pc);
+        let merges_upvalues = match quiet {
+            Some((_, stores)) => stores.has_upvalues(),
+            None => !is_loop && incoming.len() > 1,
+        };
+        let merged = match merges_upvalues {
+            true => self.merge_upvalues((pc, is_loop), block, &incoming),
+            false => Vec::new(),
+        };
+        self.registers = registers;
+        let mut edges = incoming.into_iter().map(|edge| edge.known);
+        let mut known = edges.next().unwrap_or_default();
+        edges.for_each(|other| known.meet(&other));
+        // a parameter is another name for what is passed
+        passed.into_iter().for_each(|v| known.share(v));
+        match quiet {
+            Some((_, stores)) => {
+                stores.forget(&mut known);
+                // a later iteration may pass them on
+                known.share_all();
+            }
+            // what the loop does to memory is not known yet
+            _ if is_loop => known.forget(),
+            _ => {}
+        }
+        for ((closure, n), param) in merged {
+            known.note_upvalue(closure, n, param);
+        }
+        self.known = known;
+        self.block = block;
+        self.f.order.push(block);
+        true
+    }
+
+    /// Returns the type of a parameter of the block at `pc`, given those of what is passed.
+    fn param_type(&self, pc: Pc, is_loop: bool, passed: impl Iterator<Item = Type>) -> Type {
+        match passed.reduce(Type::join).unwrap_or(Type::Any) {
+            ty @ Type::Is(Tag::INTEGER | Tag::FLOAT) if self.peeled.contains(&pc) => ty,
+            _ if is_loop => Type::Any,
+            ty => ty,
+        }
+    }
+
+    /// Adds parameters to a block for the upvalues whose values are known on all edges, unless they
+    /// are the same on all edges of a forward merge point. Memory has these values too, as the
+    /// stores remain: only loads and guards are saved, above all in quiet loops that store to
+    /// upvalues.
+    fn merge_upvalues(
+        &mut self,
+        (pc, is_loop): (Pc, bool),
+        block: Block,
+        incoming: &[Incoming],
+    ) -> Vec<(Upvalue, Value)> {
+        let Some((first, others)) = incoming.split_first() else { return Vec::new() };
+        let mut upvalues = first.known.known_upvalues();
+        upvalues.retain(|&(closure, n)| {
+            let first = first.known.upvalue(closure, n);
+            let mut others = others.iter().map(|edge| edge.known.upvalue(closure, n));
+            others.clone().all(|v| v.is_some()) && (is_loop || others.any(|v| v != first))
+        });
+        let mut merged = Vec::with_capacity(upvalues.len());
+        for &(closure, n) in &upvalues {
+            let value = |edge: &Incoming| {
+                let v = edge.known.upvalue(closure, n).expect("it is known");
+                edge.known.guarded(self.f.origin(v)).unwrap_or(v)
+            };
+            let values: Vec<Value> = incoming.iter().map(value).collect();
+            let types = values.iter().map(|&v| self.f.ty(v));
+            let ty = self.param_type(pc, is_loop, types);
+            let param = self.f.value(ty);
+            for (edge, v) in incoming.iter().zip(values) {
+                let End::Jump(target) = &mut self.f.blocks[edge.from].end else {
+                    unreachable!("an edge ends with a jump")
+                };
+                target.args.push(v);
+            }
+            // it is no register's value, so any register will do
+            self.f.blocks[block].params.push((param, Reg::new(self.offset)));
+            merged.push(((closure, n), param));
+        }
+        if is_loop {
+            self.carried.insert(block, upvalues);
+        }
+        merged
+    }
+}
