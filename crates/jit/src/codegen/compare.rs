@@ -3,6 +3,7 @@
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
+use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
 use super::Emitter;
@@ -72,7 +73,12 @@ impl Emitter<'_> {
         let ma = self.meta(va);
         let mb = self.meta(vb);
         let some = self.b.ins().bor(ma, mb);
-        self.branch(some, ask, differ_from_all);
+        let with_metatable = self.block();
+        self.branch(some, with_metatable, differ_from_all);
+        self.switch_to(with_metatable);
+        self.guard_lacks(va, Event::Eq, ask);
+        self.guard_lacks(vb, Event::Eq, ask);
+        self.jump(differ_from_all);
 
         self.switch_to(ask);
         let (answer, _) = self.preserving_leaf(self.body.calls.equal as usize, &[va, vb, a]);
