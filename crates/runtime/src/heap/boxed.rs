@@ -1,13 +1,15 @@
 //! Objects in boxes outside the blocks: threads, shapes, instances, and userdata of the host.
 
+use super::Heap;
 use super::dead::Dead;
 use super::growth::{has_room, push_early};
 use super::memory::Memory;
 use crate::header::{GcHeader, Kind};
 use crate::instance::Instance;
 use crate::table::LocalShape;
-use crate::thread::Thread;
+use crate::thread::{INITIAL_STACK, Thread, free_stack};
 use crate::userdata::Userdata;
+use crate::value::Value;
 
 /// The mark of objects that are created in the phase Resurrect, until it ends.
 pub(super) const NEW: u8 = 0xFD;
@@ -66,6 +68,9 @@ pub(crate) struct Boxes {
     pub(crate) shapes: List<LocalShape>,
     pub(crate) instances: List<Instance>,
     pub(crate) userdata: List<Userdata>,
+    /// The memory of dead threads with a stack of the initial size, for the next threads: the
+    /// system's allocator takes most of the time of creating one.
+    spare: Vec<SpareThread>,
     /// Host values of dead userdata, to be dropped at a point where they may run code.
     pub(crate) dead: Vec<Dead>,
     live_mark: u8,
@@ -78,6 +83,7 @@ impl Boxes {
             shapes: List::new(),
             instances: List::new(),
             userdata: List::new(),
+            spare: Vec::new(),
             dead: Vec::new(),
             live_mark: 0,
         }
@@ -140,7 +146,7 @@ impl Boxes {
     pub(crate) unsafe fn sweep_some(&mut self, memory: &mut Memory, mut count: usize) -> bool {
         let live = self.live_mark;
         while let Some(p) = self.threads.next_dead(live, &mut count) {
-            free_thread(memory, p);
+            self.free_thread(memory, p);
         }
         while let Some(p) = self.instances.next_dead(live, &mut count) {
             Instance::free(memory, p);
@@ -162,6 +168,21 @@ impl Boxes {
             == 0
     }
 
+    /// Drops a thread, and keeps its memory for another one or frees it.
+    unsafe fn free_thread(&mut self, memory: &mut Memory, th: *mut Thread) {
+        /// The most threads whose memory is kept, which is some hundreds of kilobytes.
+        const MOST_SPARE: usize = 512;
+        let is_kept = (*th).capacity == INITIAL_STACK
+            && self.spare.len() < MOST_SPARE
+            && self.spare.try_reserve(1).is_ok();
+        if is_kept {
+            self.spare.push(SpareThread { thread: th, stack: (*th).stack });
+            th.drop_in_place();
+        } else {
+            free_thread(memory, th);
+        }
+    }
+
     /// Drops all objects.
     pub(crate) unsafe fn free_all(&mut self, memory: &mut Memory) {
         self.dead.clear();
@@ -170,6 +191,10 @@ impl Boxes {
         }
         for p in self.threads.items.drain(..) {
             free_thread(memory, p);
+        }
+        for SpareThread { thread, stack } in self.spare.drain(..) {
+            free_stack(memory, stack, INITIAL_STACK);
+            memory.free(thread.cast(), size_of::<Thread>());
         }
         for p in self.instances.items.drain(..) {
             Instance::free(memory, p);
@@ -180,8 +205,21 @@ impl Boxes {
     }
 }
 
+impl Heap {
+    /// Returns the memory of a dead thread, if some is kept.
+    pub(crate) fn take_spare_thread(&mut self) -> Option<SpareThread> {
+        self.boxed.spare.pop()
+    }
+}
+
+/// The memory of a dead thread and of its stack of [`INITIAL_STACK`] slots.
+pub(crate) struct SpareThread {
+    pub(crate) thread: *mut Thread,
+    pub(crate) stack: *mut Value,
+}
+
 /// Drops a thread and its stack.
 unsafe fn free_thread(memory: &mut Memory, th: *mut Thread) {
-    crate::thread::free_stack(memory, (*th).stack, (*th).capacity);
+    free_stack(memory, (*th).stack, (*th).capacity);
     memory.drop(th);
 }

@@ -2,7 +2,7 @@
 
 use std::ptr::null_mut;
 
-use super::{Companion, INITIAL_STACK, MIN_FREE, Status, Thread, alloc_stack};
+use super::{Companion, INITIAL_STACK, MIN_FREE, Status, Thread, alloc_stack, fill};
 use crate::header::{GcHeader, Kind};
 use crate::raised::ErrorKind;
 use crate::state::State;
@@ -15,7 +15,11 @@ impl Thread {
     /// `st` is live.
     pub unsafe fn create(st: &mut State, small: bool) -> *mut Thread {
         let capacity = if small { MIN_FREE + 2 } else { INITIAL_STACK };
-        let stack = alloc_stack(&mut st.heap.memory, capacity);
+        let spare = if small { None } else { st.heap.take_spare_thread() };
+        let stack = match &spare {
+            Some(spare) => fill(spare.stack, capacity),
+            None => alloc_stack(&mut st.heap.memory, capacity),
+        };
         let header = GcHeader { kind: Kind::Thread, mark: 0, flags: 0, aux: 0, word: 0 };
         let thread = Thread {
             header,
@@ -41,7 +45,11 @@ impl Thread {
             yielded_in_call: None,
             companion: Companion::NONE,
         };
-        st.make_boxed(thread, size_of::<Thread>() + capacity * size_of::<Value>())
+        let bytes = size_of::<Thread>() + capacity * size_of::<Value>();
+        let Some(spare) = spare else { return st.make_boxed(thread, bytes) };
+        spare.thread.write(thread);
+        st.adopt(spare.thread.cast(), bytes);
+        spare.thread
     }
 
     /// Prepares a coroutine that is closed or was never started to call `f`.
