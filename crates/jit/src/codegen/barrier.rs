@@ -57,7 +57,7 @@ impl Emitter<'_> {
     /// Ends the block: calls the barrier and continues in `on`.
     fn call_barrier(&mut self, owner: Value, bits: Value, on: Block) {
         let barrier = self.body.calls.barrier as usize;
-        self.changing_nothing(|e| e.preserving_leaf(barrier, &[owner, bits]));
+        self.quiet_leaf(barrier, &[owner, bits]);
         self.available.change(self.b.func, Region::Flags);
         self.jump(on);
         self.switch_to(on);

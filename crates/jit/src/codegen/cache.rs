@@ -128,7 +128,10 @@ impl Emitter<'_> {
             (table::FIELDS, value::SIZE)
         };
         let first = self.load64(Region::Objects, holder, first);
-        let offset = self.b.ins().imul_imm_s(slot, size as i64);
+        let offset = match size.is_power_of_two() {
+            true => self.b.ins().ishl_imm_u(slot, i64::from(size.ilog2())),
+            false => self.b.ins().imul_imm_s(slot, size as i64),
+        };
         let p = self.b.ins().iadd(first, offset);
         let mut found = self.load_value(Region::Fields, p, 0);
         if dictionary {

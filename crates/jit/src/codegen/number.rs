@@ -256,7 +256,7 @@ impl Emitter<'_> {
         self.switch_to(slow);
         let float_mod = self.body.calls.float_mod as usize;
         let (x, y) = (self.float_bits(x), self.float_bits(y));
-        let (rest, _) = self.changing_nothing(|e| e.preserving_leaf(float_mod, &[x, y]));
+        let (rest, _) = self.quiet_leaf(float_mod, &[x, y]);
         let rest = self.bits_float(rest);
         self.jump_with(done, rest);
         self.switch_to(done);

@@ -404,10 +404,10 @@ impl Emitter<'_> {
         self.switch_to(in_hash);
         let get_int = self.body.calls.get_int as usize;
         let st = self.state();
-        let (bits, tag) = self.changing_nothing(|e| match outside_is_likely {
-            true => e.runtime_pair(get_int, &[st, table, key]),
-            false => e.preserving_leaf(get_int, &[table, key]),
-        });
+        let (bits, tag) = match outside_is_likely {
+            true => self.changing_nothing(|e| e.runtime_pair(get_int, &[st, table, key])),
+            false => self.quiet_leaf(get_int, &[table, key]),
+        };
         self.guard_answer(tag, wrong);
         self.join(done, bits, tag);
         self.switch_to(done.block);

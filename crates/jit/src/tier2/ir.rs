@@ -249,6 +249,9 @@ pub(crate) enum Op {
     /// Loads a field from the chain of metatables of a table whose shape is guarded and does not
     /// have the field itself. Uses an entry of the inline cache; exits if that is no longer valid.
     ChainField(Metatable, Chain, State),
+    /// Loads a method of a string, which is the operand, from the metatable of strings. Uses an
+    /// entry of the inline cache; exits if that is no longer valid.
+    StringMethod(Value, StringMethod, State),
     /// Loads the element at an integer key from an array of numbers with this tag; exits if there
     /// is none.
     Number(Value, Value, Tag, State),
@@ -359,6 +362,17 @@ impl Entries {
     pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
         (0..u8::BITS as usize).filter(move |entry| self.0 >> entry & 1 != 0)
     }
+}
+
+/// Where the inline cache has a method of strings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct StringMethod {
+    /// The number of the cache.
+    pub(crate) cache: usize,
+    /// The number of its entry.
+    pub(crate) entry: usize,
+    /// Whether the holder is in dictionary mode.
+    pub(crate) dictionary: bool,
 }
 
 /// An inline cache entry for a field found along a chain of metatables.
@@ -545,6 +559,7 @@ impl Op {
             | Not(v)
             | Field(v, ..)
             | FieldOf(v, ..)
+            | StringMethod(v, ..)
             | Length(v, _)
             | IsInteger(v, _) => *v = f(*v),
             Handler(meta, _)
@@ -605,6 +620,7 @@ impl Op {
             | FieldOf(_, _, _, s)
             | SetField(_, _, _, _, s)
             | ChainField(_, _, s)
+            | StringMethod(_, _, s)
             | Number(_, _, _, s)
             | Element(_, _, s)
             | ElementOrNil(_, _, s)

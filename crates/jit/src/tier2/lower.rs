@@ -250,7 +250,7 @@ impl<'a> Lower<'_, 'a> {
                 Op::FastPath(_) if self.instr(inst).op() == Bytecode::TForCall => {}
                 Op::FastPath(_) | Op::Poll(_, false) => return None,
                 Op::AddField(..) => return None,
-                Op::Library(library, ..) if library.tag.is_none() => return None,
+                Op::Library(library, ..) if library.inlined.is_none() => return None,
                 Op::Equal(..) => return None,
                 Op::SetClass(..) | Op::SetMetatable(..) => {
                     kept = kept.without(Region::Objects).without(Region::Flags);
@@ -697,6 +697,7 @@ impl<'a> Lower<'_, 'a> {
             }
             Op::AddField(table, v, gain, state) => self.add_field(inst, table, v, gain, state),
             Op::ChainField(meta, chain, state) => self.chain_field(inst, meta, chain, state),
+            Op::StringMethod(v, method, state) => self.string_method(inst, v, method, state),
             Op::Number(table, key, tag, state) => {
                 let wrong = self.exit(state);
                 let (table, key) = (self.bits(table), self.bits(key));

@@ -160,6 +160,9 @@ impl fmt::Display for Line<'_> {
                 write!(f, "chain_field {meta}, cache {}, entry {}", chain.cache, chain.entry)?;
                 f.write_str(if chain.method { ", method" } else { "" })?;
             }
+            StringMethod(v, m, _) => {
+                write!(f, "string_method {v}, cache {}, entry {}", m.cache, m.entry)?;
+            }
             Number(t, k, tag, _) => write!(f, "number {t}, {k}, {}", tag_name(tag))?,
             Element(t, k, _) => write!(f, "element {t}, {k}")?,
             ElementOrNil(t, k, _) => write!(f, "element_or_nil {t}, {k}")?,

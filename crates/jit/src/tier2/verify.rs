@@ -112,6 +112,7 @@ impl Verifier<'_> {
                 self.is(a, float).and_then(|()| self.is(b, float))
             }
             Op::ToFloat(v) => self.is(v, int),
+            Op::StringMethod(v, ..) => self.is(v, Type::Is(Tag::STRING)),
             Op::GuardShape(v, ..)
             | Op::HasShape(v, _)
             | Op::Field(v, ..)

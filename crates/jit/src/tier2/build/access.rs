@@ -9,7 +9,7 @@ use super::Builder;
 use crate::analysis::facts::facts;
 use crate::entity::RegisterOperands;
 use crate::feedback::snapshot::{FieldPath, Slot};
-use crate::tier2::ir::{Chain, Checks, Entries, Gain, Metatable, Op, Type, Value};
+use crate::tier2::ir::{Chain, Checks, Entries, Gain, Metatable, Op, StringMethod, Type, Value};
 use crate::tier2::known::Lookup;
 use crate::tier2::shapes::Shapes;
 
@@ -19,6 +19,12 @@ impl Builder<'_> {
         let i = self.instr(self.pc);
         let snapshot = self.source.snapshot;
         let object = self.read(i.rb());
+        if let &[FieldPath::Method { entry, dictionary }] = &*snapshot.field(self.pc).paths
+            && !snapshot.general
+            && !self.is_never(object, Tag::STRING)
+        {
+            return self.string_method(object, entry, dictionary);
+        }
         let Some((path, shapes)) = self.path(object) else { return self.fast_path() };
         if snapshot.general || self.is_never(object, Tag::TABLE) {
             return self.generic();
@@ -54,7 +60,28 @@ impl Builder<'_> {
         self.write(i.ra(), found);
     }
 
-    /// Returns the lookup of the instruction along the metatables of a table.
+    /// Builds an access to a method of strings.
+    fn string_method(&mut self, object: Value, entry: usize, dictionary: bool) {
+        let i = self.instr(self.pc);
+        let string = self.guard(object, Tag::STRING);
+        let cache = self.source.snapshot.cell(self.pc) as usize;
+        let method = StringMethod { cache, entry, dictionary };
+        let lookup = self.lookup(string);
+        let found = match self.known.lookup(lookup) {
+            Some(found) => found,
+            None => {
+                let state = self.state();
+                self.value(Type::Any, Op::StringMethod(string, method, state))
+            }
+        };
+        self.known.note_lookup(lookup, found);
+        if i.op() == Bytecode::SelfK {
+            self.write(i.ra() + 2, string);
+        }
+        self.write(i.ra(), found);
+    }
+
+    /// Returns the lookup of the instruction along the metatables of a value.
     pub(super) fn lookup(&self, table: Value) -> Lookup {
         let instruction = &self.source.proto.code[self.pc.index()];
         (std::ptr::from_ref(instruction), self.f.origin(table))

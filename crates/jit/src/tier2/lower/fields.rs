@@ -3,6 +3,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{self, InstBuilder};
+use perilune_runtime::instance::FieldEntry;
 use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
@@ -10,7 +11,7 @@ use super::Lower;
 use crate::codegen::value::Known;
 use crate::feedback::snapshot::Slot;
 use crate::generic::single::Payload;
-use crate::tier2::ir::{Chain, Entries, Gain, Inst, Metatable, State, Value};
+use crate::tier2::ir::{Chain, Entries, Gain, Inst, Metatable, State, StringMethod, Value};
 use crate::tier2::shapes::Shapes;
 
 impl Lower<'_, '_> {
@@ -195,5 +196,23 @@ impl Lower<'_, '_> {
             let tag = self.tag(table);
             self.emit().verify_lookup(inst.pc, (object, tag), value);
         }
+    }
+
+    pub(super) fn string_method(
+        &mut self,
+        inst: &Inst,
+        string: Value,
+        method: StringMethod,
+        state: State,
+    ) {
+        let other = self.exit(state);
+        let record = self.emit().record(method.cache, method.entry, other);
+        self.emit().guard_record_id(record, FieldEntry::STRING_SHAPE, other);
+        let meta = self.emit().string_meta();
+        self.emit().guard_chain(record, meta, other, other);
+        let value = self.emit().load_from_holder(record, method.dictionary, other, other);
+        self.set_any(inst, value);
+        let object = (self.bits(string), self.tag(string));
+        self.emit().verify_lookup(inst.pc, object, value);
     }
 }
