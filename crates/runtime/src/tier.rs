@@ -260,10 +260,9 @@ pub struct RuntimeCalls {
     /// payload of `State::returned`, and puts them into their registers, with the same convention.
     pub preserving_virtuals: unsafe extern "C" fn(),
     /// Calls another of these functions with the same convention: one whose first argument is the
-    /// state, and whose others are words, at most
-    /// [`PASSED`](crate::state::PASSED). They are in `State::passed`, followed by the address of
-    /// the function. Afterwards the result is in `State::returned`: the first word is the payload,
-    /// the second one the tag.
+    /// state, and whose others are words, at most [`MAX_PASSED`](crate::state::MAX_PASSED). They
+    /// are in `State::passed`, followed by the address of the function. Afterwards the result is in
+    /// `State::returned`: the first word is the payload, the second one the tag.
     pub preserving_leaf: unsafe extern "C" fn(),
     /// Enters the interpreter. The slots of methods without code hold this address. Uses the
     /// convention of machine code.

@@ -11,7 +11,7 @@
 mod native {
     use perilune_runtime::layout::frame;
     use perilune_runtime::layout::state::{BASE, PASSED, RETURNED_BITS, RETURNED_TAG};
-    use perilune_runtime::state::PASSED as MOST_ARGUMENTS;
+    use perilune_runtime::state::MAX_PASSED;
 
     use crate::machine::calls;
 
@@ -126,6 +126,7 @@ mod native {
         function = sym calls::for_next_of_state,
     }
 
+    const _: () = assert!(MAX_PASSED == 5, "these are passed in registers");
     preserving! {
         "perilune_preserving_leaf", "[r15 + {callee}]",
         "mov rsi, [r15 + {passed}]"
@@ -133,7 +134,7 @@ mod native {
         "mov rcx, [r15 + {passed} + 16]"
         "mov r8, [r15 + {passed} + 24]"
         "mov r9, [r15 + {passed} + 32]",
-        callee = const PASSED + MOST_ARGUMENTS * size_of::<u64>(),
+        callee = const PASSED + MAX_PASSED * size_of::<u64>(),
         passed = const PASSED,
     }
 

@@ -10,7 +10,7 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::CallConv;
 use perilune_runtime::frame::{Frame, Link, flags};
 use perilune_runtime::layout::{closure, frame, header, instance, state, value};
-use perilune_runtime::state::PASSED;
+use perilune_runtime::state::MAX_PASSED;
 use perilune_runtime::tier::{MISS, status};
 
 use super::Emitter;
@@ -155,9 +155,9 @@ impl Emitter<'_> {
     }
 
     fn pass_to_leaf(&mut self, address: usize, args: &[Value]) {
+        debug_assert!(args.len() <= MAX_PASSED);
         let st = self.state();
-        let function = self.int(address as i64);
-        let function = (PASSED, function);
+        let function = (MAX_PASSED, self.int(address as i64));
         for (n, word) in args.iter().copied().enumerate().chain([function]) {
             self.store(Region::State, word, st, state::PASSED + n * size_of::<u64>());
         }
@@ -229,7 +229,9 @@ impl Emitter<'_> {
         let function = self.load64(Region::Instances, place, 0);
         let args = self.leaf_arguments(a, nargs);
         let inst = self.runtime_at(function, &args, &[I64, I64]);
-        self.leaf_result(inst, unknown)
+        let (bits, tag) = (self.b.inst_results(inst)[0], self.b.inst_results(inst)[1]);
+        self.guard_answer(tag, unknown);
+        (bits, tag)
     }
 
     /// As [`Emitter::call_builtin`], for a callee that is library function `number`.
@@ -242,8 +244,9 @@ impl Emitter<'_> {
     ) -> (Value, Value) {
         let function = self.body.calls.builtins[number as usize];
         let args = self.leaf_arguments(a, nargs);
-        let inst = self.runtime(function as usize, &args, &[I64, I64]);
-        self.leaf_result(inst, unknown)
+        let result = self.runtime_pair(function as usize, &args);
+        self.guard_answer(result.1, unknown);
+        result
     }
 
     /// As [`Emitter::call_leaf`], on a rare path, for a function that changes no table.
@@ -256,22 +259,13 @@ impl Emitter<'_> {
     ) -> (Value, Value) {
         let function = self.body.calls.builtins[number as usize];
         let args = self.callee_base(a);
-        let (bits, tag) = self.quiet_leaf(function as usize, &[args, nargs]);
-        self.guard_answer(tag, unknown);
-        (bits, tag)
+        let result = self.quiet_leaf(function as usize, &[args, nargs]);
+        self.guard_answer(result.1, unknown);
+        result
     }
 
     fn leaf_arguments(&mut self, a: Reg, nargs: Value) -> [Value; 3] {
         [self.state(), self.callee_base(a), nargs]
-    }
-
-    fn leaf_result(&mut self, inst: Inst, unknown: Block) -> (Value, Value) {
-        let (bits, tag) = (self.b.inst_results(inst)[0], self.b.inst_results(inst)[1]);
-        let missed = self.b.ins().icmp_imm_u(IntCC::Equal, tag, MISS as i64);
-        let found = self.next_block();
-        self.branch(missed, unknown, found);
-        self.switch_to(found);
-        (bits, tag)
     }
 }
 

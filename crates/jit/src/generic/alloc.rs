@@ -1,8 +1,10 @@
 //! Allocation of closures and of large tables.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use cranelift_codegen::entity::EntityRef;
+use cranelift_codegen::ir::Block;
 use cranelift_codegen::ir::types::I64;
-use cranelift_codegen::ir::{self, Block};
 use perilune_runtime::value::Tag;
 
 use super::Translator;
@@ -42,18 +44,19 @@ impl Translator<'_> {
         let instance = self.emit.inner_instance(i.bx(), slow);
         let upvalues = &self.proto.protos[i.bx()].upvalues;
         // Lower registers come first: each new upvalue is then on top of the list.
-        let mut order: Vec<usize> = (0..upvalues.len()).collect();
-        order.sort_by_key(|&n| upvalues[n].index);
-        let mut found = vec![None; upvalues.len()];
-        for n in order {
-            let u = upvalues[n];
-            found[n] = Some(if u.in_stack {
-                self.emit.captured_upvalue(Reg::new(u.index.into()), slow)
-            } else {
-                self.emit.upvalue(u.index.into())
-            });
-        }
-        let found: Vec<ir::Value> = found.into_iter().flatten().collect();
+        let captured = upvalues.iter().filter(|u| u.in_stack).map(|u| u.index);
+        let captured: BTreeSet<_> = captured.collect();
+        let captured: BTreeMap<_, _> = captured
+            .into_iter()
+            .map(|r| (r, self.emit.captured_upvalue(Reg::new(r.into()), slow)))
+            .collect();
+        let found: Vec<_> = upvalues
+            .iter()
+            .map(|u| match u.in_stack {
+                true => captured[&u.index],
+                false => self.emit.upvalue(u.index.into()),
+            })
+            .collect();
         let c = self.emit.allocate_closure(instance, &found, slow);
         self.store_home(i.ra(), c, Known::Tag(Tag::FUNCTION));
         self.emit.jump_with(done, c);

@@ -174,10 +174,12 @@ impl Boxes {
         const MOST_SPARE: usize = 512;
         let is_kept = (*th).capacity == INITIAL_STACK
             && self.spare.len() < MOST_SPARE
+            && !memory.is_short()
             && self.spare.try_reserve(1).is_ok();
         if is_kept {
-            self.spare.push(SpareThread { thread: th, stack: (*th).stack });
+            let stack = (*th).stack;
             th.drop_in_place();
+            self.spare.push(SpareThread { thread: th, stack });
         } else {
             free_thread(memory, th);
         }

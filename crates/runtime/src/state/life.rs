@@ -6,7 +6,7 @@ use std::ptr::{self, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-use super::{PASSED, Returned, State, StateRef, Threshold, Vm};
+use super::{MAX_PASSED, Returned, State, StateRef, Threshold, Vm};
 use crate::engine::EngineShared;
 use crate::epoch::MetaEpoch;
 use crate::exit_stress::ExitStress;
@@ -46,7 +46,7 @@ impl State {
             native_floor: 0,
             raised_at: None,
             returned: Returned { bits: 0, tag: 0 },
-            passed: [0; PASSED + 1],
+            passed: [0; MAX_PASSED + 1],
             fuel: u64::MAX,
             counts: false,
             portable: false,

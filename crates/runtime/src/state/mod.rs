@@ -75,7 +75,7 @@ pub struct State {
     pub returned: Returned,
     /// The arguments of a runtime function, and its address, for a call that preserves all
     /// registers. They are read at once.
-    pub passed: [u64; PASSED + 1],
+    pub passed: [u64; MAX_PASSED + 1],
     /// Number of entries of a method after which code is requested from the compiler.
     pub entry_threshold: Threshold,
     /// Number of iterations of a loop after which code is requested from the compiler.
@@ -172,7 +172,7 @@ pub struct Returned {
 
 /// The largest number of arguments, besides the state, of a function that is called so that all
 /// registers are preserved.
-pub const PASSED: usize = 5;
+pub const MAX_PASSED: usize = 5;
 
 /// The index of the metatable of strings in [`State::type_metas`].
 pub const STRING_META: usize = 4;

@@ -285,6 +285,16 @@ impl Builder<'_> {
         }
     }
 
+    /// Goes to the instruction at `to` if the condition holds; continues otherwise.
+    fn jump_if(&mut self, condition: Value, to: Pc) {
+        let (jump, on) = self.branch(condition);
+        let before = (self.registers.clone(), self.known.clone());
+        self.switch_to(jump);
+        self.goto(to);
+        (self.registers, self.known) = before;
+        self.switch_to(on);
+    }
+
     /// Builds FORPREP; returns whether control continues after it.
     pub(super) fn for_prep(&mut self) -> bool {
         let (pc, i) = (self.pc, self.instr(self.pc));
@@ -299,12 +309,7 @@ impl Builder<'_> {
         let [init, limit] = [values[0], values[1]].map(|v| self.guard(v, Tag::INTEGER));
         let cc = if step > 0 { IntCC::SignedGreaterThan } else { IntCC::SignedLessThan };
         let none = self.value(Type::Condition, Op::CompareInt(cc, init, limit));
-        let (skip, run) = self.branch(none);
-        let before = (self.registers.clone(), self.known.clone());
-        self.switch_to(skip);
-        self.goto(pc + 2 + i.bx());
-        (self.registers, self.known) = before;
-        self.switch_to(run);
+        self.jump_if(none, pc + 2 + i.bx());
         let state = self.state();
         let int = Type::Is(Tag::INTEGER);
         let (from, to) = if step > 0 { (init, limit) } else { (limit, init) };
@@ -334,12 +339,7 @@ impl Builder<'_> {
         let [init, limit, step] = values.map(|v| self.as_float(v));
         let cc = if ascends { FloatCC::GreaterThan } else { FloatCC::LessThan };
         let none = self.value(Type::Condition, Op::CompareFloat(cc, init, limit));
-        let (skip, run) = self.branch(none);
-        let before = (self.registers.clone(), self.known.clone());
-        self.switch_to(skip);
-        self.goto(pc + 2 + i.bx());
-        (self.registers, self.known) = before;
-        self.switch_to(run);
+        self.jump_if(none, pc + 2 + i.bx());
         for (n, v) in [init, limit, step, init].into_iter().enumerate() {
             self.write(a + n, v);
         }
