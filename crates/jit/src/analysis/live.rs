@@ -68,13 +68,16 @@ impl Live {
                 let i = pc.instr(proto);
                 let e = effects(i);
                 let mut live = jump.map(|to| at[to]).unwrap_or_default();
-                if i.op() == Op::TestSet {
+                let mut falls_through = next.map(|to| at[to]).unwrap_or_default();
+                match i.op() {
                     // It copies the value only if it jumps.
-                    live.remove(i.a(), 1);
+                    Op::TestSet => live.remove(i.a(), 1),
+                    // The variable of a loop is written where its body begins.
+                    Op::ForPrep => falls_through.remove(i.a() + 3, 1),
+                    Op::ForLoop => live.remove(i.a() + 3, 1),
+                    _ => {}
                 }
-                if let Some(to) = next {
-                    live.join(&at[to]);
-                }
+                live.join(&falls_through);
                 for (from, count) in e.writes {
                     live.remove(from, count);
                 }
@@ -187,6 +190,29 @@ mod tests {
             7 MOVE 1 2: r0 r2
             8 JMP -7: r0 r1
             9 RETURN1 1: r1
+        ",
+        );
+    }
+
+    #[test]
+    fn the_variable_of_a_loop_is_written_by_each_iteration() {
+        check(
+            "local n = ... for i = 1, n do for j = 1, i do n = n + j end end return n",
+            r"
+            0 VARARGPREP 0
+            1 VARARG 0 2
+            2 LOADI 1 1: r0
+            3 MOVE 2 0: r0 r1
+            4 LOADI 3 1: r0 r1 r2
+            5 FORPREP 1 6: r0 r1 r2 r3
+            6 LOADI 5 1: r0 r1 r2 r3 r4
+            7 MOVE 6 4: r0 r1 r2 r3 r4 r5
+            8 LOADI 7 1: r0 r1 r2 r3 r5 r6
+            9 FORPREP 5 1: r0 r1 r2 r3 r5 r6 r7
+            10 ADD 0 0 8: r0 r1 r2 r3 r5 r6 r7 r8
+            11 FORLOOP 5 2: r0 r1 r2 r3 r5 r6 r7
+            12 FORLOOP 1 7: r0 r1 r2 r3
+            13 RETURN1 0: r0
         ",
         );
     }
