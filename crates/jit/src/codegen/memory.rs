@@ -201,10 +201,11 @@ impl Emitter<'_> {
         self.load_once(region, (Opcode::Uload8, I64), at, offset.operand())
     }
 
-    /// Stores all of a value.
+    /// Stores all of a value. The payload of a float is stored from the register of the float.
     pub(crate) fn store(&mut self, region: Region, v: Value, at: Value, offset: impl Offset) {
         self.available.change(self.b.func, region);
         let flags = self.flags_of(region);
+        let v = self.uncast(v).unwrap_or(v);
         self.b.ins().store(flags, v, at, offset.operand());
     }
 
@@ -212,6 +213,7 @@ impl Emitter<'_> {
     /// other objects is not loaded again for this.
     pub(super) fn initialize(&mut self, region: Region, v: Value, at: Value, offset: usize) {
         let flags = self.flags_of(region);
+        let v = self.uncast(v).unwrap_or(v);
         self.b.ins().store(flags, v, at, offset.operand());
     }
 

@@ -2,7 +2,9 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F64, I8, I64};
-use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Type, Value};
+use cranelift_codegen::ir::{
+    Block, BlockArg, InstBuilder, InstructionData, MemFlagsData, Opcode, Type, Value,
+};
 use cranelift_frontend::Variable;
 use perilune_bytecode::Constant;
 use perilune_runtime::layout;
@@ -105,12 +107,28 @@ impl Emitter<'_> {
 
     /// Returns the payload of a float.
     pub(crate) fn float_bits(&mut self, float: Value) -> Value {
+        if let Some(bits) = self.uncast(float) {
+            return bits;
+        }
         self.b.ins().bitcast(I64, MemFlagsData::new(), float)
     }
 
     /// Returns the float with this payload.
     pub(crate) fn bits_float(&mut self, bits: Value) -> Value {
+        if let Some(float) = self.uncast(bits) {
+            return float;
+        }
         self.b.ins().bitcast(F64, MemFlagsData::new(), bits)
+    }
+
+    /// Returns the operand of the cast between floats and payloads that defines a value.
+    pub(super) fn uncast(&self, value: Value) -> Option<Value> {
+        let dfg = &self.b.func.dfg;
+        let inst = dfg.value_def(dfg.resolve_aliases(value)).inst()?;
+        match dfg.insts[inst] {
+            InstructionData::LoadNoOffset { opcode: Opcode::Bitcast, arg, .. } => Some(arg),
+            _ => None,
+        }
     }
 
     /// Returns constant `n` of the function as payload and tag.

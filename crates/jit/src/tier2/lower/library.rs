@@ -36,8 +36,12 @@ impl Lower<'_, '_> {
         let held: Vec<(ir::Value, Known)> =
             args.iter().map(|&v| (self.bits(v), self.tag(v))).collect();
         let other = if library.tag.is_some() { exit } else { self.emit().cold_block() };
+        let found = self.emit().inlined(inlined, &held, other);
+        if let (Some((bits, _)), Some(tag)) = (found, library.tag) {
+            return self.set_bits(inst, bits, tag);
+        }
         let (done, value) = self.emit().block_of(&[I64, I64]);
-        match self.emit().inlined(inlined, &held, other) {
+        match found {
             Some((bits, tag)) => {
                 let tag = self.emit().tag_value(tag);
                 self.emit().jump_with_all(done, &[bits, tag]);
@@ -53,12 +57,17 @@ impl Lower<'_, '_> {
         }
         self.emit().switch_to(done);
         match library.tag {
-            Some(Tag::FLOAT) => {
-                let float = self.emit().bits_float(value[0]);
-                self.set_float(inst, float);
-            }
-            Some(tag) => self.set_lua(inst, Payload::Bits(value[0]), Known::Tag(tag)),
+            Some(tag) => self.set_bits(inst, value[0], tag),
             None => self.set_any(inst, (value[0], value[1])),
         }
+    }
+
+    /// The result of an instruction: the payload of a value of this tag.
+    fn set_bits(&mut self, inst: &Inst, bits: ir::Value, tag: Tag) {
+        if tag == Tag::FLOAT {
+            let float = self.emit().bits_float(bits);
+            return self.set_float(inst, float);
+        }
+        self.set_lua(inst, Payload::Bits(bits), Known::Tag(tag));
     }
 }
