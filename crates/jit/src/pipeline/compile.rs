@@ -18,8 +18,10 @@ use perilune_code::Refusal;
 use super::input::Input;
 use super::passes;
 use super::sink::sink;
+use super::spill::spill;
 use super::staging::Staging;
 use super::symbols::{Callees, Symbols};
+use super::targets;
 use crate::observe::observation::Observation;
 use crate::testing::fault::Stage;
 use crate::{codegen, tier2};
@@ -152,6 +154,10 @@ impl Assembly<'_> {
         observation.translated(&mut context.func, &translated, &self.module, input);
         drop(translated);
         sink(&mut context.func);
+        context.flowgraph();
+        context.compute_loop_analysis();
+        targets::order(context);
+        spill(context);
         observation.stage(Stage::Verify);
         if input.verify {
             context.verify(&**isa).map_err(|e| verifier(e.to_string()))?;

@@ -5,6 +5,8 @@ pub(crate) mod input;
 pub(crate) mod job;
 mod passes;
 mod sink;
+mod spill;
 mod staging;
 pub(crate) mod symbols;
+mod targets;
 pub(crate) mod worker;
