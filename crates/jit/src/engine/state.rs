@@ -190,7 +190,7 @@ impl JitState {
     unsafe fn take(&self, st: *mut State, inst: *mut Instance) -> Snapshot {
         /// The most instructions that are inlined in a function, nested ones included; small
         /// functions may take as many again.
-        const MAX_INLINED: usize = 120;
+        const MAX_INLINED: usize = 300;
         let mut snapshot = Snapshot::take(st, inst);
         snapshot.prunes = self.jit.options.prune;
         snapshot.failed = History::of(&self.jit.attached(&(*inst).proto).method).failed();
@@ -217,7 +217,7 @@ impl JitState {
         left: &mut Allowance,
     ) {
         /// The maximal depth of inlining.
-        const MAX_DEPTH: usize = 3;
+        const MAX_DEPTH: usize = 7;
         /// The most instructions of a small function. Its code is hardly larger than a call of it,
         /// so small functions have a separate allowance.
         const SMALL: usize = 10;
