@@ -148,6 +148,7 @@ impl Jit {
             snapshot: Arc::new(Snapshot::before_run(proto)),
             shapes: Arc::default(),
             entry: None,
+            function: None,
             key: Arc::as_ptr(proto) as usize,
             calls: Vec::new(),
         })

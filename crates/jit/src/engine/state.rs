@@ -117,8 +117,12 @@ impl JitState {
         entry: Option<u32>,
     ) {
         self.jit.space.mend_after_fork();
-        // The current heat decides when a waiting job is taken.
-        History::of(method).set_heat(heat(inst, &attached.code_loops, entry));
+        // The current heat decides when a waiting job is taken. Code of a loop is for the call that
+        // is in it, and code of the function for later ones.
+        let heat = heat(inst, &attached.code_loops, entry);
+        let of_call = heat / u64::from((*inst).entries.max(1));
+        let heat = if entry.is_some() { of_call } else { heat - of_call };
+        History::of(method).request(heat);
         if method.phase() != Phase::Interpreted {
             return self.refresh(st, method, inst, entry);
         }
@@ -333,6 +337,8 @@ impl JitState {
             calls: calls.clone(),
             heat: history.heat(),
         });
+        let is_first = method.phase() == Phase::Queued;
+        let function = entry.filter(|_| is_first).map(|_| self.jit.attached(&proto));
         let job = Job::of(Unit {
             ticket: Some(ticket),
             method: method.clone(),
@@ -341,6 +347,7 @@ impl JitState {
             snapshot,
             shapes,
             entry,
+            function: function.map(|function| function.method.clone()),
             key: if entry.is_none() { inst.addr() } else { 0 },
             calls,
         });

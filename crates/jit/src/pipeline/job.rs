@@ -29,6 +29,8 @@ pub(crate) struct Unit {
     pub(crate) shapes: Shapes,
     /// The pc of the loop of an OSR entry, or `None` for the function itself.
     pub(crate) entry: Option<u32>,
+    /// The method of the function, if `method` is that of a loop in it and has no code yet.
+    pub(crate) function: Option<Arc<Method>>,
     /// The number by which calls identify it ([`Callee::key`]), or 0 if it is not called.
     pub(crate) key: usize,
     /// Its known callees.
@@ -50,12 +52,23 @@ impl Unit {
         let key = Arc::as_ptr(&method) as usize;
         let calls = own_calls.iter().map(|&pc| Callee { pc, key, weight: 0 }).collect();
         let ticket = Some(ticket);
-        Unit { ticket, method, proto, size: 0, snapshot, shapes, entry, key, calls }
+        Unit { ticket, method, proto, size: 0, snapshot, shapes, entry, function: None, key, calls }
     }
 
     /// Returns whether the result will still be of use.
     pub(super) fn is_wanted(&self) -> bool {
-        self.ticket.as_ref().is_some_and(Ticket::is_current)
+        self.ticket.as_ref().is_some_and(Ticket::is_current) && !self.is_outrun()
+    }
+
+    /// Returns whether this is a loop that probably no frame runs any more without code.
+    fn is_outrun(&self) -> bool {
+        let own = History::of(&self.method);
+        self.function.as_ref().is_some_and(|function| own.is_outrun_by(History::of(function)))
+    }
+
+    /// Returns how hot the method is, or 0 if it need not be compiled.
+    pub(super) fn heat(&self) -> u64 {
+        if self.is_outrun() { 0 } else { History::of(&self.method).heat() }
     }
 
     /// Takes the feedback that was recorded while the unit waited.

@@ -11,6 +11,9 @@ use perilune_code::lock::{Mutex, MutexGuard, lock};
 use crate::feedback::callees::Callee;
 use crate::feedback::snapshot::{Shapes, Snapshot};
 
+/// Counts requests for compiles, and results.
+static EVENTS: AtomicU64 = AtomicU64::new(1);
+
 /// How often a method is recompiled for new feedback; the last time, for any operands. With the
 /// first compile, and one because of others in its module, a method has at most six versions.
 const MAX_CHANGES: u32 = 4;
@@ -54,6 +57,10 @@ pub(crate) struct History {
     heat: AtomicU64,
     /// The heat that exits from its newest code add to that.
     exits: AtomicU64,
+    /// When a state has last found it hot, and when code was last made of it, in events; 0 for
+    /// never.
+    requested: AtomicU64,
+    compiled: AtomicU64,
 }
 
 #[derive(Default)]
@@ -80,9 +87,18 @@ impl History {
         lock(&self.past)
     }
 
-    /// Records how hot the method is.
-    pub(crate) fn set_heat(&self, heat: u64) {
+    /// Records that a state has found the method hot, and how hot it is.
+    pub(crate) fn request(&self, heat: u64) {
+        self.requested.store(EVENTS.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         self.heat.fetch_max(heat, Ordering::Relaxed);
+    }
+
+    /// Returns whether no state has found this method, that of a loop, hot since code was made of
+    /// `function`, which has the loop: calls that began before have left it, and later ones run the
+    /// function's code.
+    pub(crate) fn is_outrun_by(&self, function: &History) -> bool {
+        let compiled = function.compiled.load(Ordering::Relaxed);
+        self.requested.load(Ordering::Relaxed) < compiled
     }
 
     /// Records that exits from its code have made the method hotter.
@@ -105,6 +121,7 @@ impl History {
     pub(crate) fn note(&self, known: Known, grouped: bool) {
         // The exits of the previous code no longer count.
         self.exits.store(0, Ordering::Relaxed);
+        self.compiled.store(EVENTS.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         let mut past = self.past();
         past.grouped |= grouped;
         let before = past.known.replace(Arc::new(known));
@@ -180,6 +197,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_loop_is_outrun_until_it_is_found_hot_again() {
+        let chunk = perilune_bytecode::compile_source(b"return 1", b"=test", 0);
+        let proto = chunk.unwrap_or_else(|_| panic!("it compiles"));
+        let [function, own_loop] = [History::default(), History::default()];
+        own_loop.request(2);
+        function.request(1);
+        assert!(!own_loop.is_outrun_by(&function), "it has no code");
+        let known = Known {
+            proto: Arc::downgrade(&proto),
+            snapshot: Arc::new(Snapshot::before_run(&proto)),
+            shapes: Arc::default(),
+            entry: None,
+            own_calls: Arc::default(),
+        };
+        function.note(known, false);
+        assert!(own_loop.is_outrun_by(&function));
+        own_loop.request(2);
+        assert!(!own_loop.is_outrun_by(&function));
+    }
+
+    #[test]
     fn feedback_of_a_waiting_compile_is_replaced_until_it_begins() {
         let chunk = perilune_bytecode::compile_source(b"return 1", b"=test", 0);
         let proto = chunk.unwrap_or_else(|_| panic!("it compiles"));
@@ -191,7 +229,7 @@ mod tests {
             heat,
         };
         assert!(history.stale().is_none() && history.begin().is_none(), "nothing waits");
-        history.set_heat(512);
+        history.request(512);
         history.wait(waiting(512));
         history.add_exits(256);
         assert!(history.stale().is_none(), "it has run little since");
