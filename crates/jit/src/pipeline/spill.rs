@@ -261,7 +261,6 @@ mod tests {
         let sum = values.iter().fold(sum, |sum, &v| b.ins().iadd(sum, v));
         b.ins().return_(&[sum]);
         b.seal_all_blocks();
-        drop(b);
         context.flowgraph();
         context.compute_loop_analysis();
         spill(&mut context);

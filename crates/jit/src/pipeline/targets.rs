@@ -1,9 +1,9 @@
 //! Orders the targets of branches.
 //!
 //! Cranelift's block order follows the first target last, and the register allocator takes all
-//! blocks between the head and the end of a loop for blocks of the loop. So what leaves a loop comes
-//! first in a branch: otherwise, the many values that a side exit stores have the weight of values
-//! that the loop uses.
+//! blocks between the head and the end of a loop for blocks of the loop. So what leaves a loop
+//! comes first in a branch: otherwise, the many values that a side exit stores have the weight of
+//! values that the loop uses.
 
 use cranelift_codegen::Context;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
@@ -106,7 +106,6 @@ mod tests {
         b.switch_to_block(end);
         b.ins().return_(&[]);
         b.seal_all_blocks();
-        drop(b);
         context.flowgraph();
         context.compute_loop_analysis();
         order(&mut context);
