@@ -42,15 +42,24 @@ pub struct JitState {
     entered: u32,
 }
 
-/// The number of instructions that may still be inlined.
+/// What may still be inlined.
 #[derive(Clone, Copy)]
 struct Allowance {
+    /// The number of instructions.
     any: usize,
     /// That of small functions.
     small: usize,
+    /// The number of functions that may still be looked at. Those that turn out not to be inlined
+    /// give back their instructions, so that these do not limit how long the search takes.
+    looks: usize,
 }
 
 impl Allowance {
+    /// Gives back what was taken since `before`.
+    fn give_back(&mut self, before: Allowance) {
+        *self = Allowance { looks: self.looks, ..before };
+    }
+
     fn of(self, is_small: bool) -> usize {
         if is_small { self.small } else { self.any }
     }
@@ -195,12 +204,14 @@ impl JitState {
         /// The most instructions that are inlined in a function, nested ones included; small
         /// functions may take as many again.
         const MAX_INLINED: usize = 300;
+        /// The most functions that are looked at.
+        const MAX_LOOKS: usize = 150;
         let mut snapshot = Snapshot::take(st, inst);
         snapshot.prunes = self.jit.options.prune;
         snapshot.failed = History::of(&self.jit.attached(&(*inst).proto).method).failed();
         // Instructions are counted at calls, so code that counts them inlines no calls.
         if !self.jit.options.counts {
-            let mut left = Allowance { any: MAX_INLINED, small: MAX_INLINED };
+            let mut left = Allowance { any: MAX_INLINED, small: MAX_INLINED, looks: MAX_LOOKS };
             let passed = Passed::new();
             self.find_inlinees(st, &mut snapshot, (&mut vec![inst], &passed), &mut left);
         }
@@ -263,9 +274,9 @@ impl JitState {
             } else if chain.contains(&callee) {
                 Some("the function calls itself")
             } else {
-                let too_many = Some("too many instructions are inlined before");
-                let too_many = too_many.filter(|_| length > left.of(length <= SMALL));
-                refusal(proto, caller.code_loops.contain(pc)).or(too_many)
+                let reason = Some("too many instructions are inlined before");
+                let too_many = left.looks == 0 || length > left.of(length <= SMALL);
+                refusal(proto, caller.code_loops.contain(pc)).or(reason.filter(|_| too_many))
             };
             if let Some(reason) = refusal {
                 snapshot.not_inlined.note(pc, reason);
@@ -273,6 +284,7 @@ impl JitState {
             }
             let before = *left;
             *left.of_mut(length <= SMALL) -= length;
+            left.looks -= 1;
             // the code compares its slot
             let method = self.jit.attached(proto).method.clone();
             (*callee).slot = slot_of(&method);
@@ -288,7 +300,7 @@ impl JitState {
             chain.pop();
             let call = (&(*inst).proto).code[pc as usize];
             if call.op() == Op::Call && call.c() == 0 && results_of(proto, &inner).is_none() {
-                *left = before;
+                left.give_back(before);
                 snapshot.not_inlined.note(pc, "the number of results varies");
                 continue;
             }
@@ -296,7 +308,7 @@ impl JitState {
             let snapshot_of = Arc::new(inner);
             let seen = InlineeSeen { method, proto, snapshot: snapshot_of, shapes };
             if !is_complete(&seen) {
-                *left = before;
+                left.give_back(before);
                 let reason = "the function ends with a tail call that is not inlined";
                 snapshot.not_inlined.note(pc, reason);
                 continue;
