@@ -69,6 +69,8 @@ bits! {
     OUTSIDE "outside the array";
     /// A value that is not a table.
     NO_TABLE "not a table";
+    /// A store to an integer key that is neither in the array part nor right after it.
+    SPARSE "stores outside the array";
 }
 
 impl Feedback {

@@ -22,6 +22,18 @@ pub(crate) unsafe fn access_of_int(t: *mut Table, n: i64) -> u32 {
     }
 }
 
+/// Returns the feedback of a store to integer key `n` of a table. Arrays often begin with key 0,
+/// which says nothing of the others.
+///
+/// # Safety
+/// `t` is a live table.
+#[inline(always)]
+pub(crate) unsafe fn store_to_int(t: *mut Table, n: i64) -> u32 {
+    let seen = access_of_int(t, n);
+    let is_next = (n as u64).wrapping_sub(1) == (*t).array_len as u64;
+    if seen & access::OUTSIDE != 0 && !is_next && n != 0 { seen | access::SPARSE } else { seen }
+}
+
 // The bits for kinds of arrays are in the order of the kinds.
 const _: () = {
     let int = ArrayKind::Int as u8;

@@ -27,7 +27,7 @@ use crate::class::{call_meta, set_class};
 use crate::closing_scope::{close_for_return, close_variable};
 use crate::closure::make_closure;
 use crate::enter::hot_entry;
-use crate::feedback::{Cells, access_of_int, note_called, note_callee};
+use crate::feedback::{Cells, access_of_int, note_called, note_callee, store_to_int};
 use crate::loop_entry::hot_loop;
 use crate::native::{
     after_native, call_for_instruction, deliver, native_returned, return_slow, returned_to_machine,
@@ -438,7 +438,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                 if object.is_table() {
                     let t = object.as_table();
                     if key.is_int() {
-                        note!(access_of_int(t, key.as_int()));
+                        note!(store_to_int(t, key.as_int()));
                         if !Table::has_meta(t) {
                             if Table::set_int_within(st, t, key.as_int(), v) {
                                 continue;

@@ -21,7 +21,7 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::steps;
 use crate::closure::make_closure;
-use crate::feedback::{access_of_int, note_other_callee};
+use crate::feedback::{note_other_callee, store_to_int};
 use crate::interrupt::obey_interrupt;
 use crate::machine::builtin;
 use crate::native::{
@@ -346,7 +346,7 @@ pub(super) unsafe extern "C-unwind" fn set_int(
     tag: u64,
     cell: *mut u32,
 ) -> u64 {
-    *cell |= access_of_int(t, key);
+    *cell |= store_to_int(t, key);
     let v = Value::from_parts(bits, Tag(tag as u8));
     Table::set_int_plainly(st, t, key, v).into()
 }

@@ -19,7 +19,7 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::runtime::{CONTINUE, status, stepped};
 use crate::closing_scope::close_for_return;
-use crate::feedback::{access_of_int, note_called};
+use crate::feedback::{access_of_int, note_called, store_to_int};
 use crate::native::{call_for_instruction, deliver, return_slow, returned_to_machine, run_to_lua};
 use crate::operators::{self, Order};
 use crate::poll::safepoint;
@@ -213,7 +213,7 @@ pub(super) unsafe extern "C-unwind" fn set(st: *mut State) -> u64 {
     if object.is_table() {
         let t = object.as_table();
         let stored = if key.is_int() {
-            at.note(access_of_int(t, key.as_int()));
+            at.note(store_to_int(t, key.as_int()));
             if Table::has_meta(t) {
                 Table::set_existing_int(st, t, key.as_int(), v)
             } else {

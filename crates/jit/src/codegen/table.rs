@@ -33,6 +33,8 @@ pub(crate) struct ElementStore {
     pub(crate) numbers_only: bool,
     /// The array may grow.
     pub(crate) grows: bool,
+    /// Keys are often neither in the array nor right after it.
+    pub(crate) is_sparse: bool,
     /// Where there is no element to store over, or the array is of another kind, code exits and
     /// does not come back. Stores that may grow the array call the runtime all the same.
     pub(crate) exits: bool,
@@ -441,7 +443,7 @@ impl Emitter<'_> {
         (slow, done): (Block, Block),
     ) {
         let outside = if seen.grows { self.block() } else { self.cold_block() };
-        let by_call = self.cold_block();
+        let by_call = if seen.is_sparse { self.block() } else { self.cold_block() };
         let at = self.plus(key, -1);
         let len = self.array_len(table);
         let kind = self.array_kind(table);
@@ -502,7 +504,12 @@ impl Emitter<'_> {
             return;
         }
         let set_int = self.body.calls.set_int as usize;
-        let (hit, _) = self.preserving_leaf(set_int, &[table, key, v.bits, v.tag]);
+        let hit = if seen.is_sparse {
+            let args = [self.state(), table, key, v.bits, v.tag];
+            self.runtime_word(set_int, &args)
+        } else {
+            self.preserving_leaf(set_int, &[table, key, v.bits, v.tag]).0
+        };
         self.branch(hit, done, slow);
     }
 

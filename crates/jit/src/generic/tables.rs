@@ -269,11 +269,13 @@ impl Translator<'_> {
     pub(super) fn element_store(&self, pc: Pc) -> ElementStore {
         let mask = self.snapshot.cell(pc);
         let numbers = access::INTS | access::FLOATS;
-        let others = mask & !(numbers | access::ARRAY | access::OUTSIDE);
+        let integers = access::ARRAY | access::OUTSIDE | access::SPARSE;
+        let others = mask & !(numbers | integers);
         ElementStore {
             numbers_only: mask & numbers != 0 && others == 0,
             // feedback does not say whether keys that are floats were in the array
             grows: mask & (access::OUTSIDE | access::OTHER) != 0,
+            is_sparse: mask & access::SPARSE != 0,
             exits: false,
         }
     }
