@@ -483,7 +483,7 @@ impl Tier for JitState {
     unsafe fn exited(&mut self, st: *mut State) {
         let frame = Frame((*st).base);
         let proto = &(*(*frame.callee().as_function()).instance).proto;
-        self.jit.workers.compiler().budget.add_interpreted(cost_of_exit(proto));
+        self.jit.workers.compiler().budget.add_exit(cost_of_exit(proto));
         let Some(exits) = &self.jit.observer().exits else { return };
         exits.count(&label(proto, None), proto, frame.word().pc());
     }

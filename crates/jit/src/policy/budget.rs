@@ -25,7 +25,8 @@ const LONGEST: Duration = Duration::from_millis(20);
 
 /// The processor time that compile threads have used, and its limits: a share of the program's
 /// time, and a part of the time spent on interpreting hot functions. Compiling can save only the
-/// second: a program that spends its time in the library gains nothing.
+/// second: a program that spends its time in the library gains nothing. What exits from code cost
+/// may be spent in addition to the share, as they go on until the code is replaced.
 pub(crate) struct Budget {
     /// The share of the time of the process's other threads, in percent; `None` sets no limit.
     share: Option<u32>,
@@ -33,16 +34,25 @@ pub(crate) struct Budget {
     spent: AtomicU64,
     /// Bytecodes that hot functions have run in the interpreter.
     interpreted: AtomicU64,
+    /// The part of these that exits from code have cost.
+    exited: AtomicU64,
 }
 
 impl Budget {
     pub(crate) fn new(share: Option<u32>) -> Budget {
-        Budget { share, spent: AtomicU64::new(0), interpreted: AtomicU64::new(0) }
+        let zero = || AtomicU64::new(0);
+        Budget { share, spent: zero(), interpreted: zero(), exited: zero() }
     }
 
     /// Adds bytecodes that hot functions have run in the interpreter.
     pub(crate) fn add_interpreted(&self, bytecodes: u64) {
         self.interpreted.fetch_add(bytecodes, Ordering::Relaxed);
+    }
+
+    /// Adds the cost of an exit from code.
+    pub(crate) fn add_exit(&self, bytecodes: u64) {
+        self.add_interpreted(bytecodes);
+        self.exited.fetch_add(bytecodes, Ordering::Relaxed);
     }
 
     /// Calls `f`, and counts the processor time that it takes.
@@ -63,9 +73,11 @@ impl Budget {
         let share = u64::from(self.share?);
         let spent = self.spent.load(Ordering::Relaxed);
         let program = process.saturating_sub(spent);
-        let interpreting = self.interpreted.load(Ordering::Relaxed).saturating_mul(PER_BYTECODE);
-        let useful = (interpreting / 100).saturating_mul(OF_INTERPRETING).saturating_add(FIRST);
-        let over = spent.checked_sub(useful.min(ADVANCE + program / 100 * share))?;
+        let time = |of: &AtomicU64| of.load(Ordering::Relaxed).saturating_mul(PER_BYTECODE);
+        let useful = (time(&self.interpreted) / 100).saturating_mul(OF_INTERPRETING);
+        let useful = useful.saturating_add(FIRST);
+        let allowed = (ADVANCE + program / 100 * share).saturating_add(time(&self.exited));
+        let over = spent.checked_sub(useful.min(allowed))?;
         if over == 0 {
             return None;
         }
@@ -91,6 +103,17 @@ mod tests {
         let none = Budget::new(Some(0));
         none.spent.store(ADVANCE + 1, Ordering::Relaxed);
         assert_eq!(none.pause_at(u64::MAX), Some(LONGEST));
+    }
+
+    #[test]
+    fn what_exits_cost_may_be_spent() {
+        const MS: u64 = 1_000_000;
+        let budget = Budget::new(Some(10));
+        budget.add_interpreted(u64::MAX / 4);
+        budget.spent.store(ADVANCE + 6 * MS, Ordering::Relaxed);
+        assert!(budget.pause_at(ADVANCE + 6 * MS).is_some());
+        budget.add_exit(6 * MS / PER_BYTECODE);
+        assert_eq!(budget.pause_at(ADVANCE + 6 * MS), None);
     }
 
     #[test]
