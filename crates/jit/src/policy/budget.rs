@@ -26,7 +26,7 @@ const LONGEST: Duration = Duration::from_millis(20);
 /// The processor time that compile threads have used, and its limits: a share of the program's
 /// time, and a part of the time spent on interpreting hot functions. Compiling can save only the
 /// second: a program that spends its time in the library gains nothing. What exits from code cost
-/// may be spent in addition to the share, as they go on until the code is replaced.
+/// may be spent in addition to the share, as they continue until the code is replaced.
 pub(crate) struct Budget {
     /// The share of the time of the process's other threads, in percent; `None` sets no limit.
     share: Option<u32>,
