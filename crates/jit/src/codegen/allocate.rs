@@ -113,7 +113,8 @@ impl Emitter<'_> {
         let (st, fields) = (self.state(), self.int(fields as i64));
         self.store(Region::State, fields, st, state::RETURNED_BITS);
         let new_table = self.body.calls.preserving_new_table as usize;
-        self.changing_nothing(|e| e.preserving(new_table));
+        let call = self.preserving(new_table);
+        self.changes_nothing(call);
         let st = self.state();
         let t = self.load64(Region::State, st, state::RETURNED_BITS);
         self.unless_panicked(t)

@@ -248,12 +248,17 @@ impl Available {
 
     /// Looks for calls among the instructions that are new in the current block.
     pub(super) fn look(&mut self, f: &Function) {
+        self.look_before(f, None);
+    }
+
+    /// Looks for calls among the new instructions up to this one.
+    fn look_before(&mut self, f: &Function, end: Option<Inst>) {
         let Some(block) = self.block else { return };
         let mut next = match self.seen {
             Some(inst) => f.layout.next_inst(inst),
             None => f.layout.first_inst(block),
         };
-        while let Some(inst) = next {
+        while let Some(inst) = next.filter(|_| next != end) {
             if f.dfg.insts[inst].opcode().is_call() {
                 self.change_all();
             }
@@ -262,9 +267,11 @@ impl Available {
         }
     }
 
-    /// The calls that are new in the current block change nothing.
-    pub(super) fn pass_over(&mut self, f: &Function) {
-        self.seen = self.block.and_then(|block| f.layout.last_inst(block));
+    /// Notes that a call, the last instruction so far, changes nothing.
+    fn pass_over(&mut self, f: &Function, call: Inst) {
+        debug_assert!(f.layout.next_inst(call).is_none(), "a load would have noticed it");
+        self.look_before(f, Some(call));
+        self.seen = Some(call);
     }
 
     /// Returns the heads of loops that do not keep what they are said to keep: code in them may be
@@ -416,12 +423,10 @@ impl Emitter<'_> {
         self.available.broken(self.b.func).to_vec()
     }
 
-    /// Emits a call of what stores nothing that code loads, but for what the caller notes.
-    pub(super) fn changing_nothing<R>(&mut self, call: impl FnOnce(&mut Self) -> R) -> R {
-        self.available.look(self.b.func);
-        let result = call(self);
-        self.available.pass_over(self.b.func);
-        result
+    /// Notes that the call which has just been emitted stores nothing that code loads, but for what
+    /// the caller notes. Available values stay available after it.
+    pub(super) fn changes_nothing(&mut self, call: Inst) {
+        self.available.pass_over(self.b.func, call);
     }
 
     /// Returns whether a condition is known to hold or not to hold here.

@@ -130,7 +130,8 @@ impl Emitter<'_> {
     /// except home slots and the state.
     pub(super) fn quiet_step(&mut self, address: usize, pc: Pc) {
         self.save_frame(pc);
-        self.changing_nothing(|e| e.preserving(address));
+        let call = self.preserving(address);
+        self.changes_nothing(call);
         let st = self.state();
         let status = self.load64(Region::State, st, state::RETURNED_BITS);
         self.check(status);
@@ -149,8 +150,8 @@ impl Emitter<'_> {
     /// but for what the caller notes.
     pub(super) fn quiet_leaf(&mut self, address: usize, args: &[Value]) -> (Value, Value) {
         self.pass_to_leaf(address, args);
-        // only the call is passed over: a load would notice it
-        self.changing_nothing(|e| e.preserving(e.body.calls.preserving_leaf as usize));
+        let call = self.preserving(self.body.calls.preserving_leaf as usize);
+        self.changes_nothing(call);
         self.returned_by_leaf()
     }
 
@@ -170,14 +171,14 @@ impl Emitter<'_> {
     }
 
     /// Calls a function of the runtime that preserves all machine registers.
-    pub(super) fn preserving(&mut self, address: usize) {
+    pub(super) fn preserving(&mut self, address: usize) -> Inst {
         let signature = |_: &Function| {
             let mut signature = runtime_signature(&[], &[]);
             signature.call_conv = CallConv::PreserveAll;
             signature
         };
         let func = self.callees.runtime(address, signature, self.b.func);
-        self.b.ins().call(func, &[]);
+        self.b.ins().call(func, &[])
     }
 
     /// Runs the instruction at `pc` in the runtime.

@@ -210,8 +210,9 @@ impl Emitter<'_> {
             }
             Operator::Pow => {
                 let pow = self.body.calls.pow as usize;
-                let inst = self.changing_nothing(|e| e.runtime(pow, &[x, y], &[F64]));
-                self.b.inst_results(inst)[0]
+                let call = self.runtime(pow, &[x, y], &[F64]);
+                self.changes_nothing(call);
+                self.b.inst_results(call)[0]
             }
             Operator::Mod => self.float_mod(x, y),
             _ => unreachable!("only of integers"),

@@ -407,7 +407,12 @@ impl Emitter<'_> {
         let get_int = self.body.calls.get_int as usize;
         let st = self.state();
         let (bits, tag) = match outside_is_likely {
-            true => self.changing_nothing(|e| e.runtime_pair(get_int, &[st, table, key])),
+            true => {
+                let call = self.runtime(get_int, &[st, table, key], &[I64, I64]);
+                self.changes_nothing(call);
+                let results = self.b.inst_results(call);
+                (results[0], results[1])
+            }
             false => self.quiet_leaf(get_int, &[table, key]),
         };
         self.guard_answer(tag, wrong);

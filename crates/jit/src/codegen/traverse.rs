@@ -97,7 +97,8 @@ impl Emitter<'_> {
         self.store(Region::State, first, st, state::RETURNED_BITS);
         self.store(Region::State, wanted, st, state::RETURNED_TAG);
         let for_next = self.body.calls.preserving_for_next as usize;
-        self.changing_nothing(|e| e.preserving(for_next));
+        let call = self.preserving(for_next);
+        self.changes_nothing(call);
         self.available.change(self.b.func, Region::Slots);
         let st = self.state();
         self.load64(Region::State, st, state::RETURNED_BITS)
