@@ -130,6 +130,9 @@ impl JitState {
         // is in it, and code of the function for later ones.
         let heat = heat(inst, &attached.code_loops, entry);
         let of_call = heat / u64::from((*inst).entries.max(1));
+        if entry.is_some() && self.is_brief(attached, inst, of_call) {
+            return;
+        }
         let heat = if entry.is_some() { of_call } else { heat - of_call };
         History::of(method).request(heat);
         if method.phase() != Phase::Interpreted {
@@ -147,6 +150,17 @@ impl JitState {
                 method.refuse(refusal);
             }
         }
+    }
+
+    /// Returns whether calls of a function run a loop so little that they end long before there is
+    /// code for it: the code of the function comes first then. `of_call` is how hot the loop gets
+    /// in one call.
+    unsafe fn is_brief(&self, attached: &Attached, inst: *mut Instance, of_call: u64) -> bool {
+        /// The part of the threshold of loops that a call has to reach.
+        const PART: u32 = 64;
+        (*inst).entries > 1
+            && of_call < u64::from(self.jit.options.loop_threshold / PART)
+            && matches!(attached.method.phase(), Phase::Interpreted | Phase::Queued)
     }
 
     /// Adds current feedback to that of the waiting compile of a method, if the method has run
