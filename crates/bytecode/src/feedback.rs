@@ -70,7 +70,7 @@ bits! {
     /// A value that is not a table.
     NO_TABLE "not a table";
     /// A store to an integer key that is neither in the array part nor right after it.
-    SPARSE "stores outside the array";
+    SPARSE "stores far from the array";
 }
 
 impl Feedback {

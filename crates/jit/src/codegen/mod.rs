@@ -35,8 +35,8 @@ use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{
-    AbiParam, Block, BlockArg, Function, InstBuilder, InstructionData, SigRef, Signature, Type,
-    Value,
+    AbiParam, Block, BlockArg, DataFlowGraph, Function, InstBuilder, InstructionData, SigRef,
+    Signature, Type, Value,
 };
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FuncInstBuilder, FunctionBuilder, FunctionBuilderContext, Variable};
@@ -125,6 +125,28 @@ pub(crate) fn entry_signature() -> Signature {
     sig.params.extend([AbiParam::new(I64); 3]);
     sig.returns.extend([AbiParam::new(I64); 4]);
     sig
+}
+
+/// Returns the instruction that defines a condition.
+pub(crate) fn comparison(dfg: &DataFlowGraph, condition: Value) -> Option<InstructionData> {
+    dfg.value_def(dfg.resolve_aliases(condition)).inst().map(|inst| dfg.insts[inst])
+}
+
+/// Emits the opposite of a condition, which the instruction `compare` defines.
+pub(crate) fn inverted<'f>(
+    ins: impl InstBuilder<'f>,
+    compare: Option<InstructionData>,
+    condition: Value,
+) -> Value {
+    match compare {
+        Some(InstructionData::IntCompare { cond, args: [x, y], .. }) => {
+            ins.icmp(cond.complement(), x, y)
+        }
+        Some(InstructionData::FloatCompare { cond, args: [x, y], .. }) => {
+            ins.fcmp(cond.complement(), x, y)
+        }
+        _ => ins.icmp_imm_u(IntCC::Equal, condition, 0),
+    }
 }
 
 impl<'a> Emitter<'a> {
@@ -288,17 +310,8 @@ impl Emitter<'_> {
         if self.decided(condition).is_some() {
             return self.branch(condition, yes, no);
         }
-        let dfg = &self.b.func.dfg;
-        let inst = dfg.value_def(condition).inst().map(|inst| dfg.insts[inst]);
-        let inverted = match inst {
-            Some(InstructionData::IntCompare { cond, args: [x, y], .. }) => {
-                self.b.ins().icmp(cond.complement(), x, y)
-            }
-            Some(InstructionData::FloatCompare { cond, args: [x, y], .. }) => {
-                self.b.ins().fcmp(cond.complement(), x, y)
-            }
-            _ => self.b.ins().icmp_imm_u(IntCC::Equal, condition, 0),
-        };
+        let compare = comparison(&self.b.func.dfg, condition);
+        let inverted = inverted(self.b.ins(), compare, condition);
         self.b.ins().brif(inverted, no, &[], yes, &[]);
     }
 

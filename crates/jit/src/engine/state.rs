@@ -288,9 +288,9 @@ impl JitState {
             } else if chain.contains(&callee) {
                 Some("the function calls itself")
             } else {
-                let reason = Some("too many instructions are inlined before");
                 let too_many = left.looks == 0 || length > left.of(length <= SMALL);
-                refusal(proto, caller.code_loops.contain(pc)).or(reason.filter(|_| too_many))
+                let too_many = too_many.then_some("too many instructions are inlined before");
+                refusal(proto, caller.code_loops.contain(pc)).or(too_many)
             };
             if let Some(reason) = refusal {
                 snapshot.not_inlined.note(pc, reason);

@@ -16,8 +16,8 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::loop_analysis::{Loop, LoopAnalysis};
 
-/// How many values may live in a loop before some are spilled: what is not in a register of the
-/// machine for the frame, or for intermediate results.
+/// How many integers may live in a loop before some are spilled: the machine's registers, less
+/// those for the frame and for intermediate results.
 const INTEGERS: usize = 9;
 /// The same for floats.
 const FLOATS: usize = 13;

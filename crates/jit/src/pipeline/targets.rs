@@ -7,9 +7,10 @@
 
 use cranelift_codegen::Context;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
-use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
-use cranelift_codegen::ir::{Block, Function, Inst, InstBuilder, InstructionData, Value};
+use cranelift_codegen::ir::{Block, Function, Inst, InstructionData, Value};
 use cranelift_codegen::loop_analysis::LoopAnalysis;
+
+use crate::codegen;
 
 /// Orders the targets of the branches of a function, whose loops have been analysed.
 pub(super) fn order(context: &mut Context) {
@@ -21,8 +22,7 @@ pub(super) fn order(context: &mut Context) {
         {
             let targets = targets.map(|target| target.block(&func.dfg.value_lists));
             if !are_in_order(func, loop_analysis, block, targets) {
-                let inverted = invert(func, branch, arg);
-                exchange(func, branch, inverted);
+                exchange(func, branch, arg);
             }
         }
     }
@@ -44,32 +44,21 @@ fn are_in_order(
 }
 
 /// Exchanges the targets of a branch, which gets the opposite of its condition.
-fn exchange(func: &mut Function, branch: Inst, inverted: Value) {
-    if let InstructionData::Brif { arg, blocks, .. } = &mut func.dfg.insts[branch] {
+fn exchange(func: &mut Function, branch: Inst, condition: Value) {
+    let compare = codegen::comparison(&func.dfg, condition);
+    let mut cursor = FuncCursor::new(func).at_inst(branch);
+    cursor.use_srcloc(branch);
+    let inverted = codegen::inverted(cursor.ins(), compare, condition);
+    if let InstructionData::Brif { arg, blocks, .. } = &mut cursor.func.dfg.insts[branch] {
         *arg = inverted;
         blocks.swap(0, 1);
     }
 }
 
-/// Emits the opposite of a condition before its branch.
-fn invert(func: &mut Function, branch: Inst, condition: Value) -> Value {
-    let condition = func.dfg.resolve_aliases(condition);
-    let compare = func.dfg.value_def(condition).inst().map(|inst| func.dfg.insts[inst]);
-    let mut cursor = FuncCursor::new(func).at_inst(branch);
-    cursor.use_srcloc(branch);
-    match compare {
-        Some(InstructionData::IntCompare { cond, args: [x, y], .. }) => {
-            cursor.ins().icmp(cond.complement(), x, y)
-        }
-        Some(InstructionData::FloatCompare { cond, args: [x, y], .. }) => {
-            cursor.ins().fcmp(cond.complement(), x, y)
-        }
-        _ => cursor.ins().icmp_imm_u(IntCC::Equal, condition, 0),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use cranelift_codegen::ir::InstBuilder;
+    use cranelift_codegen::ir::condcodes::IntCC;
     use cranelift_codegen::ir::types::I64;
     use cranelift_codegen::ir::{AbiParam, BlockArg, Signature, UserFuncName};
     use cranelift_codegen::isa::CallConv;

@@ -11,7 +11,7 @@ use perilune_code::lock::{Mutex, MutexGuard, lock};
 use crate::feedback::callees::Callee;
 use crate::feedback::snapshot::{Shapes, Snapshot};
 
-/// Counts requests for compiles, and results.
+/// The number of requests for compiles, and of results, so far: it orders them.
 static EVENTS: AtomicU64 = AtomicU64::new(1);
 
 /// How often a method is recompiled for new feedback; the last time, for any operands. With the
