@@ -256,8 +256,9 @@ pub struct RuntimeCalls {
     /// The function `new_table` in the same way, for the instruction before the pc in the frame
     /// word. The payload of `State::returned` is the number of fields, and afterwards the table.
     pub preserving_new_table: unsafe extern "C" fn(),
-    /// Allocates virtual tables, whose description [`virtuals`] is at the address that is the
-    /// payload of `State::returned`, and puts them into their registers, with the same convention.
+    /// Allocates virtual tables and closures, whose description [`virtuals`] is at the address that
+    /// is the payload of `State::returned`, and puts them into their registers, with the same
+    /// convention.
     pub preserving_virtuals: unsafe extern "C" fn(),
     /// Calls another of these functions with the same convention: one whose first argument is the
     /// state, and whose others are words, at most [`MAX_PASSED`](crate::state::MAX_PASSED). They
@@ -273,18 +274,32 @@ pub struct RuntimeCalls {
     pub resume: unsafe extern "C" fn(),
 }
 
-/// How code describes virtual tables, which it has not allocated, for the runtime to allocate.
+/// How code describes virtual tables and closures, which it has not allocated, for the runtime to
+/// allocate.
 ///
 /// A description is an array of slots: the [`counts`](virtuals::counts), the tables, each after
-/// those that its fields name, and the [registers](virtuals::register). A table is its
-/// [`site`](virtuals::site), the instance of the function that allocates it, its metatable or nil,
-/// and for each field the pc of an instruction that stores it, and the value. Numbers are payloads
-/// of nil. A field that holds another table of the description has its position, with the tag
-/// [`Tag::ITER`](crate::value::Tag::ITER), which no Lua value has.
+/// those that its fields name, the closures, and the [registers](virtuals::register). A table is
+/// its [`site`](virtuals::site), the instance of the function that allocates it, its metatable or
+/// nil, and for each field the pc of an instruction that stores it, and the value. A closure is its
+/// [function and frame](virtuals::closure), and the instance of the frame's function. Numbers are
+/// payloads of nil. A field that holds another table of the description has its position, with the
+/// tag [`Tag::ITER`](crate::value::Tag::ITER), which no Lua value has.
 pub mod virtuals {
-    /// Packs the numbers of tables and of registers.
-    pub const fn counts(tables: usize, registers: usize) -> u64 {
-        tables as u64 | (registers as u64) << 32
+    /// Packs the numbers of tables, of closures and of registers.
+    pub const fn counts(tables: usize, closures: usize, registers: usize) -> u64 {
+        tables as u64 | (closures as u64) << 16 | (registers as u64) << 32
+    }
+
+    /// Returns what [`counts`] has packed.
+    pub const fn parts_of_counts(word: u64) -> (usize, usize, usize) {
+        let (low, registers) = halves(word);
+        (low & 0xFFFF, low >> 16, registers)
+    }
+
+    /// Packs the number of an inner function, and the distance from the description down to the
+    /// base of the frame that makes the closure.
+    pub const fn closure(inner: usize, distance: usize) -> u64 {
+        inner as u64 | (distance as u64) << 32
     }
 
     /// Packs the number of fields, the number of slots to allocate for fields, whether the
@@ -293,12 +308,13 @@ pub mod virtuals {
         fields as u64 | (slots as u64) << 16 | (is_class as u64) << 31 | (pc as u64) << 32
     }
 
-    /// Packs the position of a table in the description, and the distance down to the register.
+    /// Packs the position of a table or closure in the description, and the distance down to the
+    /// register.
     pub const fn register(table: usize, distance: usize) -> u64 {
         table as u64 | (distance as u64) << 32
     }
 
-    /// Returns the two halves of a word that [`counts`] or [`register`] has packed.
+    /// Returns the two halves of a word that [`closure`] or [`register`] has packed.
     pub const fn halves(word: u64) -> (usize, usize) {
         (word as u32 as usize, (word >> 32) as usize)
     }

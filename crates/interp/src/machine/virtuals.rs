@@ -1,4 +1,5 @@
-//! Allocates the tables that code has kept as their fields, where frames are left.
+//! Allocates the tables that code has kept as their fields, and the closures that it has not made,
+//! where frames are left.
 
 use std::ptr;
 
@@ -6,8 +7,10 @@ use perilune_runtime::instance::Instance;
 use perilune_runtime::native::Raised;
 use perilune_runtime::state::State;
 use perilune_runtime::table::Table;
-use perilune_runtime::tier::virtuals::{halves, parts_of_site};
+use perilune_runtime::tier::virtuals::{halves, parts_of_counts, parts_of_site};
 use perilune_runtime::value::{SlotExt, Tag, Value};
+
+use crate::closure::make_closure;
 
 /// A description that is being read.
 struct Description {
@@ -26,14 +29,14 @@ impl Description {
         self.next().bits()
     }
 
-    /// Returns the table whose description begins at a position: its first slot.
-    unsafe fn table(&self, position: usize) -> Value {
+    /// Returns the object whose description begins at a position: its first slot.
+    unsafe fn object(&self, position: usize) -> Value {
         self.start.add(position).get()
     }
 }
 
-/// Allocates the tables whose description is at the address that the code has left in the state,
-/// and puts them into their registers. The collector does not run.
+/// Allocates the tables and closures whose description is at the address that the code has left in
+/// the state, and puts them into their registers. The collector does not run.
 ///
 /// # Errors
 /// "not enough memory". The tables are in their registers, but some have no metatable.
@@ -44,16 +47,22 @@ impl Description {
 pub(super) unsafe fn allocate_described(st: *mut State) -> Result<(), Raised> {
     let start: *mut Value = ptr::with_exposed_provenance_mut((*st).returned.bits as usize);
     let mut description = Description { start, at: start };
-    let (tables, registers) = halves(description.word());
+    let (tables, closures, registers) = parts_of_counts(description.word());
     let mut is_complete = true;
     for _ in 0..tables {
         let place = description.at;
         let t = allocate(st, &mut description, &mut is_complete);
         place.put(Value::table(t));
     }
+    for _ in 0..closures {
+        let place = description.at;
+        let (inner, distance) = halves(description.word());
+        let inst: *mut Instance = ptr::with_exposed_provenance_mut(description.word() as usize);
+        place.put(make_closure(st, inst, inner, start.sub(distance)));
+    }
     for _ in 0..registers {
         let (position, distance) = halves(description.word());
-        start.sub(distance).put(description.table(position));
+        start.sub(distance).put(description.object(position));
     }
     if is_complete { Ok(()) } else { Err((*st).raise_memory()) }
 }
@@ -74,7 +83,7 @@ unsafe fn allocate(
         let name = (*inst).constants.cast_mut().add(store.b()).get();
         let mut v = description.next();
         if v.tag() == Tag::ITER {
-            v = description.table(v.bits() as usize);
+            v = description.object(v.bits() as usize);
         }
         Table::set_str_const(st, t, name.as_string(), v);
     }

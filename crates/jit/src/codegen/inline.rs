@@ -109,6 +109,22 @@ impl<'a> Emitter<'a> {
         self.frames[n].instance = self.load_constant(I64, closure, closure::INSTANCE);
     }
 
+    /// An inlined function begins: frame `n` is that of a closure of this inner function of the
+    /// outermost one, which is not allocated. The state has an instance of it.
+    pub(crate) fn begin_inlined_inner(&mut self, n: usize, inner: usize) {
+        let at = self.frames[0].places.children + inner * size_of::<usize>();
+        let outermost = self.frames[0].instance;
+        self.frames[n].instance = self.load64(Region::Instances, outermost, at);
+    }
+
+    /// Loads upvalue `n` of the closure of the outermost function.
+    pub(crate) fn outermost_upvalue(&mut self, n: usize) -> Value {
+        let current = std::mem::replace(&mut self.current, 0);
+        let upvalue = self.upvalue(n);
+        self.current = current;
+        upvalue
+    }
+
     /// Returns the address of register 0 of the outermost frame, as one value: two calls return the
     /// same unless the base was set between them.
     pub(crate) fn current_base(&mut self) -> Value {

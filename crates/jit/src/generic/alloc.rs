@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_codegen::entity::EntityRef;
-use cranelift_codegen::ir::Block;
 use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{Block, Value};
 use perilune_runtime::value::Tag;
 
 use super::Translator;
@@ -41,6 +41,23 @@ impl Translator<'_> {
         let i = self.instr(pc);
         let slow = self.emit.cold_block();
         let (done, made) = self.emit.block_of_word();
+        let c = self.new_closure(pc, slow);
+        self.store_home(i.ra(), c, Known::Tag(Tag::FUNCTION));
+        self.emit.jump_with(done, c);
+
+        self.emit.switch_to(slow);
+        let c = self.emit.call_new_closure(pc, i.bx());
+        self.store_home(i.ra(), c, Known::Tag(Tag::FUNCTION));
+        self.poll_new(i.ra(), pc + 1, done);
+
+        self.emit.switch_to(done);
+        self.regs.note(i.ra(), made, Known::Tag(Tag::FUNCTION));
+        self.regs.forget_from(i.ra() + 1);
+    }
+
+    /// Allocates the closure of a CLOSURE; branches to `slow` if there is no room.
+    pub(super) fn new_closure(&mut self, pc: Pc, slow: Block) -> Value {
+        let i = self.instr(pc);
         let instance = self.emit.inner_instance(i.bx(), slow);
         let upvalues = &self.proto.protos[i.bx()].upvalues;
         // Lower registers come first: each new upvalue is then on top of the list.
@@ -57,17 +74,6 @@ impl Translator<'_> {
                 false => self.emit.upvalue(u.index.into()),
             })
             .collect();
-        let c = self.emit.allocate_closure(instance, &found, slow);
-        self.store_home(i.ra(), c, Known::Tag(Tag::FUNCTION));
-        self.emit.jump_with(done, c);
-
-        self.emit.switch_to(slow);
-        let c = self.emit.call_new_closure(pc, i.bx());
-        self.store_home(i.ra(), c, Known::Tag(Tag::FUNCTION));
-        self.poll_new(i.ra(), pc + 1, done);
-
-        self.emit.switch_to(done);
-        self.regs.note(i.ra(), made, Known::Tag(Tag::FUNCTION));
-        self.regs.forget_from(i.ra() + 1);
+        self.emit.allocate_closure(instance, &found, slow)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use cranelift_codegen::entity::EntityRef;
+use cranelift_codegen::entity::{EntityRef, EntitySet};
 use cranelift_codegen::ir::{Block, Function, Value};
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::FunctionBuilderContext;
@@ -128,6 +128,11 @@ impl<'a> Generic<'a> {
         self.begin_block();
     }
 
+    /// Allocates the closure of the CLOSURE at `pc`; branches to `slow` if there is no room.
+    pub(crate) fn new_closure(&mut self, pc: Pc, slow: Block) -> Value {
+        self.t.new_closure(pc, slow)
+    }
+
     /// Emits the code before the first instruction, which is at `entry`.
     pub(crate) fn enter(&mut self, entry: Pc) {
         self.t.enter(entry);
@@ -162,6 +167,15 @@ impl<'a> Generic<'a> {
     /// Returns the number of the record of the instruction at `pc`.
     pub(crate) fn record_number(&self, pc: Pc) -> usize {
         self.t.snapshot.cell(pc) as usize
+    }
+
+    /// Sets the registers of the outermost function that closures share. Others need not be in
+    /// their home slots.
+    pub(crate) fn set_captured(&mut self, captured: &EntitySet<Reg>) {
+        assert_eq!(self.current, 0, "no code has been emitted yet");
+        for r in self.t.tags.registers() {
+            self.t.flow.captured[r] = captured.contains(r);
+        }
     }
 
     /// Begins a block that the known values of registers do not dominate.

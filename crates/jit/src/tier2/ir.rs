@@ -68,6 +68,8 @@ pub(crate) struct Function {
     pub(crate) order: Vec<Block>,
     /// Registers that closures share: their home slots may change whenever something is called.
     pub(crate) captured: EntitySet<Reg>,
+    /// Whether the code is entered at a loop: closures that were made before may share registers.
+    pub(crate) is_entered_in_loop: bool,
 }
 
 /// A frame: its function and the place of the call.
@@ -183,8 +185,14 @@ pub(crate) enum Op {
     NewTable(Object, State),
     /// Allocates the virtual tables of the state; the result is the last one.
     Allocate(State),
+    /// Allocates a closure of the inner function with this number, in the outermost frame.
+    Closure(usize, State),
+    /// Stands for a closure that is not allocated: exits if this state has not made one before.
+    GuardInner(usize, State),
     /// Marks the beginning of an inlined function, with this frame and closure.
     Inline(Frame, Value),
+    /// As [`Op::Inline`], for a closure of this inner function that is not allocated.
+    InlineInner(Frame, usize),
     /// Exits unless the value has this tag; the result is the value. The bytecode instruction
     /// treats other tags differently, so the guard stays even if its result is not used.
     Guard(Value, Tag, State),
@@ -279,9 +287,10 @@ pub(crate) enum Op {
     /// Sets the top of the stack to the address of a register: the values below it are all results
     /// of a call, which the next instruction uses.
     SetTop(Reg),
-    /// Loads a global by its inline cache. Exits if the cache has no valid entry, or the global is
-    /// nil.
-    Global(Option<Value>, State),
+    /// Loads a global by its inline cache. The environment is this upvalue of the closure, or of
+    /// the function's own closure if that is `None`. Exits if the cache has no valid entry, or the
+    /// global is nil.
+    Global(Option<Value>, usize, State),
     /// The length of a string or table; exits for other values, and if the table may have `__len`.
     Length(Value, State),
     /// Polls; if there is something to do, it stores the registers that the runtime may look at to
@@ -448,6 +457,17 @@ pub(crate) struct FrameState {
     /// Tables that are not allocated before the frames are left in this state. Each comes after
     /// those that its fields name.
     pub(crate) virtuals: Vec<VirtualTable>,
+    /// Closures that are not allocated before the frames are left in this state.
+    pub(crate) closures: Vec<VirtualClosure>,
+}
+
+/// A closure that exists only where frames are left. The outermost function makes it.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct VirtualClosure {
+    /// The registers that hold it.
+    pub(crate) registers: Vec<Reg>,
+    /// The number of its function among the inner functions of the outermost one.
+    pub(crate) inner: usize,
 }
 
 /// A table that exists only where frames are left: code holds its fields.
@@ -530,8 +550,9 @@ impl Op {
         use Op::*;
         match self {
             Integer(_) | Float(_) | Primitive(_) | Str(_) | Register(_) | SetTop(_) | Poll(..)
-            | FastPath(_) | Generic(_) | Call(_) | NewTable(..) | Allocate(_) => {}
-            Upvalue(closure, _) | Global(closure, _) => {
+            | FastPath(_) | Generic(_) | Call(_) | NewTable(..) | Allocate(_) | Closure(..)
+            | GuardInner(..) | InlineInner(..) => {}
+            Upvalue(closure, _) | Global(closure, ..) => {
                 if let Some(closure) = closure {
                     *closure = f(*closure);
                 }
@@ -632,10 +653,12 @@ impl Op {
             | SetMetatable(_, _, s)
             | NewTable(_, s)
             | Allocate(s)
+            | Closure(_, s)
+            | GuardInner(_, s)
             | GuardMetatable(_, s)
             | GuardNoNewIndex(_, s)
             | GuardNotNil(_, s)
-            | Global(_, s)
+            | Global(_, _, s)
             | Poll(s, _)
             | FastPath(s)
             | Generic(s)
@@ -720,11 +743,26 @@ impl End {
 }
 
 impl FrameState {
+    /// Returns the state of a frame before an instruction, with values in these registers.
+    pub(crate) fn new(frame: Frame, pc: Pc, registers: Vec<(Reg, Value)>) -> FrameState {
+        FrameState { frame, pc, registers, virtuals: Vec::new(), closures: Vec::new() }
+    }
+
+    /// Returns whether something in it is not allocated before the frames are left.
+    pub(crate) fn has_virtuals(&self) -> bool {
+        !self.virtuals.is_empty() || !self.closures.is_empty()
+    }
+
     /// Returns the values that it names.
     pub(crate) fn values(&self) -> impl Iterator<Item = Value> {
         let registers = self.registers.iter().map(|&(_, v)| v);
         registers.chain(self.virtuals.iter().flat_map(VirtualTable::values))
     }
+}
+
+impl VirtualClosure {
+    /// The number of slots that describe one.
+    pub(crate) const SIZE: usize = 2;
 }
 
 impl VirtualTable {

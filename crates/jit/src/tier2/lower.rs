@@ -414,7 +414,7 @@ impl<'a> Lower<'_, 'a> {
     /// Returns how the frame is left in a state whose registers are at home.
     fn left(&self, state: State) -> FrameState {
         let state = &self.f.states[state];
-        let has_virtuals = !state.virtuals.is_empty();
+        let has_virtuals = state.has_virtuals();
         FrameState::home(state.pc, if has_virtuals { Point::Virtual } else { Point::Before })
     }
 
@@ -564,10 +564,16 @@ impl<'a> Lower<'_, 'a> {
             }
             Op::NewTable(object, state) => self.new_table(inst, object, state),
             Op::Allocate(state) => self.allocate(inst, state),
+            Op::Closure(_, state) => self.closure(inst, state),
+            Op::GuardInner(n, state) => {
+                let other = self.exit(state);
+                self.emit().inner_instance(n, other);
+            }
             Op::Inline(frame, closure) => {
                 let closure = self.bits(closure);
                 self.emit().begin_inlined(frame.index(), closure);
             }
+            Op::InlineInner(frame, n) => self.emit().begin_inlined_inner(frame.index(), n),
             Op::Guard(v, tag, state) | Op::Speculate(v, tag, state) => {
                 self.guard(inst, v, tag, state);
             }
@@ -740,7 +746,7 @@ impl<'a> Lower<'_, 'a> {
                 self.emit().store_element(inst.pc, (table, key), value, seen, (slow, done));
                 self.emit().switch_to(done);
             }
-            Op::Global(closure, state) => self.global(inst, closure, state),
+            Op::Global(closure, n, state) => self.global(inst, (closure, n), state),
             Op::Length(v, state) => self.length(inst, v, state),
             Op::Poll(state, is_quiet) => self.poll(inst, state, is_quiet),
             Op::CheckField(table, v) => {
@@ -792,7 +798,7 @@ impl<'a> Lower<'_, 'a> {
                 let closure = self.bits(closure);
                 self.emit().upvalue_of(closure, n)
             }
-            None => self.emit().upvalue(n),
+            None => self.emit().outermost_upvalue(n),
         }
     }
 
@@ -836,11 +842,11 @@ impl<'a> Lower<'_, 'a> {
         self.emit().branch(equal, yes, no);
     }
 
-    fn global(&mut self, inst: &Inst, closure: Option<Value>, state: State) {
+    fn global(&mut self, inst: &Inst, (closure, n): (Option<Value>, usize), state: State) {
         let i = self.instr(inst);
         let slow = self.exit(state);
         let cache = self.generic.record_number(inst.pc);
-        let up = self.upvalue(closure, i.b());
+        let up = self.upvalue(closure, n);
         let (env, cell) = self.emit().global_cell(cache, up, slow);
         let (bits, tag) = self.emit().load_cell(cell);
         self.emit().guard(tag, slow);
@@ -853,7 +859,7 @@ impl<'a> Lower<'_, 'a> {
         let mut homes = self.homes_of(&stores);
         homes.extend(self.virtual_homes(state));
         let pc = self.f.states[state].pc;
-        let has_virtuals = !self.f.states[state].virtuals.is_empty();
+        let has_virtuals = self.f.states[state].has_virtuals();
         self.emit().charge(inst.pc, pc);
         self.emit().poll_in_loop(pc, &homes, has_virtuals, is_quiet);
     }

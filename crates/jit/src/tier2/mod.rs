@@ -49,6 +49,7 @@ pub(crate) fn compile(
     loop {
         let mut generic = Generic::begin(func, context, input, callees.again());
         let f = build(&generic, input, (&candidates, &calls), &mut loops)?;
+        generic.set_captured(&f.captured);
         add_frames(&mut generic, &f, &candidates);
         lower::reserve_virtuals(&f, generic.emit());
         generic.enter(Pc::new(input.entry.unwrap_or(0)));
@@ -86,7 +87,7 @@ fn build(
     };
     let mut f = build::build(source, candidates, loops);
     check(&f, "building", input)?;
-    passes::run(&mut f);
+    passes::run(&mut f, input.verify_values);
     check(&f, "the passes", input)?;
     Ok(f)
 }

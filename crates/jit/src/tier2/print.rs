@@ -98,6 +98,8 @@ impl fmt::Display for Line<'_> {
                 }
             }
             Allocate(_) => f.write_str("allocate")?,
+            Closure(n, _) => write!(f, "closure {n}")?,
+            GuardInner(n, _) => write!(f, "guard_inner {n}")?,
             GuardLibrary(v, number, _) => {
                 write!(f, "guard_library {v}, {}", Builtin::NAMES[number as usize])?;
             }
@@ -109,6 +111,13 @@ impl fmt::Display for Line<'_> {
             }
             Inline(frame, v) => {
                 write!(f, "{frame} of {v}: line {}", function.frames[frame].proto.line_defined)?;
+            }
+            InlineInner(frame, n) => {
+                write!(
+                    f,
+                    "{frame} of inner {n}: line {}",
+                    function.frames[frame].proto.line_defined
+                )?;
             }
             Speculate(v, tag, _) => write!(f, "speculate {v}, {}", tag_name(tag))?,
             Guard(v, tag, _) => write!(f, "guard {v}, {}", tag_name(tag))?,
@@ -187,7 +196,7 @@ struct Shown<'a>(&'a Function, State);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let FrameState { frame, pc, registers, virtuals } = &self.0.states[self.1];
+        let FrameState { frame, pc, registers, virtuals, closures } = &self.0.states[self.1];
         match frame.as_u32() {
             0 => write!(f, "[{pc}")?,
             _ => write!(f, "[{frame} {pc}")?,
@@ -210,6 +219,11 @@ impl fmt::Display for Shown<'_> {
             f.write_str("}")?;
             if let Some(metatable) = table.metatable {
                 write!(f, " of {metatable}")?;
+            }
+        }
+        for closure in closures {
+            for r in &closure.registers {
+                write!(f, " {r}=closure {}", closure.inner)?;
             }
         }
         f.write_str("]")

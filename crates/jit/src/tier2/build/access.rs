@@ -309,7 +309,7 @@ impl Builder<'_> {
             }
             None => {
                 let state = self.state();
-                let v = self.value(Type::Any, Op::Global(self.closure, state));
+                let v = self.value(Type::Any, Op::Global(self.closure, i.b(), state));
                 self.known.note_global(key, v);
                 v
             }

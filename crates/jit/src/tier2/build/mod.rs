@@ -119,7 +119,7 @@ fn build_assuming(
     loops: &Loops,
 ) -> (Function, Vec<(Place, Loudness)>) {
     let size = source.tags.at(source.entry).registers().count();
-    let mut f = Function::default();
+    let mut f = Function { is_entered_in_loop: source.is_loop, ..Function::default() };
     let proto = source.proto.clone();
     let frame = f.frames.push(FrameData { proto, offset: 0, caller: None, inlinee: None });
     let Source { proto, flow, entry, .. } = source;
@@ -452,7 +452,7 @@ impl Builder<'_> {
         let own = self.all().filter(|&r| self.is_needed(pc, r));
         let own = own.filter_map(|r| Some((r + self.offset, self.registers[r.index()]?)));
         let registers = self.callers().chain(own).collect();
-        self.f.states.push(FrameState { frame: self.frame, pc, registers, virtuals: Vec::new() })
+        self.f.states.push(FrameState::new(self.frame, pc, registers))
     }
 
     /// Adds an instruction that checks what is known, in code that checks itself.
@@ -678,6 +678,7 @@ impl Builder<'_> {
             GetField if self.has_handler() => return self.computed_field(),
             GetField | SelfK => self.get_field(),
             NewTable => self.new_table(),
+            Closure if !self.is_inlined() => self.closure(),
             SetField | SetFieldK if self.built.contains(&pc) => self.check_constructed(),
             SetField | SetFieldK => self.set_field(),
             GetTable | GetI => self.get_element(),

@@ -1,4 +1,6 @@
-//! Builds allocations of tables.
+//! Builds allocations of tables and closures.
+
+use std::sync::Arc;
 
 use perilune_runtime::value::Tag;
 
@@ -55,5 +57,19 @@ impl Builder<'_> {
             }
         }
         self.write(i.ra(), table);
+    }
+
+    /// Builds CLOSURE in the outermost function.
+    pub(super) fn closure(&mut self) {
+        let i = self.instr(self.pc);
+        let state = self.state();
+        let closure = self.value(Type::Is(Tag::FUNCTION), Op::Closure(i.bx(), state));
+        self.forget();
+        let inner = &self.source.proto.protos[i.bx()];
+        let mut all = self.candidates.iter().map(|candidate| candidate.inlinee);
+        if let Some(inlinee) = all.find(|inlinee| Arc::ptr_eq(&inlinee.proto, inner)) {
+            self.known.note_method(closure, inlinee.slot);
+        }
+        self.write(i.ra(), closure);
     }
 }

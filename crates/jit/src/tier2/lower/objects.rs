@@ -43,7 +43,7 @@ impl Lower<'_, '_> {
         let stores = self.stores(state);
         let mut homes = self.homes_of(&stores);
         homes.extend(self.virtual_homes(state));
-        let has_virtuals = !f.states[state].virtuals.is_empty();
+        let has_virtuals = f.states[state].has_virtuals();
         let slow = self.emit().cold_block();
         let (done, made) = self.emit().block_of_word();
         let is_stored = |slot| values.iter().any(|&(stored, ..)| stored as usize == slot);
@@ -70,5 +70,33 @@ impl Lower<'_, '_> {
 
         self.emit().switch_to(done);
         self.set_lua(inst, Payload::Bits(made), Known::Tag(Tag::TABLE));
+    }
+
+    /// Allocates a closure in the outermost frame.
+    pub(super) fn closure(&mut self, inst: &Inst, state: State) {
+        let i = self.instr(inst);
+        let stores = self.stores(state);
+        let mut homes = self.homes_of(&stores);
+        homes.extend(self.virtual_homes(state));
+        let slow = self.emit().cold_block();
+        let (done, made) = self.emit().block_of_word();
+        let c = self.generic.new_closure(inst.pc, slow);
+        self.emit().jump_with(done, c);
+
+        self.emit().switch_to(slow);
+        self.emit().store_homes(&homes);
+        if self.f.states[state].has_virtuals() {
+            self.emit().allocate_virtuals(inst.pc);
+        }
+        let c = self.emit().call_new_closure(inst.pc, i.bx());
+        let tag = self.emit().tag(Tag::FUNCTION);
+        self.emit().store_home(i.ra(), c, tag);
+        // the collector clears the registers above the closure
+        let top = self.emit().address(i.ra() + 1);
+        self.emit().quiet_poll_to(inst.pc + 1, top);
+        self.emit().jump_with(done, c);
+
+        self.emit().switch_to(done);
+        self.set_lua(inst, Payload::Bits(made), Known::Tag(Tag::FUNCTION));
     }
 }

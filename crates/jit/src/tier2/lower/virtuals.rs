@@ -1,4 +1,5 @@
-//! Descriptions of virtual tables, from which the runtime builds them where frames are left.
+//! Descriptions of virtual tables and closures, from which the runtime builds them where frames
+//! are left.
 //!
 //! A description lies in slots above all frames, as [`virtuals`] says.
 //!
@@ -20,24 +21,35 @@ use crate::tier2::ir::{Content, FrameState, Function, Inst, Metatable, State, Vi
 use crate::tier2::passes::homes;
 
 impl Lower<'_, '_> {
-    /// Returns the stores that describe the virtual tables of a state.
+    /// Returns the stores that describe the virtual tables and closures of a state.
     pub(super) fn virtual_homes(&mut self, state: State) -> Vec<Home> {
         let f = self.f;
-        let FrameState { virtuals: tables, .. } = &f.states[state];
-        if tables.is_empty() {
+        let FrameState { virtuals: tables, closures, .. } = &f.states[state];
+        if !f.states[state].has_virtuals() {
             return Vec::new();
         }
         let first = homes::slots(f);
         let mut homes = Vec::new();
-        let registers: usize = tables.iter().map(|table| table.registers.len()).sum();
-        self.describe_word(&mut homes, virtuals::counts(tables.len(), registers));
+        let of_tables: usize = tables.iter().map(|table| table.registers.len()).sum();
+        let of_closures: usize = closures.iter().map(|closure| closure.registers.len()).sum();
+        let registers = of_tables + of_closures;
+        let counts = virtuals::counts(tables.len(), closures.len(), registers);
+        self.describe_word(&mut homes, counts);
         let mut places = Vec::with_capacity(tables.len());
         for table in tables {
             places.push(homes.len());
             self.describe(&mut homes, table, &places);
         }
-        for (table, place) in tables.iter().zip(places) {
-            for r in &table.registers {
+        for closure in closures {
+            places.push(homes.len());
+            self.describe_word(&mut homes, virtuals::closure(closure.inner, first));
+            let instance = self.emit().instance_of(0);
+            self.add_slot(&mut homes, instance, Known::Tag(Tag::NIL));
+        }
+        let registers = tables.iter().map(|table| &table.registers);
+        let registers = registers.chain(closures.iter().map(|closure| &closure.registers));
+        for (registers, place) in registers.zip(places) {
+            for r in registers {
                 self.describe_word(&mut homes, virtuals::register(place, first - r.index()));
             }
         }
@@ -106,15 +118,16 @@ impl Lower<'_, '_> {
 
 /// Reserves slots for the descriptions of all states. The prologue checks that they are there.
 pub(crate) fn reserve_virtuals(f: &Function, emit: &mut Emitter<'_>) {
-    let described = f.states.values().filter(|state| !state.virtuals.is_empty());
+    let described = f.states.values().filter(|state| state.has_virtuals());
     if let Some(most) = described.map(description_size).max() {
         emit.reserve_virtuals(Reg::new(homes::slots(f)), most);
     }
 }
 
-/// Returns the number of slots of the description of a state's tables.
+/// Returns the number of slots of the description of a state's tables and closures.
 fn description_size(state: &FrameState) -> usize {
     let size =
         |table: &VirtualTable| VirtualTable::size(table.fields.len()) + table.registers.len();
-    1 + state.virtuals.iter().map(size).sum::<usize>()
+    let of_closures = state.closures.iter().map(|closure| 2 + closure.registers.len());
+    1 + state.virtuals.iter().map(size).chain(of_closures).sum::<usize>()
 }

@@ -66,7 +66,7 @@ fn flow(f: &Function, at: &mut SecondaryMap<Block, Crossings>) {
             }
             for target in data.end.targets() {
                 let into = &mut at[target.block].crossed;
-                for v in crossed.keys() {
+                for v in crossed.iter() {
                     changed |= into.insert(v);
                 }
             }

@@ -149,7 +149,7 @@ mod tests {
         let [x, y] = [0, 1].map(|_| f.value(Type::Any));
         let condition = f.value(Type::Condition);
         let registers = vec![(Reg::new(0), x), (Reg::new(1), y)];
-        let state = f.states.push(FrameState { frame, pc, registers, virtuals: Vec::new() });
+        let state = f.states.push(FrameState::new(frame, pc, registers));
         let inst = |op, result| Inst { pc, frame, result, op };
         let to = |n| Target { block: Block::new(n), args: Vec::new() };
         let loads = [(0, x), (1, y)].map(|(r, v)| inst(Op::Register(Reg::new(r)), Some(v)));

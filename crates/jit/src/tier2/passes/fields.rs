@@ -69,8 +69,7 @@ mod tests {
         let mut f = Function::default();
         let frame = Frame::new(0);
         let pc = Pc::new(0);
-        let state: State =
-            f.states.push(FrameState { frame, pc, registers: Vec::new(), virtuals: Vec::new() });
+        let state: State = f.states.push(FrameState::new(frame, pc, Vec::new()));
         let table = f.value(Type::Is(Tag::TABLE));
         let [x, y] = [0, 1].map(|_| f.value(Type::Any));
         let guarded = f.value(Type::Is(Tag::INTEGER));

@@ -49,6 +49,9 @@ impl Homes {
         for table in &f.states[state].virtuals {
             table.registers.iter().for_each(|r| self.0[r.index()] = None);
         }
+        for closure in &f.states[state].closures {
+            closure.registers.iter().for_each(|r| self.0[r.index()] = None);
+        }
     }
 
     /// Follows a poll in this state. The collector clears the slots above the frame.
@@ -88,8 +91,8 @@ impl Homes {
                     }
                 }
             }
-            Op::NewTable(_, state) => {
-                // the collector clears the registers above the table
+            Op::NewTable(_, state) | Op::Closure(_, state) => {
+                // the collector clears the registers above the object
                 self.may_store(f, state);
                 let offset = f.frames[inst.frame].offset;
                 self.0[offset + inst.pc.instr(&f.frames[inst.frame].proto).a()..].fill(None);

@@ -19,8 +19,7 @@ pub(super) fn run(f: &mut Function) {
             let mut index = 0;
             while index < f.blocks[block].params.len() {
                 let param = f.blocks[block].params[index].0;
-                let found = passed(f, &replaced, block, index, param);
-                match found.or_else(|| twin(f, &replaced, block, index)) {
+                match passed(f, &replaced, block, index, param) {
                     Some(value) => {
                         replaced[param] = Some(value);
                         remove(f, block, index);
@@ -30,6 +29,7 @@ pub(super) fn run(f: &mut Function) {
                 }
             }
         }
+        changed = changed || merge_equal(f, &mut replaced);
     }
     rename(f, &replaced);
 }
@@ -76,25 +76,63 @@ fn passed(
     }
 }
 
-/// Returns an earlier parameter that is always passed the same values as the one at `index`, as the
-/// control variable of a numeric `for` and its hidden index are.
-fn twin(
-    f: &Function,
-    replaced: &SecondaryMap<Value, Option<Value>>,
-    block: Block,
-    index: usize,
-) -> Option<Value> {
-    let params = &f.blocks[block].params;
-    let (param, _) = params[index];
-    let is_twin = |&n: &usize| {
-        let (other, _) = params[n];
-        let targets = f.order.iter().flat_map(|&from| f.blocks[from].end.targets());
-        let mut args = targets
-            .filter(|t| t.block == block)
-            .map(|t| (resolve(replaced, t.args[n]), resolve(replaced, t.args[index])));
-        f.ty(other) == f.ty(param) && args.all(|(a, b)| a == b || (a, b) == (other, param))
-    };
-    (0..index).find(is_twin).map(|n| params[n].0)
+/// Finds parameters of one block that always have the same value, as the control variable of a
+/// numeric `for` and its hidden index have, and replaces them by the first of these. Returns
+/// whether there were any.
+///
+/// Parameters of a block are equal if the values passed for them are, which may be parameters that
+/// are equal in turn. So all of one type are taken to be equal first, and told apart until what is
+/// passed agrees. See Alpern, Wegman and Zadeck, *Detecting Equality of Variables in Programs*,
+/// 1988.
+fn merge_equal(f: &mut Function, replaced: &mut SecondaryMap<Value, Option<Value>>) -> bool {
+    // the first of the parameters that each is equal to
+    let mut equal: SecondaryMap<Value, Option<Value>> = SecondaryMap::new();
+    let blocks: Vec<Block> =
+        f.order.iter().copied().filter(|&block| f.blocks[block].params.len() > 1).collect();
+    for &block in &blocks {
+        let params = &f.blocks[block].params;
+        for &(param, _) in params {
+            let same = params.iter().find(|&&(other, _)| f.ty(other) == f.ty(param));
+            equal[param] = same.map(|&(first, _)| first);
+        }
+    }
+    let mut edges: SecondaryMap<Block, Vec<Vec<Value>>> = SecondaryMap::new();
+    for &from in &f.order {
+        for target in f.blocks[from].end.targets() {
+            let args = target.args.iter().map(|&arg| resolve(replaced, arg));
+            edges[target.block].push(args.collect());
+        }
+    }
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &block in &blocks {
+            let params = &f.blocks[block].params;
+            let class = |v: Value| equal[v].unwrap_or(v);
+            let passes_same = |n: usize, m: usize| {
+                edges[block].iter().all(|args| class(args[n]) == class(args[m]))
+            };
+            let is_like =
+                |n: usize, m: usize| class(params[n].0) == class(params[m].0) && passes_same(n, m);
+            let first = |n: usize| (0..n).find(|&m| is_like(n, m)).unwrap_or(n);
+            let firsts: Vec<Value> = (0..params.len()).map(|n| params[first(n)].0).collect();
+            for (&(param, _), first) in params.iter().zip(firsts) {
+                changed |= equal[param].replace(first) != Some(first);
+            }
+        }
+    }
+    let mut is_any = false;
+    for block in blocks {
+        for index in (0..f.blocks[block].params.len()).rev() {
+            let (param, _) = f.blocks[block].params[index];
+            if let Some(first) = equal[param].filter(|&first| first != param) {
+                replaced[param] = Some(first);
+                remove(f, block, index);
+                is_any = true;
+            }
+        }
+    }
+    is_any
 }
 
 fn remove(f: &mut Function, block: Block, index: usize) {
@@ -131,5 +169,57 @@ pub(super) fn rename(f: &mut Function, replaced: &SecondaryMap<Value, Option<Val
     for (v, origin) in origins {
         let origin = resolve(replaced, origin);
         f.values[v].origin = Some(f.origin(origin));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cranelift_codegen::entity::EntityRef;
+
+    use super::*;
+    use crate::entity::{Pc, Reg};
+    use crate::tier2::ir::{BlockData, End, Frame, Inst, Op, Target};
+
+    /// Returns a function with a loop of two blocks that pass each other two parameters, which
+    /// begin with the values that `first` chooses of two integers.
+    fn function(first: [usize; 2]) -> Function {
+        let mut f = Function::default();
+        let values = [0, 1].map(|_| f.value(Type::Is(perilune_runtime::value::Tag::INTEGER)));
+        let [a, b, c, d] = [(); 4].map(|()| f.value(Type::Any));
+        let condition = f.value(Type::Condition);
+        let params = |v: [Value; 2]| v.map(|v| (v, Reg::new(0))).to_vec();
+        let to = |n, args: &[Value]| Target { block: Block::new(n), args: args.to_vec() };
+        let inst = |op, v| Inst { pc: Pc::new(0), frame: Frame::new(0), result: Some(v), op };
+        let mut insts = [0, 1].map(|n| inst(Op::Integer(n as i64), values[n])).to_vec();
+        insts.push(inst(Op::IsTrue(values[0]), condition));
+        let again = to(1, &[values[1], values[1]]);
+        let blocks = [
+            (vec![], insts, End::Jump(to(1, &first.map(|n| values[n])))),
+            (params([a, b]), vec![], End::Jump(to(2, &[a, b]))),
+            (params([c, d]), vec![], End::Branch(condition, again, to(3, &[]))),
+            (vec![], vec![], End::Return(d)),
+        ];
+        for (params, insts, end) in blocks {
+            let block = f.blocks.push(BlockData { params, insts, end, ..BlockData::default() });
+            f.order.push(block);
+        }
+        f
+    }
+
+    /// Runs the pass; returns the number of parameters that are left, and what is returned.
+    fn result(first: [usize; 2]) -> (usize, Value) {
+        let mut f = function(first);
+        run(&mut f);
+        let left = f.order.iter().map(|&block| f.blocks[block].params.len()).sum();
+        (left, f.blocks[Block::new(3)].end.arg().expect("it returns a value"))
+    }
+
+    #[test]
+    fn parameters_that_are_equal_around_a_loop_are_merged() {
+        let [integer, a, b] = [1, 2, 3].map(Value::from_u32);
+        // the first parameter of the loop's head has both values in either case
+        assert_eq!(result([0, 0]), (1, a));
+        assert_eq!(result([0, 1]), (1, integer));
+        assert_eq!(result([1, 0]), (1, b));
     }
 }

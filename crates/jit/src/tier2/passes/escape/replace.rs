@@ -93,7 +93,7 @@ impl Replacer<'_> {
                 && let Some(changed) = self.with_virtuals(*state)
             {
                 *state = changed;
-                let has_virtuals = !self.f.states[changed].virtuals.is_empty();
+                let has_virtuals = self.f.states[changed].has_virtuals();
                 if let Op::Poll(_, is_quiet) = &mut inst.op
                     && has_virtuals
                 {
@@ -129,7 +129,7 @@ impl Replacer<'_> {
         let virtuals: Vec<VirtualTable> = found.into_iter().map(|(_, table)| table).collect();
         let site = virtuals.last().expect("there is one").site;
         let (frame, pc) = first.map_or(site, |inst| (inst.frame, inst.pc));
-        let state = FrameState { frame, pc, registers: Vec::new(), virtuals };
+        let state = FrameState { virtuals, ..FrameState::new(frame, pc, Vec::new()) };
         let state = self.f.states.push(state);
         let result = self.f.value(Type::Is(Tag::TABLE));
         let insts = &mut self.f.blocks[self.block].insts;
@@ -371,7 +371,8 @@ impl Replacer<'_> {
 
     /// Returns the state in which virtual tables are named as such; `None` if there are none in it.
     fn with_virtuals(&mut self, state: State) -> Option<State> {
-        let FrameState { frame, pc, ref registers, .. } = self.f.states[state];
+        let FrameState { frame, pc, ref registers, ref closures, .. } = self.f.states[state];
+        let closures = closures.clone();
         let tables = self.tables;
         if !registers.iter().any(|&(_, v)| tables.is_virtual(v)) {
             return None;
@@ -390,7 +391,7 @@ impl Replacer<'_> {
             return Some(known);
         }
         let (_, registers, virtuals) = key.clone();
-        let new = self.f.states.push(FrameState { frame, pc, registers, virtuals });
+        let new = self.f.states.push(FrameState { frame, pc, registers, virtuals, closures });
         self.states.insert(key, new);
         Some(new)
     }

@@ -344,7 +344,7 @@ impl Tables {
             }
         }
         let is_any = !found.is_empty();
-        found.keys().for_each(|class| {
+        found.iter().for_each(|class| {
             self.escaped.insert(class);
         });
         is_any
