@@ -58,8 +58,7 @@ pub(crate) unsafe fn callees_of(inst: *mut Instance) -> Vec<Called> {
     let code = &(&(*inst).proto).code;
     let calls = code.iter().enumerate();
     let calls = calls.filter(|&(pc, i)| match i.op() {
-        Op::Call => i.b() != 0 || pc > 0 && code[pc - 1].op() == Op::Call,
-        Op::TailCall => i.b() != 0,
+        Op::Call | Op::TailCall => i.b() != 0 || pc > 0 && code[pc - 1].op() == Op::Call,
         _ => false,
     });
     calls

@@ -142,7 +142,6 @@ pub(crate) fn refusal(proto: &Proto, in_loop: bool) -> Option<&'static str> {
     let code = &proto.code;
     let refusal_of = |pc: usize| match code[pc].op() {
         Op::Close | Op::Tbc => Some("the function closes variables"),
-        Op::TailCall if code[pc].b() == 0 => Some("the number of arguments varies"),
         Op::Return if code[pc].b() == 0 && pc > 0 && code[pc - 1].op() == Op::TailCall => None,
         Op::VarArg => Some("the function is vararg"),
         Op::Return if code[pc].b() == 0 && pc > 0 && returns_class(code, pc - 1) => None,
@@ -182,10 +181,10 @@ mod tests {
         check("function(a) for i = 1, a do g(i) end end", true);
         check("function(...) return 1 end", false);
         check("function(a) return function() return a end end", false);
-        // tail calls, if their callees are inlined, too
+        // tail calls, if their callees are inlined, too, and the numbers of arguments are known
         check("function(a) return f(a) end", true);
         check("function(a) return setmetatable({a}, g) end", true);
-        check("function(a) return f(g(a)) end", false);
+        check("function(a) return f(g(a)) end", true);
         check("function(a) return setmetatable({a}, {__index = g}) end", true);
         check("function(a) return a, setmetatable({a}, {__index = g}) end", false);
         check("function(a) local b <close> = a end", false);

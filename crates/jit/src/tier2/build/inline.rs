@@ -113,7 +113,8 @@ impl Builder<'_> {
             }
             return;
         };
-        let number = self.callee_of(all);
+        let is_counted = self.argument_count().is_some();
+        let number = self.callee_of(all).filter(|_| is_counted);
         // the callee's registers are where those of this function are
         let closure = number.and_then(|number| self.inlined_closure(number, 0));
         let (Some(number), Some(closure)) = (number, closure) else {
