@@ -65,6 +65,8 @@ bits! {
     FLOATS "arrays of floats";
     /// An element of an array of any values.
     ANY "arrays of any values";
+    /// An element of an array of booleans.
+    BOOLS "arrays of booleans";
     /// An integer that is not a key of the array part.
     OUTSIDE "outside the array";
     /// A value that is not a table.

@@ -39,6 +39,7 @@ const _: () = {
     let int = ArrayKind::Int as u8;
     assert!(access::INTS << (ArrayKind::Float as u8 - int) == access::FLOATS);
     assert!(access::INTS << (ArrayKind::Any as u8 - int) == access::ANY);
+    assert!(access::INTS << (ArrayKind::Bool as u8 - int) == access::BOOLS);
 };
 
 /// The place of the feedback cells of a frame's instructions, relative to the instructions.

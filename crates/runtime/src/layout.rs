@@ -112,7 +112,7 @@ pub mod table {
         FIELDS = Table, fields;
         /// The metatable word.
         META = Table, meta;
-        /// The array payloads.
+        /// The elements of the array.
         ARRAY = Table, array;
         /// Number of elements in use.
         ARRAY_LEN = Table, array_len;
@@ -136,7 +136,10 @@ pub mod table {
     const _: () =
         assert!(size_of::<Table>() == 64 && INLINE_FIELDS.is_multiple_of(size_of::<Value>()));
     const _: () = assert!(
-        ArrayKind::Int as u8 == 1 && ArrayKind::Float as u8 == 2 && ArrayKind::Any as u8 == 3
+        ArrayKind::Int as u8 == 1
+            && ArrayKind::Float as u8 == 2
+            && ArrayKind::Any as u8 == 3
+            && ArrayKind::Bool as u8 == 4
     );
 }
 

@@ -191,6 +191,11 @@ impl Value {
     pub const fn truthy(self) -> bool {
         self.tag.0 >= Tag::TRUE.0
     }
+    /// Returns whether the value is false or true.
+    #[inline(always)]
+    pub const fn is_bool(self) -> bool {
+        self.tag.0.wrapping_sub(Tag::FALSE.0) < 2
+    }
     /// Returns whether the value is an integer.
     #[inline(always)]
     pub const fn is_int(self) -> bool {

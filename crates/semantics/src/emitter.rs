@@ -293,9 +293,15 @@ impl<'a, F: Form> Emitter<'a, F> {
 
     /// Sets bits of the instruction's feedback cell.
     pub(crate) fn note(&mut self, bits: u32) {
+        let bits = self.b.ins().iconst(I32, i64::from(bits));
+        self.note_value(bits);
+    }
+
+    /// Sets bits of the instruction's feedback cell, given as a value.
+    pub(crate) fn note_value(&mut self, bits: Value) {
         let at = self.form.cell(&mut self.b);
         let old = self.load(I32, at);
-        let new = self.b.ins().bor_imm_u(old, i64::from(bits));
+        let new = self.b.ins().bor(old, bits);
         self.store(new, at);
     }
 

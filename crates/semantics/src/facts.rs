@@ -62,12 +62,13 @@ pub fn facts() -> Vec<Fact> {
         Tag::NIL.0, Tag::FALSE.0, Tag::TRUE.0, Tag::INTEGER.0, Tag::FLOAT.0, Tag::FRAME.0,
         Tag::COLLECTABLE, Tag::STRING.0, Tag::TABLE.0, Tag::FUNCTION.0, Tag::NATIVE.0, Tag::CELL.0,
         TAGGED, Event::Eq, Event::NewIndex, Kind::Table, flags::TAIL_KEEPS, flags::TAIL,
-        ArrayKind::Int, ArrayKind::Float, ArrayKind::Any,
+        ArrayKind::Int, ArrayKind::Float, ArrayKind::Any, ArrayKind::Bool,
         GcHeader::UNLOGGED, WATCHED, LuaString::SHORT,
         FieldEntry::STRING_SHAPE, CalleeCache::NATIVE,
         FrameWord::INTERPRETER, flags::RETURN_SLOW, Instr::SB_BIAS,
         operands::INT, operands::FLOAT, operands::MIXED,
-        access::ARRAY, access::STRING, access::INTS, access::FLOATS, access::ANY, access::OUTSIDE,
+        access::ARRAY, access::STRING, access::INTS, access::FLOATS, access::ANY, access::BOOLS,
+        access::OUTSIDE,
         Op::COUNT,
     ];
     facts.push(("super::runtime::ON_TOP".to_owned(), Runtime::ON_TOP.into()));

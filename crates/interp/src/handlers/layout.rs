@@ -114,6 +114,7 @@ const _: () = {
     assert!(ArrayKind::Int as i128 == 1);
     assert!(ArrayKind::Float as i128 == 2);
     assert!(ArrayKind::Any as i128 == 3);
+    assert!(ArrayKind::Bool as i128 == 4);
     assert!(GcHeader::UNLOGGED as i128 == 1);
     assert!(WATCHED as i128 == 24);
     assert!(LuaString::SHORT as i128 == 0);
@@ -130,7 +131,8 @@ const _: () = {
     assert!(access::INTS as i128 == 8);
     assert!(access::FLOATS as i128 == 16);
     assert!(access::ANY as i128 == 32);
-    assert!(access::OUTSIDE as i128 == 64);
+    assert!(access::BOOLS as i128 == 64);
+    assert!(access::OUTSIDE as i128 == 128);
     assert!(Op::COUNT as i128 == 91);
     assert!(super::runtime::ON_TOP as i128 == 5);
     assert!(Op::Move as i128 == 0);

@@ -252,74 +252,91 @@ perilune_GETTABUP:
     .type perilune_GETTABLE, @function
 perilune_GETTABLE:
     .cfi_startproc
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx r11,byte ptr [rsi-2]
     .byte 0x48, 0x0f, 0xb6, 0x5e, 0xff                           # movzx rbx,byte ptr [rsi-1]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x8b, 0x04, 0x17                                 # mov rax,[rdi+r10]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4a, 0x8b, 0x04, 0x1f                                 # mov rax,[rdi+r11]
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
-    .byte 0x4c, 0x8b, 0x1c, 0x1f                                 # mov r11,[rdi+rbx]
+    .byte 0x4c, 0x8b, 0x14, 0x1f                                 # mov r10,[rdi+rbx]
     .byte 0x48, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx rbx,byte ptr [rdi+rbx+8]
-    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x17, 0x08                     # movzx r10,byte ptr [rdi+r10+8]
-    .byte 0x41, 0x80, 0xfa, 0x41                                 # cmp r10b,41h
-    jne .Lperilune_GETTABLE_177
+    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx r11,byte ptr [rdi+r11+8]
+    .byte 0x41, 0x80, 0xfb, 0x41                                 # cmp r11b,41h
+    jne .Lperilune_GETTABLE_1da
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_GETTABLE_161
-    .byte 0x44, 0x8b, 0x50, 0x28                                 # mov r10d,[rax+28h]
-    .byte 0x49, 0x8d, 0x5b, 0xff                                 # lea rbx,[r11-1]
-    .byte 0x49, 0x3b, 0xda                                       # cmp rbx,r10
-    jae .Lperilune_GETTABLE_161
+    jne .Lperilune_GETTABLE_1c4
+    .byte 0x44, 0x8b, 0x58, 0x28                                 # mov r11d,[rax+28h]
+    .byte 0x49, 0x8d, 0x5a, 0xff                                 # lea rbx,[r10-1]
+    .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
+    jae .Lperilune_GETTABLE_1c4
     .byte 0x48, 0x8b, 0x58, 0x20                                 # mov rbx,[rax+20h]
-    .byte 0x4d, 0x8d, 0x53, 0xff                                 # lea r10,[r11-1]
+    .byte 0x4c, 0x0f, 0xb6, 0x58, 0x03                           # movzx r11,byte ptr [rax+3]
+    .byte 0x49, 0x83, 0xfb, 0x01                                 # cmp r11,1
+    jne .Lperilune_GETTABLE_b6
+    .byte 0x49, 0x81, 0xc2, 0xff, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFFFFh
     .byte 0x4e, 0x8b, 0x14, 0xd3                                 # mov r10,[rbx+r10*8]
-    .byte 0x4c, 0x0f, 0xb6, 0x60, 0x03                           # movzx r12,byte ptr [rax+3]
-    .byte 0x41, 0x80, 0xfc, 0x01                                 # cmp r12b,1
-    jne .Lperilune_GETTABLE_b2
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x09                     # or dword ptr [rsi+r8-4],9
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4e, 0x89, 0x14, 0x1f                                 # mov [rdi+r11],r10
+    .byte 0x42, 0xc6, 0x44, 0x1f, 0x08, 0x03                     # mov byte ptr [rdi+r11+8],3
+    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_GETTABLE_b6:
+    .byte 0x49, 0x83, 0xfb, 0x02                                 # cmp r11,2
+    je .Lperilune_GETTABLE_169
+    .byte 0x49, 0x83, 0xfb, 0x03                                 # cmp r11,3
+    jne .Lperilune_GETTABLE_124
+    .byte 0x4d, 0x8d, 0x5a, 0xff                                 # lea r11,[r10-1]
+    .byte 0x4e, 0x8b, 0x1c, 0xdb                                 # mov r11,[rbx+r11*8]
+    .byte 0x44, 0x8b, 0x60, 0x2c                                 # mov r12d,[rax+2Ch]
+    .byte 0x4e, 0x8d, 0x24, 0xe3                                 # lea r12,[rbx+r12*8]
+    .byte 0x4f, 0x0f, 0xb6, 0x54, 0x14, 0xff                     # movzx r10,byte ptr [r12+r10-1]
+    .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
+    je .Lperilune_GETTABLE_1b2
+.Lperilune_GETTABLE_e9:
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x89, 0x14, 0x07                                 # mov [rdi+rax],r10
-    .byte 0xc6, 0x44, 0x07, 0x08, 0x03                           # mov byte ptr [rdi+rax+8],3
+    .byte 0x4c, 0x89, 0x1c, 0x07                                 # mov [rdi+rax],r11
+    .byte 0x44, 0x88, 0x54, 0x07, 0x08                           # mov [rdi+rax+8],r10b
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETTABLE_b2:
-    .byte 0x41, 0x80, 0xfc, 0x02                                 # cmp r12b,2
-    je .Lperilune_GETTABLE_10e
-    .byte 0x44, 0x8b, 0x60, 0x2c                                 # mov r12d,[rax+2Ch]
-    .byte 0x4a, 0x8d, 0x1c, 0xe3                                 # lea rbx,[rbx+r12*8]
-    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x1b, 0xff                     # movzx r11,byte ptr [rbx+r11-1]
-    .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    je .Lperilune_GETTABLE_14f
-.Lperilune_GETTABLE_d3:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x89, 0x14, 0x07                                 # mov [rdi+rax],r10
-    .byte 0x44, 0x88, 0x5c, 0x07, 0x08                           # mov [rdi+rax+8],r11b
-    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+.Lperilune_GETTABLE_124:
+    .byte 0x4a, 0x0f, 0xb6, 0x44, 0x13, 0xff                     # movzx rax,byte ptr [rbx+r10-1]
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x41                     # or dword ptr [rsi+r8-4],41h
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4a, 0xc7, 0x04, 0x17, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+r10],0
+    .byte 0x42, 0x88, 0x44, 0x17, 0x08                           # mov [rdi+r10+8],al
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETTABLE_10e:
+.Lperilune_GETTABLE_169:
+    .byte 0x49, 0x8d, 0x42, 0xff                                 # lea rax,[r10-1]
+    .byte 0x48, 0x8b, 0x04, 0xc3                                 # mov rax,[rbx+rax*8]
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x11                     # or dword ptr [rsi+r8-4],11h
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4e, 0x89, 0x14, 0x1f                                 # mov [rdi+r11],r10
-    .byte 0x42, 0xc6, 0x44, 0x1f, 0x08, 0x04                     # mov byte ptr [rdi+r11+8],4
-    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
+    .byte 0x42, 0xc6, 0x44, 0x17, 0x08, 0x04                     # mov byte ptr [rdi+r10+8],4
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    jmp .Lperilune_GETTABLE_177
-.Lperilune_GETTABLE_14f:
+    jmp .Lperilune_GETTABLE_1da
+.Lperilune_GETTABLE_1b2:
     .byte 0x48, 0x8b, 0x40, 0x18                                 # mov rax,[rax+18h]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_GETTABLE_d3
-    jmp .Lperilune_GETTABLE_177
-.Lperilune_GETTABLE_161:
+    je .Lperilune_GETTABLE_e9
+    jmp .Lperilune_GETTABLE_1da
+.Lperilune_GETTABLE_1c4:
     jmp perilune_GETTABLE_1
-.Lperilune_GETTABLE_177:
+.Lperilune_GETTABLE_1da:
     jmp perilune_STEP_GET
     .cfi_endproc
     .size perilune_GETTABLE, . - perilune_GETTABLE
@@ -328,23 +345,23 @@ perilune_GETTABLE:
     .type perilune_GETI, @function
 perilune_GETI:
     .cfi_startproc
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x8b, 0x14, 0x07                                 # mov r10,[rdi+rax]
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xff                           # movzx r11,byte ptr [rsi-1]
-    .byte 0x48, 0x0f, 0xb6, 0x44, 0x07, 0x08                     # movzx rax,byte ptr [rdi+rax+8]
-    .byte 0x3c, 0x41                                             # cmp al,41h
-    jne .Lperilune_GETI_15e
-    .byte 0x41, 0x8b, 0x42, 0x28                                 # mov eax,[r10+28h]
-    .byte 0x49, 0x8d, 0x5b, 0xff                                 # lea rbx,[r11-1]
-    .byte 0x48, 0x3b, 0xd8                                       # cmp rbx,rax
-    jae .Lperilune_GETI_148
-    .byte 0x49, 0x8b, 0x5a, 0x20                                 # mov rbx,[r10+20h]
-    .byte 0x49, 0x8d, 0x43, 0xff                                 # lea rax,[r11-1]
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx r11,byte ptr [rsi-2]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4a, 0x8b, 0x04, 0x1f                                 # mov rax,[rdi+r11]
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
+    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx r11,byte ptr [rdi+r11+8]
+    .byte 0x41, 0x80, 0xfb, 0x41                                 # cmp r11b,41h
+    jne .Lperilune_GETI_1bf
+    .byte 0x44, 0x8b, 0x58, 0x28                                 # mov r11d,[rax+28h]
+    .byte 0x49, 0x8d, 0x5a, 0xff                                 # lea rbx,[r10-1]
+    .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
+    jae .Lperilune_GETI_1a9
+    .byte 0x48, 0x8b, 0x58, 0x20                                 # mov rbx,[rax+20h]
+    .byte 0x4c, 0x0f, 0xb6, 0x58, 0x03                           # movzx r11,byte ptr [rax+3]
+    .byte 0x49, 0x83, 0xfb, 0x01                                 # cmp r11,1
+    jne .Lperilune_GETI_9b
+    .byte 0x49, 0x8d, 0x42, 0xff                                 # lea rax,[r10-1]
     .byte 0x48, 0x8b, 0x04, 0xc3                                 # mov rax,[rbx+rax*8]
-    .byte 0x4d, 0x0f, 0xb6, 0x62, 0x03                           # movzx r12,byte ptr [r10+3]
-    .byte 0x41, 0x80, 0xfc, 0x01                                 # cmp r12b,1
-    jne .Lperilune_GETI_99
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x09                     # or dword ptr [rsi+r8-4],9
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
@@ -354,43 +371,60 @@ perilune_GETI:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETI_99:
-    .byte 0x41, 0x80, 0xfc, 0x02                                 # cmp r12b,2
-    je .Lperilune_GETI_f5
-    .byte 0x45, 0x8b, 0x62, 0x2c                                 # mov r12d,[r10+2Ch]
+.Lperilune_GETI_9b:
+    .byte 0x49, 0x83, 0xfb, 0x02                                 # cmp r11,2
+    je .Lperilune_GETI_14e
+    .byte 0x49, 0x83, 0xfb, 0x03                                 # cmp r11,3
+    jne .Lperilune_GETI_109
+    .byte 0x4d, 0x8d, 0x5a, 0xff                                 # lea r11,[r10-1]
+    .byte 0x4e, 0x8b, 0x1c, 0xdb                                 # mov r11,[rbx+r11*8]
+    .byte 0x44, 0x8b, 0x60, 0x2c                                 # mov r12d,[rax+2Ch]
     .byte 0x4a, 0x8d, 0x1c, 0xe3                                 # lea rbx,[rbx+r12*8]
-    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x1b, 0xff                     # movzx r11,byte ptr [rbx+r11-1]
-    .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    je .Lperilune_GETI_136
-.Lperilune_GETI_ba:
+    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x13, 0xff                     # movzx r10,byte ptr [rbx+r10-1]
+    .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
+    je .Lperilune_GETI_197
+.Lperilune_GETI_ce:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
-    .byte 0x46, 0x88, 0x5c, 0x17, 0x08                           # mov [rdi+r10+8],r11b
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x89, 0x1c, 0x07                                 # mov [rdi+rax],r11
+    .byte 0x44, 0x88, 0x54, 0x07, 0x08                           # mov [rdi+rax+8],r10b
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETI_f5:
+.Lperilune_GETI_109:
+    .byte 0x4a, 0x0f, 0xb6, 0x44, 0x13, 0xff                     # movzx rax,byte ptr [rbx+r10-1]
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x41                     # or dword ptr [rsi+r8-4],41h
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4a, 0xc7, 0x04, 0x17, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+r10],0
+    .byte 0x42, 0x88, 0x44, 0x17, 0x08                           # mov [rdi+r10+8],al
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_GETI_14e:
+    .byte 0x49, 0x8d, 0x42, 0xff                                 # lea rax,[r10-1]
+    .byte 0x48, 0x8b, 0x04, 0xc3                                 # mov rax,[rbx+rax*8]
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x11                     # or dword ptr [rsi+r8-4],11h
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
     .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
     .byte 0x42, 0xc6, 0x44, 0x17, 0x08, 0x04                     # mov byte ptr [rdi+r10+8],4
-    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    jmp .Lperilune_GETI_15e
-.Lperilune_GETI_136:
-    .byte 0x4d, 0x8b, 0x52, 0x18                                 # mov r10,[r10+18h]
-    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    je .Lperilune_GETI_ba
-    jmp .Lperilune_GETI_15e
-.Lperilune_GETI_148:
+    jmp .Lperilune_GETI_1bf
+.Lperilune_GETI_197:
+    .byte 0x48, 0x8b, 0x40, 0x18                                 # mov rax,[rax+18h]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    je .Lperilune_GETI_ce
+    jmp .Lperilune_GETI_1bf
+.Lperilune_GETI_1a9:
     jmp perilune_GETI_1
-.Lperilune_GETI_15e:
+.Lperilune_GETI_1bf:
     jmp perilune_STEP_GET
     .cfi_endproc
     .size perilune_GETI, . - perilune_GETI
@@ -600,74 +634,79 @@ perilune_SETTABUPK:
 perilune_SETTABLE:
     .cfi_startproc
     .byte 0x4c, 0x0f, 0xb6, 0x66, 0xfd                           # movzx r12,byte ptr [rsi-3]
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
-    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xff                           # movzx rbx,byte ptr [rsi-1]
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx r11,byte ptr [rsi-2]
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
-    .byte 0x4e, 0x8b, 0x1c, 0x27                                 # mov r11,[rdi+r12]
+    .byte 0x4a, 0x8b, 0x1c, 0x27                                 # mov rbx,[rdi+r12]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4a, 0x8b, 0x04, 0x1f                                 # mov rax,[rdi+r11]
+    .byte 0x4e, 0x0f, 0xb6, 0x6c, 0x1f, 0x08                     # movzx r13,byte ptr [rdi+r11+8]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x8b, 0x04, 0x17                                 # mov rax,[rdi+r10]
-    .byte 0x4e, 0x0f, 0xb6, 0x6c, 0x17, 0x08                     # movzx r13,byte ptr [rdi+r10+8]
-    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
-    .byte 0x4c, 0x8b, 0x14, 0x1f                                 # mov r10,[rdi+rbx]
-    .byte 0x48, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx rbx,byte ptr [rdi+rbx+8]
+    .byte 0x4e, 0x8b, 0x1c, 0x17                                 # mov r11,[rdi+r10]
+    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x17, 0x08                     # movzx r10,byte ptr [rdi+r10+8]
     .byte 0x4e, 0x0f, 0xb6, 0x64, 0x27, 0x08                     # movzx r12,byte ptr [rdi+r12+8]
     .byte 0x41, 0x80, 0xfc, 0x41                                 # cmp r12b,41h
-    jne .Lperilune_SETTABLE_1b4
+    jne .Lperilune_SETTABLE_1c5
     .byte 0x41, 0x80, 0xfd, 0x03                                 # cmp r13b,3
-    jne .Lperilune_SETTABLE_194
-    .byte 0x45, 0x8b, 0x63, 0x28                                 # mov r12d,[r11+28h]
+    jne .Lperilune_SETTABLE_1a5
+    .byte 0x44, 0x8b, 0x63, 0x28                                 # mov r12d,[rbx+28h]
     .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
     .byte 0x4d, 0x3b, 0xec                                       # cmp r13,r12
-    jae .Lperilune_SETTABLE_194
-    .byte 0x4d, 0x8b, 0x63, 0x20                                 # mov r12,[r11+20h]
-    .byte 0x4d, 0x0f, 0xb6, 0x6b, 0x03                           # movzx r13,byte ptr [r11+3]
-    .byte 0x41, 0x80, 0xfd, 0x03                                 # cmp r13b,3
-    je .Lperilune_SETTABLE_122
-    .byte 0x4d, 0x89, 0xeb                                       # mov r11,r13
-    .byte 0x41, 0x80, 0xc3, 0x02                                 # add r11b,2
-    .byte 0x44, 0x3a, 0xdb                                       # cmp r11b,bl
-    jne .Lperilune_SETTABLE_194
-    .byte 0x41, 0x80, 0xfd, 0x01                                 # cmp r13b,1
-    je .Lperilune_SETTABLE_e4
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x11                     # or dword ptr [rsi+r8-4],11h
+    jae .Lperilune_SETTABLE_1a5
+    .byte 0x4c, 0x8b, 0x63, 0x20                                 # mov r12,[rbx+20h]
+    .byte 0x4c, 0x0f, 0xb6, 0x6b, 0x03                           # movzx r13,byte ptr [rbx+3]
+    .byte 0x49, 0x83, 0xfd, 0x03                                 # cmp r13,3
+    je .Lperilune_SETTABLE_133
+    .byte 0x4c, 0x89, 0xeb                                       # mov rbx,r13
+    .byte 0x80, 0xc3, 0x02                                       # add bl,2
+    .byte 0x41, 0x3a, 0xda                                       # cmp bl,r10b
+    jne .Lperilune_SETTABLE_e0
+    .byte 0x49, 0xc1, 0xe5, 0x03                                 # shl r13,3
+    .byte 0x45, 0x8d, 0x55, 0x01                                 # lea r10d,[r13+1]
+    .byte 0x46, 0x09, 0x54, 0x06, 0xfc                           # or [rsi+r8-4],r10d
     .byte 0x48, 0x81, 0xc0, 0xff, 0xff, 0xff, 0xff               # add rax,0FFFFFFFFFFFFFFFFh
-    .byte 0x4d, 0x89, 0x14, 0xc4                                 # mov [r12+rax*8],r10
+    .byte 0x4d, 0x89, 0x1c, 0xc4                                 # mov [r12+rax*8],r11
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETTABLE_e4:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x09                     # or dword ptr [rsi+r8-4],9
-    .byte 0x48, 0x81, 0xc0, 0xff, 0xff, 0xff, 0xff               # add rax,0FFFFFFFFFFFFFFFFh
-    .byte 0x4d, 0x89, 0x14, 0xc4                                 # mov [r12+rax*8],r10
+.Lperilune_SETTABLE_e0:
+    .byte 0x49, 0x83, 0xfd, 0x04                                 # cmp r13,4
+    jne .Lperilune_SETTABLE_1a5
+    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
+    .byte 0x41, 0x80, 0xc3, 0xff                                 # add r11b,0FFh
+    .byte 0x41, 0x80, 0xfb, 0x02                                 # cmp r11b,2
+    jae .Lperilune_SETTABLE_1a5
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x41                     # or dword ptr [rsi+r8-4],41h
+    .byte 0x45, 0x88, 0x54, 0x04, 0xff                           # mov [r12+rax-1],r10b
     .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETTABLE_122:
-    .byte 0x84, 0xdb                                             # test bl,bl
-    je .Lperilune_SETTABLE_194
-    .byte 0x4d, 0x8b, 0x6b, 0x18                                 # mov r13,[r11+18h]
+.Lperilune_SETTABLE_133:
+    .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
+    je .Lperilune_SETTABLE_1a5
+    .byte 0x4c, 0x8b, 0x6b, 0x18                                 # mov r13,[rbx+18h]
     .byte 0x4d, 0x85, 0xed                                       # test r13,r13
-    jne .Lperilune_SETTABLE_194
-    .byte 0x4d, 0x0f, 0xb6, 0x6b, 0x02                           # movzx r13,byte ptr [r11+2]
-    .byte 0x49, 0x89, 0xde                                       # mov r14,rbx
+    jne .Lperilune_SETTABLE_1a5
+    .byte 0x4c, 0x0f, 0xb6, 0x6b, 0x02                           # movzx r13,byte ptr [rbx+2]
+    .byte 0x4d, 0x89, 0xd6                                       # mov r14,r10
     .byte 0x41, 0xc0, 0xee, 0x06                                 # shr r14b,6
     .byte 0x45, 0x84, 0xee                                       # test r14b,r13b
-    jne .Lperilune_SETTABLE_194
+    jne .Lperilune_SETTABLE_1a5
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
-    .byte 0x45, 0x8b, 0x5b, 0x2c                                 # mov r11d,[r11+2Ch]
+    .byte 0x8b, 0x5b, 0x2c                                       # mov ebx,[rbx+2Ch]
     .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
-    .byte 0x4f, 0x89, 0x14, 0xec                                 # mov [r12+r13*8],r10
-    .byte 0x4f, 0x8d, 0x14, 0xdc                                 # lea r10,[r12+r11*8]
-    .byte 0x41, 0x88, 0x5c, 0x02, 0xff                           # mov [r10+rax-1],bl
+    .byte 0x4f, 0x89, 0x1c, 0xec                                 # mov [r12+r13*8],r11
+    .byte 0x4d, 0x8d, 0x1c, 0xdc                                 # lea r11,[r12+rbx*8]
+    .byte 0x45, 0x88, 0x54, 0x03, 0xff                           # mov [r11+rax-1],r10b
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETTABLE_194:
+.Lperilune_SETTABLE_1a5:
     jmp perilune_SETTABLE_1
-.Lperilune_SETTABLE_1b4:
+.Lperilune_SETTABLE_1c5:
     jmp perilune_STEP_SET
     .cfi_endproc
     .size perilune_SETTABLE, . - perilune_SETTABLE
@@ -677,74 +716,79 @@ perilune_SETTABLE:
 perilune_SETTABLEK:
     .cfi_startproc
     .byte 0x4c, 0x0f, 0xb6, 0x66, 0xfd                           # movzx r12,byte ptr [rsi-3]
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
-    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xff                           # movzx rbx,byte ptr [rsi-1]
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx r11,byte ptr [rsi-2]
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
-    .byte 0x4e, 0x8b, 0x1c, 0x27                                 # mov r11,[rdi+r12]
+    .byte 0x4a, 0x8b, 0x1c, 0x27                                 # mov rbx,[rdi+r12]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4a, 0x8b, 0x04, 0x1f                                 # mov rax,[rdi+r11]
+    .byte 0x4e, 0x0f, 0xb6, 0x6c, 0x1f, 0x08                     # movzx r13,byte ptr [rdi+r11+8]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x8b, 0x04, 0x17                                 # mov rax,[rdi+r10]
-    .byte 0x4e, 0x0f, 0xb6, 0x6c, 0x17, 0x08                     # movzx r13,byte ptr [rdi+r10+8]
-    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
-    .byte 0x4c, 0x8b, 0x14, 0x19                                 # mov r10,[rcx+rbx]
-    .byte 0x48, 0x0f, 0xb6, 0x5c, 0x19, 0x08                     # movzx rbx,byte ptr [rcx+rbx+8]
+    .byte 0x4e, 0x8b, 0x1c, 0x11                                 # mov r11,[rcx+r10]
+    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x11, 0x08                     # movzx r10,byte ptr [rcx+r10+8]
     .byte 0x4e, 0x0f, 0xb6, 0x64, 0x27, 0x08                     # movzx r12,byte ptr [rdi+r12+8]
     .byte 0x41, 0x80, 0xfc, 0x41                                 # cmp r12b,41h
-    jne .Lperilune_SETTABLEK_1b4
+    jne .Lperilune_SETTABLEK_1c5
     .byte 0x41, 0x80, 0xfd, 0x03                                 # cmp r13b,3
-    jne .Lperilune_SETTABLEK_194
-    .byte 0x45, 0x8b, 0x63, 0x28                                 # mov r12d,[r11+28h]
+    jne .Lperilune_SETTABLEK_1a5
+    .byte 0x44, 0x8b, 0x63, 0x28                                 # mov r12d,[rbx+28h]
     .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
     .byte 0x4d, 0x3b, 0xec                                       # cmp r13,r12
-    jae .Lperilune_SETTABLEK_194
-    .byte 0x4d, 0x8b, 0x63, 0x20                                 # mov r12,[r11+20h]
-    .byte 0x4d, 0x0f, 0xb6, 0x6b, 0x03                           # movzx r13,byte ptr [r11+3]
-    .byte 0x41, 0x80, 0xfd, 0x03                                 # cmp r13b,3
-    je .Lperilune_SETTABLEK_122
-    .byte 0x4d, 0x89, 0xeb                                       # mov r11,r13
-    .byte 0x41, 0x80, 0xc3, 0x02                                 # add r11b,2
-    .byte 0x44, 0x3a, 0xdb                                       # cmp r11b,bl
-    jne .Lperilune_SETTABLEK_194
-    .byte 0x41, 0x80, 0xfd, 0x01                                 # cmp r13b,1
-    je .Lperilune_SETTABLEK_e4
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x11                     # or dword ptr [rsi+r8-4],11h
+    jae .Lperilune_SETTABLEK_1a5
+    .byte 0x4c, 0x8b, 0x63, 0x20                                 # mov r12,[rbx+20h]
+    .byte 0x4c, 0x0f, 0xb6, 0x6b, 0x03                           # movzx r13,byte ptr [rbx+3]
+    .byte 0x49, 0x83, 0xfd, 0x03                                 # cmp r13,3
+    je .Lperilune_SETTABLEK_133
+    .byte 0x4c, 0x89, 0xeb                                       # mov rbx,r13
+    .byte 0x80, 0xc3, 0x02                                       # add bl,2
+    .byte 0x41, 0x3a, 0xda                                       # cmp bl,r10b
+    jne .Lperilune_SETTABLEK_e0
+    .byte 0x49, 0xc1, 0xe5, 0x03                                 # shl r13,3
+    .byte 0x45, 0x8d, 0x55, 0x01                                 # lea r10d,[r13+1]
+    .byte 0x46, 0x09, 0x54, 0x06, 0xfc                           # or [rsi+r8-4],r10d
     .byte 0x48, 0x81, 0xc0, 0xff, 0xff, 0xff, 0xff               # add rax,0FFFFFFFFFFFFFFFFh
-    .byte 0x4d, 0x89, 0x14, 0xc4                                 # mov [r12+rax*8],r10
+    .byte 0x4d, 0x89, 0x1c, 0xc4                                 # mov [r12+rax*8],r11
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETTABLEK_e4:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x09                     # or dword ptr [rsi+r8-4],9
-    .byte 0x48, 0x81, 0xc0, 0xff, 0xff, 0xff, 0xff               # add rax,0FFFFFFFFFFFFFFFFh
-    .byte 0x4d, 0x89, 0x14, 0xc4                                 # mov [r12+rax*8],r10
+.Lperilune_SETTABLEK_e0:
+    .byte 0x49, 0x83, 0xfd, 0x04                                 # cmp r13,4
+    jne .Lperilune_SETTABLEK_1a5
+    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
+    .byte 0x41, 0x80, 0xc3, 0xff                                 # add r11b,0FFh
+    .byte 0x41, 0x80, 0xfb, 0x02                                 # cmp r11b,2
+    jae .Lperilune_SETTABLEK_1a5
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x41                     # or dword ptr [rsi+r8-4],41h
+    .byte 0x45, 0x88, 0x54, 0x04, 0xff                           # mov [r12+rax-1],r10b
     .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETTABLEK_122:
-    .byte 0x84, 0xdb                                             # test bl,bl
-    je .Lperilune_SETTABLEK_194
-    .byte 0x4d, 0x8b, 0x6b, 0x18                                 # mov r13,[r11+18h]
+.Lperilune_SETTABLEK_133:
+    .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
+    je .Lperilune_SETTABLEK_1a5
+    .byte 0x4c, 0x8b, 0x6b, 0x18                                 # mov r13,[rbx+18h]
     .byte 0x4d, 0x85, 0xed                                       # test r13,r13
-    jne .Lperilune_SETTABLEK_194
-    .byte 0x4d, 0x0f, 0xb6, 0x6b, 0x02                           # movzx r13,byte ptr [r11+2]
-    .byte 0x49, 0x89, 0xde                                       # mov r14,rbx
+    jne .Lperilune_SETTABLEK_1a5
+    .byte 0x4c, 0x0f, 0xb6, 0x6b, 0x02                           # movzx r13,byte ptr [rbx+2]
+    .byte 0x4d, 0x89, 0xd6                                       # mov r14,r10
     .byte 0x41, 0xc0, 0xee, 0x06                                 # shr r14b,6
     .byte 0x45, 0x84, 0xee                                       # test r14b,r13b
-    jne .Lperilune_SETTABLEK_194
+    jne .Lperilune_SETTABLEK_1a5
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
-    .byte 0x45, 0x8b, 0x5b, 0x2c                                 # mov r11d,[r11+2Ch]
+    .byte 0x8b, 0x5b, 0x2c                                       # mov ebx,[rbx+2Ch]
     .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
-    .byte 0x4f, 0x89, 0x14, 0xec                                 # mov [r12+r13*8],r10
-    .byte 0x4f, 0x8d, 0x14, 0xdc                                 # lea r10,[r12+r11*8]
-    .byte 0x41, 0x88, 0x5c, 0x02, 0xff                           # mov [r10+rax-1],bl
+    .byte 0x4f, 0x89, 0x1c, 0xec                                 # mov [r12+r13*8],r11
+    .byte 0x4d, 0x8d, 0x1c, 0xdc                                 # lea r11,[r12+rbx*8]
+    .byte 0x45, 0x88, 0x54, 0x03, 0xff                           # mov [r11+rax-1],r10b
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETTABLEK_194:
+.Lperilune_SETTABLEK_1a5:
     jmp perilune_SETTABLEK_1
-.Lperilune_SETTABLEK_1b4:
+.Lperilune_SETTABLEK_1c5:
     jmp perilune_STEP_SET
     .cfi_endproc
     .size perilune_SETTABLEK, . - perilune_SETTABLEK
@@ -753,70 +797,75 @@ perilune_SETTABLEK:
     .type perilune_SETI, @function
 perilune_SETI:
     .cfi_startproc
-    .byte 0x4c, 0x0f, 0xb6, 0x66, 0xfd                           # movzx r12,byte ptr [rsi-3]
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xff                           # movzx r11,byte ptr [rsi-1]
-    .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
-    .byte 0x4a, 0x8b, 0x1c, 0x27                                 # mov rbx,[rdi+r12]
+    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx rbx,byte ptr [rsi-3]
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x4c, 0x8b, 0x24, 0x1f                                 # mov r12,[rdi+rbx]
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4e, 0x8b, 0x14, 0x1f                                 # mov r10,[rdi+r11]
-    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx r11,byte ptr [rdi+r11+8]
-    .byte 0x4e, 0x0f, 0xb6, 0x64, 0x27, 0x08                     # movzx r12,byte ptr [rdi+r12+8]
-    .byte 0x41, 0x80, 0xfc, 0x41                                 # cmp r12b,41h
-    jne .Lperilune_SETI_19c
-    .byte 0x44, 0x8b, 0x63, 0x28                                 # mov r12d,[rbx+28h]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4e, 0x8b, 0x1c, 0x17                                 # mov r11,[rdi+r10]
+    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x17, 0x08                     # movzx r10,byte ptr [rdi+r10+8]
+    .byte 0x48, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx rbx,byte ptr [rdi+rbx+8]
+    .byte 0x40, 0x80, 0xfb, 0x41                                 # cmp bl,41h
+    jne .Lperilune_SETI_1b5
+    .byte 0x41, 0x8b, 0x5c, 0x24, 0x28                           # mov ebx,[r12+28h]
     .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
-    .byte 0x4d, 0x3b, 0xec                                       # cmp r13,r12
-    jae .Lperilune_SETI_17c
-    .byte 0x4c, 0x8b, 0x63, 0x20                                 # mov r12,[rbx+20h]
-    .byte 0x4c, 0x0f, 0xb6, 0x6b, 0x03                           # movzx r13,byte ptr [rbx+3]
-    .byte 0x41, 0x80, 0xfd, 0x03                                 # cmp r13b,3
-    je .Lperilune_SETI_109
-    .byte 0x4c, 0x89, 0xeb                                       # mov rbx,r13
-    .byte 0x80, 0xc3, 0x02                                       # add bl,2
-    .byte 0x41, 0x3a, 0xdb                                       # cmp bl,r11b
-    jne .Lperilune_SETI_17c
-    .byte 0x41, 0x80, 0xfd, 0x01                                 # cmp r13b,1
-    je .Lperilune_SETI_cb
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x11                     # or dword ptr [rsi+r8-4],11h
+    .byte 0x4c, 0x3b, 0xeb                                       # cmp r13,rbx
+    jae .Lperilune_SETI_195
+    .byte 0x49, 0x8b, 0x5c, 0x24, 0x20                           # mov rbx,[r12+20h]
+    .byte 0x4d, 0x0f, 0xb6, 0x6c, 0x24, 0x03                     # movzx r13,byte ptr [r12+3]
+    .byte 0x49, 0x83, 0xfd, 0x03                                 # cmp r13,3
+    je .Lperilune_SETI_11f
+    .byte 0x4d, 0x89, 0xec                                       # mov r12,r13
+    .byte 0x41, 0x80, 0xc4, 0x02                                 # add r12b,2
+    .byte 0x45, 0x3a, 0xe2                                       # cmp r12b,r10b
+    jne .Lperilune_SETI_cc
+    .byte 0x49, 0xc1, 0xe5, 0x03                                 # shl r13,3
+    .byte 0x45, 0x8d, 0x55, 0x01                                 # lea r10d,[r13+1]
+    .byte 0x46, 0x09, 0x54, 0x06, 0xfc                           # or [rsi+r8-4],r10d
     .byte 0x48, 0x81, 0xc0, 0xff, 0xff, 0xff, 0xff               # add rax,0FFFFFFFFFFFFFFFFh
-    .byte 0x4d, 0x89, 0x14, 0xc4                                 # mov [r12+rax*8],r10
+    .byte 0x4c, 0x89, 0x1c, 0xc3                                 # mov [rbx+rax*8],r11
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETI_cb:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x09                     # or dword ptr [rsi+r8-4],9
-    .byte 0x48, 0x81, 0xc0, 0xff, 0xff, 0xff, 0xff               # add rax,0FFFFFFFFFFFFFFFFh
-    .byte 0x4d, 0x89, 0x14, 0xc4                                 # mov [r12+rax*8],r10
+.Lperilune_SETI_cc:
+    .byte 0x49, 0x83, 0xfd, 0x04                                 # cmp r13,4
+    jne .Lperilune_SETI_195
+    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
+    .byte 0x41, 0x80, 0xc3, 0xff                                 # add r11b,0FFh
+    .byte 0x41, 0x80, 0xfb, 0x02                                 # cmp r11b,2
+    jae .Lperilune_SETI_195
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x41                     # or dword ptr [rsi+r8-4],41h
+    .byte 0x44, 0x88, 0x54, 0x03, 0xff                           # mov [rbx+rax-1],r10b
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETI_109:
-    .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    je .Lperilune_SETI_17c
-    .byte 0x4c, 0x8b, 0x6b, 0x18                                 # mov r13,[rbx+18h]
+.Lperilune_SETI_11f:
+    .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
+    je .Lperilune_SETI_195
+    .byte 0x4d, 0x8b, 0x6c, 0x24, 0x18                           # mov r13,[r12+18h]
     .byte 0x4d, 0x85, 0xed                                       # test r13,r13
-    jne .Lperilune_SETI_17c
-    .byte 0x4c, 0x0f, 0xb6, 0x6b, 0x02                           # movzx r13,byte ptr [rbx+2]
-    .byte 0x4d, 0x89, 0xde                                       # mov r14,r11
+    jne .Lperilune_SETI_195
+    .byte 0x4d, 0x0f, 0xb6, 0x6c, 0x24, 0x02                     # movzx r13,byte ptr [r12+2]
+    .byte 0x4d, 0x89, 0xd6                                       # mov r14,r10
     .byte 0x41, 0xc0, 0xee, 0x06                                 # shr r14b,6
     .byte 0x45, 0x84, 0xee                                       # test r14b,r13b
-    jne .Lperilune_SETI_17c
+    jne .Lperilune_SETI_195
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
-    .byte 0x44, 0x8b, 0x6b, 0x2c                                 # mov r13d,[rbx+2Ch]
-    .byte 0x4c, 0x8d, 0x70, 0xff                                 # lea r14,[rax-1]
-    .byte 0x4f, 0x89, 0x14, 0xf4                                 # mov [r12+r14*8],r10
-    .byte 0x4f, 0x8d, 0x14, 0xec                                 # lea r10,[r12+r13*8]
-    .byte 0x45, 0x88, 0x5c, 0x02, 0xff                           # mov [r10+rax-1],r11b
-    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x45, 0x8b, 0x64, 0x24, 0x2c                           # mov r12d,[r12+2Ch]
+    .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
+    .byte 0x4e, 0x89, 0x1c, 0xeb                                 # mov [rbx+r13*8],r11
+    .byte 0x4e, 0x8d, 0x1c, 0xe3                                 # lea r11,[rbx+r12*8]
+    .byte 0x45, 0x88, 0x54, 0x03, 0xff                           # mov [r11+rax-1],r10b
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETI_17c:
+.Lperilune_SETI_195:
     jmp perilune_SETI_1
-.Lperilune_SETI_19c:
+.Lperilune_SETI_1b5:
     jmp perilune_STEP_SET
     .cfi_endproc
     .size perilune_SETI, . - perilune_SETI
@@ -825,70 +874,75 @@ perilune_SETI:
     .type perilune_SETIK, @function
 perilune_SETIK:
     .cfi_startproc
-    .byte 0x4c, 0x0f, 0xb6, 0x66, 0xfd                           # movzx r12,byte ptr [rsi-3]
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xff                           # movzx r11,byte ptr [rsi-1]
-    .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
-    .byte 0x4a, 0x8b, 0x1c, 0x27                                 # mov rbx,[rdi+r12]
+    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx rbx,byte ptr [rsi-3]
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x4c, 0x8b, 0x24, 0x1f                                 # mov r12,[rdi+rbx]
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4e, 0x8b, 0x14, 0x19                                 # mov r10,[rcx+r11]
-    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x19, 0x08                     # movzx r11,byte ptr [rcx+r11+8]
-    .byte 0x4e, 0x0f, 0xb6, 0x64, 0x27, 0x08                     # movzx r12,byte ptr [rdi+r12+8]
-    .byte 0x41, 0x80, 0xfc, 0x41                                 # cmp r12b,41h
-    jne .Lperilune_SETIK_19c
-    .byte 0x44, 0x8b, 0x63, 0x28                                 # mov r12d,[rbx+28h]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4e, 0x8b, 0x1c, 0x11                                 # mov r11,[rcx+r10]
+    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x11, 0x08                     # movzx r10,byte ptr [rcx+r10+8]
+    .byte 0x48, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx rbx,byte ptr [rdi+rbx+8]
+    .byte 0x40, 0x80, 0xfb, 0x41                                 # cmp bl,41h
+    jne .Lperilune_SETIK_1b5
+    .byte 0x41, 0x8b, 0x5c, 0x24, 0x28                           # mov ebx,[r12+28h]
     .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
-    .byte 0x4d, 0x3b, 0xec                                       # cmp r13,r12
-    jae .Lperilune_SETIK_17c
-    .byte 0x4c, 0x8b, 0x63, 0x20                                 # mov r12,[rbx+20h]
-    .byte 0x4c, 0x0f, 0xb6, 0x6b, 0x03                           # movzx r13,byte ptr [rbx+3]
-    .byte 0x41, 0x80, 0xfd, 0x03                                 # cmp r13b,3
-    je .Lperilune_SETIK_109
-    .byte 0x4c, 0x89, 0xeb                                       # mov rbx,r13
-    .byte 0x80, 0xc3, 0x02                                       # add bl,2
-    .byte 0x41, 0x3a, 0xdb                                       # cmp bl,r11b
-    jne .Lperilune_SETIK_17c
-    .byte 0x41, 0x80, 0xfd, 0x01                                 # cmp r13b,1
-    je .Lperilune_SETIK_cb
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x11                     # or dword ptr [rsi+r8-4],11h
+    .byte 0x4c, 0x3b, 0xeb                                       # cmp r13,rbx
+    jae .Lperilune_SETIK_195
+    .byte 0x49, 0x8b, 0x5c, 0x24, 0x20                           # mov rbx,[r12+20h]
+    .byte 0x4d, 0x0f, 0xb6, 0x6c, 0x24, 0x03                     # movzx r13,byte ptr [r12+3]
+    .byte 0x49, 0x83, 0xfd, 0x03                                 # cmp r13,3
+    je .Lperilune_SETIK_11f
+    .byte 0x4d, 0x89, 0xec                                       # mov r12,r13
+    .byte 0x41, 0x80, 0xc4, 0x02                                 # add r12b,2
+    .byte 0x45, 0x3a, 0xe2                                       # cmp r12b,r10b
+    jne .Lperilune_SETIK_cc
+    .byte 0x49, 0xc1, 0xe5, 0x03                                 # shl r13,3
+    .byte 0x45, 0x8d, 0x55, 0x01                                 # lea r10d,[r13+1]
+    .byte 0x46, 0x09, 0x54, 0x06, 0xfc                           # or [rsi+r8-4],r10d
     .byte 0x48, 0x81, 0xc0, 0xff, 0xff, 0xff, 0xff               # add rax,0FFFFFFFFFFFFFFFFh
-    .byte 0x4d, 0x89, 0x14, 0xc4                                 # mov [r12+rax*8],r10
+    .byte 0x4c, 0x89, 0x1c, 0xc3                                 # mov [rbx+rax*8],r11
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETIK_cb:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x09                     # or dword ptr [rsi+r8-4],9
-    .byte 0x48, 0x81, 0xc0, 0xff, 0xff, 0xff, 0xff               # add rax,0FFFFFFFFFFFFFFFFh
-    .byte 0x4d, 0x89, 0x14, 0xc4                                 # mov [r12+rax*8],r10
+.Lperilune_SETIK_cc:
+    .byte 0x49, 0x83, 0xfd, 0x04                                 # cmp r13,4
+    jne .Lperilune_SETIK_195
+    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
+    .byte 0x41, 0x80, 0xc3, 0xff                                 # add r11b,0FFh
+    .byte 0x41, 0x80, 0xfb, 0x02                                 # cmp r11b,2
+    jae .Lperilune_SETIK_195
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x41                     # or dword ptr [rsi+r8-4],41h
+    .byte 0x44, 0x88, 0x54, 0x03, 0xff                           # mov [rbx+rax-1],r10b
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETIK_109:
-    .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    je .Lperilune_SETIK_17c
-    .byte 0x4c, 0x8b, 0x6b, 0x18                                 # mov r13,[rbx+18h]
+.Lperilune_SETIK_11f:
+    .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
+    je .Lperilune_SETIK_195
+    .byte 0x4d, 0x8b, 0x6c, 0x24, 0x18                           # mov r13,[r12+18h]
     .byte 0x4d, 0x85, 0xed                                       # test r13,r13
-    jne .Lperilune_SETIK_17c
-    .byte 0x4c, 0x0f, 0xb6, 0x6b, 0x02                           # movzx r13,byte ptr [rbx+2]
-    .byte 0x4d, 0x89, 0xde                                       # mov r14,r11
+    jne .Lperilune_SETIK_195
+    .byte 0x4d, 0x0f, 0xb6, 0x6c, 0x24, 0x02                     # movzx r13,byte ptr [r12+2]
+    .byte 0x4d, 0x89, 0xd6                                       # mov r14,r10
     .byte 0x41, 0xc0, 0xee, 0x06                                 # shr r14b,6
     .byte 0x45, 0x84, 0xee                                       # test r14b,r13b
-    jne .Lperilune_SETIK_17c
+    jne .Lperilune_SETIK_195
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
-    .byte 0x44, 0x8b, 0x6b, 0x2c                                 # mov r13d,[rbx+2Ch]
-    .byte 0x4c, 0x8d, 0x70, 0xff                                 # lea r14,[rax-1]
-    .byte 0x4f, 0x89, 0x14, 0xf4                                 # mov [r12+r14*8],r10
-    .byte 0x4f, 0x8d, 0x14, 0xec                                 # lea r10,[r12+r13*8]
-    .byte 0x45, 0x88, 0x5c, 0x02, 0xff                           # mov [r10+rax-1],r11b
-    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x45, 0x8b, 0x64, 0x24, 0x2c                           # mov r12d,[r12+2Ch]
+    .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
+    .byte 0x4e, 0x89, 0x1c, 0xeb                                 # mov [rbx+r13*8],r11
+    .byte 0x4e, 0x8d, 0x1c, 0xe3                                 # lea r11,[rbx+r12*8]
+    .byte 0x45, 0x88, 0x54, 0x03, 0xff                           # mov [r11+rax-1],r10b
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETIK_17c:
+.Lperilune_SETIK_195:
     jmp perilune_SETIK_1
-.Lperilune_SETIK_19c:
+.Lperilune_SETIK_1b5:
     jmp perilune_STEP_SET
     .cfi_endproc
     .size perilune_SETIK, . - perilune_SETIK
@@ -5243,7 +5297,7 @@ perilune_GETTABLE_1:
     jne .Lperilune_GETTABLE_1_db
     .byte 0x48, 0x0f, 0xb6, 0x4a, 0x03                           # movzx rcx,byte ptr [rdx+3]
     .byte 0x84, 0xc9                                             # test cl,cl
-    jne .Lperilune_GETTABLE_1_168
+    jne .Lperilune_GETTABLE_1_16b
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
@@ -5251,7 +5305,7 @@ perilune_GETTABLE_1:
     .byte 0x4c, 0x89, 0xce                                       # mov rsi,r9
     call {get_str}
     .byte 0x48, 0x81, 0xfa, 0xff, 0x00, 0x00, 0x00               # cmp rdx,0FFh
-    je .Lperilune_GETTABLE_1_14e
+    je .Lperilune_GETTABLE_1_151
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
     .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
@@ -5274,12 +5328,12 @@ perilune_GETTABLE_1:
     .cfi_restore_state
 .Lperilune_GETTABLE_1_db:
     .byte 0x3c, 0x03                                             # cmp al,3
-    jne .Lperilune_GETTABLE_1_168
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x41                     # or dword ptr [rsi+r8-4],41h
+    jne .Lperilune_GETTABLE_1_16b
+    .byte 0x42, 0x81, 0x4c, 0x06, 0xfc, 0x81, 0x00, 0x00, 0x00   # or dword ptr [rsi+r8-4],81h
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
-    jmp .Lperilune_GETTABLE_1_175
-.Lperilune_GETTABLE_1_f5:
+    jmp .Lperilune_GETTABLE_1_178
+.Lperilune_GETTABLE_1_f8:
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
     .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
@@ -5300,33 +5354,33 @@ perilune_GETTABLE_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-    jmp .Lperilune_GETTABLE_1_168
-.Lperilune_GETTABLE_1_14e:
+    jmp .Lperilune_GETTABLE_1_16b
+.Lperilune_GETTABLE_1_151:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
     .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    jmp .Lperilune_GETTABLE_1_1a6
-.Lperilune_GETTABLE_1_168:
+    jmp .Lperilune_GETTABLE_1_1a9
+.Lperilune_GETTABLE_1_16b:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
-.Lperilune_GETTABLE_1_175:
+.Lperilune_GETTABLE_1_178:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     .byte 0x48, 0x0f, 0xb6, 0xc8                                 # movzx rcx,al
     .byte 0x4c, 0x89, 0xce                                       # mov rsi,r9
     call {get_any}
     .byte 0x48, 0x81, 0xfa, 0xff, 0x00, 0x00, 0x00               # cmp rdx,0FFh
-    jne .Lperilune_GETTABLE_1_f5
+    jne .Lperilune_GETTABLE_1_f8
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
     .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-.Lperilune_GETTABLE_1_1a6:
+.Lperilune_GETTABLE_1_1a9:
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -5355,7 +5409,7 @@ perilune_GETI_1:
     .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
     .byte 0x49, 0x89, 0xfe                                       # mov r14,rdi
     .byte 0x48, 0x0f, 0xb6, 0x56, 0xff                           # movzx rdx,byte ptr [rsi-1]
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x41                     # or dword ptr [rsi+r8-4],41h
+    .byte 0x42, 0x81, 0x4c, 0x06, 0xfc, 0x81, 0x00, 0x00, 0x00   # or dword ptr [rsi+r8-4],81h
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
@@ -5363,7 +5417,7 @@ perilune_GETI_1:
     .byte 0x48, 0x89, 0xc6                                       # mov rsi,rax
     call {get_any}
     .byte 0x48, 0x81, 0xfa, 0xff, 0x00, 0x00, 0x00               # cmp rdx,0FFh
-    je .Lperilune_GETI_1_ba
+    je .Lperilune_GETI_1_bd
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
     .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
@@ -5384,7 +5438,7 @@ perilune_GETI_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_GETI_1_ba:
+.Lperilune_GETI_1_bd:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]

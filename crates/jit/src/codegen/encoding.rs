@@ -16,6 +16,16 @@ const _: () = assert!(
         && Tag::FLOAT.0 == Tag::INTEGER.0 + 1
 );
 
+// Numbers are the first kinds of arrays with elements. No value has the tag at their distance from
+// the kind of booleans, and the tags of booleans are adjacent.
+const _: () = assert!(
+    (ArrayKind::Int as u8) < ArrayKind::Any as u8
+        && (ArrayKind::Float as u8) < ArrayKind::Any as u8
+        && ArrayKind::Any as u8 + 1 == ArrayKind::Bool as u8
+        && ArrayKind::Bool as i64 + KIND_TO_TAG == Tag::ITER.0 as i64
+        && Tag::TRUE.0 == Tag::FALSE.0 + 1
+);
+
 // Truth is one comparison with the tag of true, and nil is the tag zero. Values below the numbers
 // are equal when their tags are.
 const _: () = assert!(

@@ -3,6 +3,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Type, Value};
+use perilune_bytecode::feedback::access;
 use perilune_runtime::header::GcHeader;
 use perilune_runtime::layout::{header, shape, state, string, table, userdata, value};
 use perilune_runtime::meta::Event;
@@ -26,11 +27,31 @@ pub(crate) struct Stored {
     pub(crate) known: Known,
 }
 
+/// The kinds of arrays that an access has seen.
+#[derive(Clone, Copy)]
+pub(crate) struct Kinds {
+    pub(crate) numbers: bool,
+    pub(crate) any: bool,
+    pub(crate) booleans: bool,
+}
+
+/// What the arrays of a store have held so far.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// All had numbers only.
+    Numbers,
+    /// All had booleans only.
+    Booleans,
+    /// They differed, or some had values of any kind.
+    Any,
+}
+
 /// What a store to an element is likely to meet.
 #[derive(Clone, Copy)]
 pub(crate) struct ElementStore {
-    /// All arrays so far had numbers only.
-    pub(crate) numbers_only: bool,
+    pub(crate) held: Held,
+    /// The kinds of arrays so far.
+    pub(crate) seen: Kinds,
     /// The array may grow.
     pub(crate) grows: bool,
     /// Keys are often neither in the array nor right after it.
@@ -40,14 +61,52 @@ pub(crate) struct ElementStore {
     pub(crate) exits: bool,
 }
 
-/// An element of an array, in one of the two blocks that its kind leads to.
+/// An element of an array, in one of the three blocks that its kind leads to.
 pub(crate) struct Element {
     kind: Value,
+    /// The addresses of payload and tag, and of the tag if it is a boolean in an array of these.
     payload: Value,
     tag: Value,
-    /// Where it is a number, and where it may be any value.
+    boolean: Value,
+    /// Where it is a number, where it may be any value, and where it is a boolean.
     numbers: Block,
     any: Block,
+    booleans: Block,
+}
+
+impl Kinds {
+    /// Returns the kinds that an access with this feedback has seen.
+    pub(crate) fn of(cell: u32) -> Kinds {
+        Kinds {
+            numbers: cell & (access::INTS | access::FLOATS) != 0,
+            any: cell & access::ANY != 0,
+            booleans: cell & access::BOOLS != 0,
+        }
+    }
+}
+
+impl ElementStore {
+    /// Returns the kinds of arrays that a store of `v` has cases for, the likely ones first: those
+    /// that may hold the value, if the arrays so far were as `held` says.
+    fn cases(self, v: Known, held: Held) -> Vec<Held> {
+        let (numbers, booleans) = match v {
+            Known::Tag(Tag::INTEGER | Tag::FLOAT) => (true, false),
+            Known::Tag(Tag::FALSE | Tag::TRUE) => (false, true),
+            Known::Tag(_) => (false, false),
+            Known::Value(_) => (true, true),
+        };
+        match held {
+            Held::Numbers => vec![Held::Numbers],
+            Held::Booleans if booleans => vec![Held::Booleans],
+            // a boolean is most likely stored among others
+            _ if booleans && !numbers && !self.seen.any => vec![Held::Booleans, Held::Any],
+            _ => {
+                let others = [(numbers, Held::Numbers), (booleans, Held::Booleans)];
+                let fitting = others.into_iter().filter_map(|(fits, case)| fits.then_some(case));
+                std::iter::once(Held::Any).chain(fitting).collect()
+            }
+        }
+    }
 }
 
 impl Stored {
@@ -292,6 +351,16 @@ impl Emitter<'_> {
         self.b.ins().icmp_imm_u(IntCC::Equal, kind, ArrayKind::Any as i64)
     }
 
+    /// Returns whether an array of this kind has booleans.
+    pub(super) fn is_booleans(&mut self, kind: Value) -> Value {
+        self.b.ins().icmp_imm_u(IntCC::Equal, kind, ArrayKind::Bool as i64)
+    }
+
+    /// Returns whether an array of this kind, which has elements, has numbers.
+    fn is_numbers(&mut self, kind: Value) -> Value {
+        self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, kind, ArrayKind::Any as i64)
+    }
+
     /// Returns the tag of the elements of an array of numbers of this kind.
     pub(super) fn number_tag(&mut self, kind: Value) -> Value {
         self.b.ins().iadd_imm_s(kind, KIND_TO_TAG)
@@ -305,6 +374,12 @@ impl Emitter<'_> {
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
         self.guard(inside, outside);
         at
+    }
+
+    /// Returns the address of the tag of element `at` of an array of booleans.
+    pub(super) fn boolean_address(&mut self, table: Value, at: Value) -> Value {
+        let array = self.load64(Region::Objects, table, table::ARRAY);
+        self.b.ins().iadd(array, at)
     }
 
     /// Returns the address of the payload of element `at`.
@@ -351,18 +426,57 @@ impl Emitter<'_> {
 
     /// Ends the block: finds the element under `key` of a table's array; branches to `outside` if
     /// it is not in there.
-    pub(crate) fn element(&mut self, table: Value, key: Value, outside: Block) -> Element {
-        let at = self.array_index(table, key, outside);
+    pub(crate) fn element(
+        &mut self,
+        table: Value,
+        key: Value,
+        seen: Kinds,
+        outside: Block,
+    ) -> Element {
+        // loaded first, so that this is known where there is no such element, too
         let kind = self.array_kind(table);
-        let (any, numbers) = (self.block(), self.block());
+        let at = self.plus(key, -1);
         let (payload, tag) = self.element_addresses(table, at);
-        let is_any = self.is_any(kind);
-        self.branch(is_any, any, numbers);
-        Element { kind, payload, tag, numbers, any }
+        let boolean = self.boolean_address(table, at);
+        self.array_index(table, key, outside);
+        let (numbers, any) = (self.block(), self.block());
+        let booleans = if seen.booleans { self.block() } else { self.cold_block() };
+        let is_booleans = self.is_booleans(kind);
+        let others = self.block();
+        if seen.booleans && (seen.numbers || seen.any) {
+            let is_first = if seen.any { self.is_any(kind) } else { self.is_numbers(kind) };
+            let (first, third) = if seen.any { (any, numbers) } else { (numbers, any) };
+            self.branch(is_first, first, others);
+            self.switch_to(others);
+            self.branch(is_booleans, booleans, third);
+        } else {
+            // where they were not seen, a loop often compares only once
+            self.branch(is_booleans, booleans, others);
+            self.switch_to(others);
+            let is_any = self.is_any(kind);
+            self.branch(is_any, any, numbers);
+        }
+        Element { kind, payload, tag, boolean, numbers, any, booleans }
+    }
+
+    /// Loads the element under `key` of an array of booleans, whose payload is 0; branches to
+    /// `wrong` if it is not in the array, or the array is of another kind.
+    pub(crate) fn boolean_element(
+        &mut self,
+        table: Value,
+        key: Value,
+        wrong: Block,
+    ) -> (Value, Value) {
+        let at = self.array_index(table, key, wrong);
+        let kind = self.array_kind(table);
+        let is_booleans = self.is_booleans(kind);
+        self.guard(is_booleans, wrong);
+        let place = self.boolean_address(table, at);
+        (self.int(0), self.load8(Region::Elements, place, 0))
     }
 
     /// Loads the element under `key` of an array of values of any kind; branches to `wrong` if it
-    /// is not in the array, nil, or the array is one of numbers.
+    /// is not in the array, nil, or the array is of another kind.
     pub(crate) fn any_element(&mut self, table: Value, key: Value, wrong: Block) -> (Value, Value) {
         let at = self.array_index(table, key, wrong);
         let kind = self.array_kind(table);
@@ -376,23 +490,31 @@ impl Emitter<'_> {
     }
 
     /// Loads the element under `key` of a table, of whatever kind its array is, or nil if there is
-    /// none; branches to `wrong` if a metamethod may have a say in that. `outside_is_likely`: keys
-    /// that are not in the array are.
+    /// none; branches to `wrong` if a metamethod may have a say in that, and for the first array of
+    /// booleans. `seen`: the kinds of arrays so far; `outside_is_likely`: keys that are not in the
+    /// array are.
     pub(crate) fn element_or_nil(
         &mut self,
         table: Value,
         key: Value,
-        outside_is_likely: bool,
+        (seen, outside_is_likely): (Kinds, bool),
         wrong: Block,
     ) -> (Value, Value) {
         let done = self.join_block(I64);
         let (is_nil, in_hash) = (self.block(), self.cold_block());
         let outside = if outside_is_likely { self.block() } else { self.cold_block() };
-        let element = self.element(table, key, outside);
+        let element = self.element(table, key, seen, outside);
         let (bits, tag) = self.in_numbers(&element);
         self.join(done, bits, tag);
         let (bits, tag) = self.in_any(&element, is_nil);
         self.join(done, bits, tag);
+        if seen.booleans {
+            let (bits, tag) = self.in_booleans(&element);
+            self.join(done, bits, tag);
+        } else {
+            self.switch_to(element.booleans);
+            self.jump(wrong);
+        }
 
         self.switch_to(outside);
         let nodes = self.load64(Region::Objects, table, table::NODES);
@@ -437,6 +559,12 @@ impl Emitter<'_> {
         (bits, tag)
     }
 
+    /// Continues where an element is a boolean, and loads it.
+    pub(crate) fn in_booleans(&mut self, element: &Element) -> (Value, Value) {
+        self.switch_to(element.booleans);
+        (self.int(0), self.load8(Region::Elements, element.boolean, 0))
+    }
+
     /// Ends the block: stores the element under `key` for the instruction at `pc`, and goes to
     /// `done`; branches to `slow` where the runtime cannot store it without the instruction.
     pub(crate) fn store_element(
@@ -454,57 +582,41 @@ impl Emitter<'_> {
         let kind = self.array_kind(table);
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
         self.guard(inside, outside);
-        let may_be_number = match v.known {
-            Known::Tag(tag) => tag == Tag::INTEGER || tag == Tag::FLOAT,
-            Known::Value(_) => true,
-        };
-        if !seen.numbers_only {
-            let is_any = self.is_any(kind);
-            let numbers = match may_be_number {
-                true => Some(self.case(is_any)),
-                false => {
-                    self.guard(is_any, by_call);
-                    None
+        let cases = seen.cases(v.known, seen.held);
+        self.store_by_kind(kind, v, &cases, by_call, |e, held| {
+            match held {
+                Held::Numbers => e.store_number(table, at, v),
+                Held::Booleans => e.store_boolean(table, at, v),
+                Held::Any => {
+                    // all elements of other arrays are there
+                    let (payload, tag) = e.element_addresses(table, at);
+                    let old = e.load8(Region::Elements, tag, 0);
+                    let (hole, stored) = (e.cold_block(), e.block());
+                    e.branch(old, stored, hole);
+                    e.switch_to(hole);
+                    let meta = e.meta(table);
+                    e.branch(meta, by_call, stored);
+                    e.switch_to(stored);
+                    e.guard(v.tag, by_call);
+                    e.store_any((payload, tag), v);
+                    e.barrier(table, (v.bits, v.known));
                 }
-            };
-            let (payload, tag) = self.element_addresses(table, at);
-            let old = self.load8(Region::Elements, tag, 0);
-            let (hole, stored) = (self.cold_block(), self.block());
-            self.branch(old, stored, hole);
-            self.switch_to(hole);
-            let meta = self.meta(table);
-            self.branch(meta, by_call, stored);
-            self.switch_to(stored);
-            self.guard(v.tag, by_call);
-            self.store(Region::Elements, v.bits, payload, 0);
-            self.store8(Region::Elements, v.tag, tag, 0);
-            self.barrier(table, (v.bits, v.known));
-            self.verify_element(pc, table, key, v.parts());
-            self.jump(done);
-            if let Some(numbers) = numbers {
-                self.switch_to(numbers);
             }
-        }
-        if seen.numbers_only || may_be_number {
-            // all elements of an array of numbers are there
-            self.guard_number_kind(kind, v, by_call);
-            let payload = self.payload_address(table, at);
-            self.store(Region::Elements, v.bits, payload, 0);
-            self.verify_element(pc, table, key, v.parts());
-            self.jump(done);
-        }
+            e.verify_element(pc, table, key, v.parts());
+            e.jump(done);
+        });
 
         self.switch_to(outside);
         if seen.grows {
-            self.append(pc, table, (at, len, kind), v, (by_call, done));
+            self.append(pc, table, (at, len, kind), (v, seen), (by_call, done));
         } else {
             self.jump(by_call);
         }
         self.switch_to(by_call);
         let is_nil = matches!(v.known, Known::Tag(Tag::NIL));
-        if (seen.numbers_only || seen.exits) && !seen.grows && !is_nil {
+        if (seen.held != Held::Any || seen.exits) && !seen.grows && !is_nil {
             // Hardly ever: the instruction need not be avoided. Only removing an element of an
-            // array of numbers always comes here.
+            // array of numbers or booleans always comes here.
             self.jump(slow);
             return;
         }
@@ -516,6 +628,50 @@ impl Emitter<'_> {
             self.preserving_leaf(set_int, &[table, key, v.bits, v.tag]).0
         };
         self.branch(hit, done, slow);
+    }
+
+    /// Ends the block: calls `store` in a block for each of these kinds of arrays, to end it; goes
+    /// to `other` if the array is of none of them.
+    fn store_by_kind(
+        &mut self,
+        kind: Value,
+        v: Stored,
+        cases: &[Held],
+        other: Block,
+        mut store: impl FnMut(&mut Self, Held),
+    ) {
+        for (n, &held) in cases.iter().enumerate() {
+            let is_last = n + 1 == cases.len();
+            let next = if is_last { other } else { self.block() };
+            match held {
+                Held::Any => {
+                    let is_any = self.is_any(kind);
+                    self.guard(is_any, next);
+                }
+                Held::Numbers => self.guard_number_kind(kind, v, next),
+                Held::Booleans => self.guard_boolean_kind(kind, v, next),
+            }
+            store(self, held);
+            if !is_last {
+                self.switch_to(next);
+            }
+        }
+    }
+
+    fn store_number(&mut self, table: Value, at: Value, v: Stored) {
+        let payload = self.payload_address(table, at);
+        self.store(Region::Elements, v.bits, payload, 0);
+    }
+
+    fn store_boolean(&mut self, table: Value, at: Value, v: Stored) {
+        let place = self.boolean_address(table, at);
+        self.store8(Region::Elements, v.tag, place, 0);
+    }
+
+    /// Stores an element of an array of any kind, without a barrier.
+    fn store_any(&mut self, (payload, tag): (Value, Value), v: Stored) {
+        self.store(Region::Elements, v.bits, payload, 0);
+        self.store8(Region::Elements, v.tag, tag, 0);
     }
 
     /// Branches to `other` unless an array of this kind is one of numbers that has elements with
@@ -532,6 +688,16 @@ impl Emitter<'_> {
         self.guard(same, other);
     }
 
+    /// Branches to `other` unless an array of this kind is one of booleans, and the value is one.
+    fn guard_boolean_kind(&mut self, kind: Value, v: Stored, other: Block) {
+        let is_booleans = self.is_booleans(kind);
+        self.guard(is_booleans, other);
+        if matches!(v.known, Known::Value(_)) {
+            let is_boolean = self.is_boolean(v.tag);
+            self.guard(is_boolean, other);
+        }
+    }
+
     /// Ends the block: appends right after the last element, if there is room and the element is
     /// of the array's kind, and else goes to `by_call`.
     fn append(
@@ -539,7 +705,7 @@ impl Emitter<'_> {
         pc: Pc,
         table: Value,
         (at, len, kind): (Value, Value, Value),
-        v: Stored,
+        (v, seen): (Stored, ElementStore),
         (by_call, done): (Block, Block),
     ) {
         let next = self.b.ins().icmp(IntCC::Equal, at, len);
@@ -553,28 +719,25 @@ impl Emitter<'_> {
         let meta = self.meta(table);
         let others = self.b.ins().bor(elements, meta);
         self.guard_not(others, by_call);
-        let (any, numbers) = (self.block(), self.block());
         let longer = self.b.ins().iadd_imm_s(len, 1);
-        let is_any = self.is_any(kind);
-        self.branch(is_any, any, numbers);
-
-        self.switch_to(any);
-        self.guard(v.tag, by_call);
-        let (payload, tag) = self.element_addresses(table, at);
-        self.store(Region::Elements, v.bits, payload, 0);
-        self.store8(Region::Elements, v.tag, tag, 0);
-        self.set_array_len(table, longer);
-        self.barrier(table, (v.bits, v.known));
-        self.verify_element(pc, table, longer, v.parts());
-        self.jump(done);
-
-        self.switch_to(numbers);
-        self.guard_number_kind(kind, v, by_call);
-        let payload = self.payload_address(table, at);
-        self.store(Region::Elements, v.bits, payload, 0);
-        self.set_array_len(table, longer);
-        self.verify_element(pc, table, longer, v.parts());
-        self.jump(done);
+        let cases = seen.cases(v.known, Held::Any);
+        self.store_by_kind(kind, v, &cases, by_call, |e, held| {
+            match held {
+                Held::Numbers => e.store_number(table, at, v),
+                Held::Booleans => e.store_boolean(table, at, v),
+                Held::Any => {
+                    e.guard(v.tag, by_call);
+                    let places = e.element_addresses(table, at);
+                    e.store_any(places, v);
+                }
+            }
+            e.set_array_len(table, longer);
+            if held == Held::Any {
+                e.barrier(table, (v.bits, v.known));
+            }
+            e.verify_element(pc, table, longer, v.parts());
+            e.jump(done);
+        });
     }
 
     fn set_array_len(&mut self, table: Value, len: Value) {

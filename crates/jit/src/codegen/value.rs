@@ -68,6 +68,13 @@ impl Emitter<'_> {
         self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, tag, i64::from(Tag::TRUE.0))
     }
 
+    /// Returns whether a tag is that of false or true.
+    pub(crate) fn is_boolean(&mut self, tag: Value) -> Value {
+        // the difference to the tag of false is large for nil
+        let distance = self.b.ins().iadd_imm_s(tag, -i64::from(Tag::FALSE.0));
+        self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, distance, 2)
+    }
+
     /// Returns whether a tag is that of a number.
     pub(crate) fn is_number(&mut self, tag: Value) -> Value {
         // the difference to the tag of integers is large for other tags

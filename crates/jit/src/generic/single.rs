@@ -18,7 +18,7 @@ use crate::analysis::live::Live;
 use crate::analysis::tags::{self, TagFlow, Tags};
 use crate::codegen::Emitter;
 use crate::codegen::inline::Caller;
-use crate::codegen::table::ElementStore;
+use crate::codegen::table::{ElementStore, Kinds};
 use crate::codegen::value::Known;
 use crate::entity::{Pc, Reg};
 use crate::exits::map::ExitMap;
@@ -157,6 +157,11 @@ impl<'a> Generic<'a> {
     /// Returns the conditions that the store to an element at `pc` is likely to find.
     pub(crate) fn element_store(&self, pc: Pc) -> ElementStore {
         self.t.element_store(pc)
+    }
+
+    /// Returns the kinds of arrays that the access at `pc` has seen.
+    pub(crate) fn kinds_seen(&self, pc: Pc) -> Kinds {
+        Kinds::of(self.t.snapshot.cell(pc))
     }
 
     /// Returns whether the access at `pc` may have seen keys outside the array.

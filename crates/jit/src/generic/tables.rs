@@ -9,7 +9,7 @@ use perilune_runtime::value::Tag;
 
 use super::Translator;
 use crate::analysis::facts::facts;
-use crate::codegen::table::{ElementStore, Stored};
+use crate::codegen::table::{ElementStore, Held, Kinds, Stored};
 use crate::codegen::value::{Join, Known};
 use crate::entity::{Pc, Reg, RegisterOperands};
 
@@ -193,11 +193,14 @@ impl Translator<'_> {
         let dst = self.instr(pc).ra();
         let outside =
             if mask & access::OUTSIDE != 0 { self.emit.block() } else { self.emit.cold_block() };
-        let element = self.emit.element(object, key, outside);
+        let element = self.emit.element(object, key, Kinds::of(mask), outside);
         let value = self.emit.in_numbers(&element);
         self.emit.verify_element(pc, object, key, value);
         self.found(dst, value, done);
         let value = self.emit.in_any(&element, slow);
+        self.emit.verify_element(pc, object, key, value);
+        self.found(dst, value, done);
+        let value = self.emit.in_booleans(&element);
         self.emit.verify_element(pc, object, key, value);
         self.found(dst, value, done);
         self.emit.switch_to(outside);
@@ -270,9 +273,13 @@ impl Translator<'_> {
         let mask = self.snapshot.cell(pc);
         let numbers = access::INTS | access::FLOATS;
         let integers = access::ARRAY | access::OUTSIDE | access::SPARSE;
-        let others = mask & !(numbers | integers);
         ElementStore {
-            numbers_only: mask & numbers != 0 && others == 0,
+            held: match mask & !integers {
+                seen if seen & numbers != 0 && seen & !numbers == 0 => Held::Numbers,
+                access::BOOLS => Held::Booleans,
+                _ => Held::Any,
+            },
+            seen: Kinds::of(mask),
             // feedback does not say whether keys that are floats were in the array
             grows: mask & (access::OUTSIDE | access::OTHER) != 0,
             is_sparse: mask & access::SPARSE != 0,

@@ -263,10 +263,12 @@ pub(crate) enum Op {
     /// Loads the element at an integer key from an array of numbers with this tag; exits if there
     /// is none.
     Number(Value, Value, Tag, State),
+    /// Loads the element at an integer key from an array of booleans; exits if there is none.
+    Boolean(Value, Value, State),
     /// Loads an element from an array of any kind; exits if there is none or it is nil.
     Element(Value, Value, State),
     /// Loads the value at an integer key of a table; exits if it is nil and the table has a
-    /// metatable.
+    /// metatable, or if the array has booleans and none has had them before.
     ElementOrNil(Value, Value, State),
     /// Stores an element of an array. Exits if a metamethod may be called, and if there is no such
     /// element and the instruction has not added elements before.
@@ -607,6 +609,7 @@ impl Op {
             | AddField(a, b, ..)
             | SetClass(a, b, _)
             | SetMetatable(a, b, _)
+            | Boolean(a, b, _)
             | Element(a, b, _)
             | ElementOrNil(a, b, _) => (*a, *b) = (f(*a), f(*b)),
             SetElement(a, b, c, _) => (*a, *b, *c) = (f(*a), f(*b), f(*c)),
@@ -643,6 +646,7 @@ impl Op {
             | ChainField(_, _, s)
             | StringMethod(_, _, s)
             | Number(_, _, _, s)
+            | Boolean(_, _, s)
             | Element(_, _, s)
             | ElementOrNil(_, _, s)
             | Length(_, s)

@@ -727,11 +727,18 @@ impl<'a> Lower<'_, 'a> {
                 self.emit().verify_element(inst.pc, table, key, value);
                 self.set_any(inst, value);
             }
+            Op::Boolean(table, key, state) => {
+                let wrong = self.exit(state);
+                let (table, key) = (self.bits(table), self.bits(key));
+                let value = self.emit().boolean_element(table, key, wrong);
+                self.emit().verify_element(inst.pc, table, key, value);
+                self.set_any(inst, value);
+            }
             Op::ElementOrNil(table, key, state) => {
                 let wrong = self.exit(state);
                 let (table, key) = (self.bits(table), self.bits(key));
-                let outside = self.generic.seen_outside(inst.pc);
-                let value = self.emit().element_or_nil(table, key, outside, wrong);
+                let seen = (self.generic.kinds_seen(inst.pc), self.generic.seen_outside(inst.pc));
+                let value = self.emit().element_or_nil(table, key, seen, wrong);
                 self.emit().verify_element(inst.pc, table, key, value);
                 self.set_any(inst, value);
             }

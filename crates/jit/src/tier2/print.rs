@@ -173,6 +173,7 @@ impl fmt::Display for Line<'_> {
                 write!(f, "string_method {v}, cache {}, entry {}", m.cache, m.entry)?;
             }
             Number(t, k, tag, _) => write!(f, "number {t}, {k}, {}", tag_name(tag))?,
+            Boolean(t, k, _) => write!(f, "boolean {t}, {k}")?,
             Element(t, k, _) => write!(f, "element {t}, {k}")?,
             ElementOrNil(t, k, _) => write!(f, "element_or_nil {t}, {k}")?,
             Length(v, _) => write!(f, "length {v}")?,

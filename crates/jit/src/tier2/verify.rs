@@ -127,6 +127,7 @@ impl Verifier<'_> {
                 self.is(t, table).and_then(|()| self.is(other, table))
             }
             Op::Number(t, k, ..)
+            | Op::Boolean(t, k, _)
             | Op::Element(t, k, _)
             | Op::ElementOrNil(t, k, _)
             | Op::SetElement(t, k, ..) => self.is(t, table).and_then(|()| self.is(k, int)),

@@ -129,17 +129,11 @@ pub(crate) unsafe fn visit_table_frame<V: Visitor>(t: *mut Table, v: &mut V) {
         v.buffer((*t).fields.cast(), (*t).fields_cap as usize * size_of::<Value>());
     }
     if !(*t).array.is_null() {
-        v.buffer((*t).array, array_bytes(t));
+        v.buffer((*t).array, Table::kind(t).bytes((*t).array_cap));
     }
     if !(*t).nodes.is_null() {
         v.buffer((*t).nodes.cast(), Table::node_bytes(Table::node_capacity(t)));
     }
-}
-
-/// Returns the size in bytes of the array part.
-unsafe fn array_bytes(t: *mut Table) -> usize {
-    let per_element = if (*t).header.aux == ArrayKind::Any as u8 { 9 } else { 8 };
-    (*t).array_cap as usize * per_element
 }
 
 /// Visits the values of the fields that the shape describes.

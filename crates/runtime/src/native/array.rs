@@ -93,6 +93,9 @@ impl<'a> Tab<'a> {
 /// have traced a large table partially, and elements could move from the untraced to the traced
 /// part, so this counts as a store.
 unsafe fn move_elements(st: *mut State, t: *mut Table, from: usize, to: usize, count: usize) {
+    if Table::kind(t) == ArrayKind::Bool {
+        return ptr::copy((*t).array.add(from), (*t).array.add(to), count);
+    }
     (*st).barrier(t.cast());
     let payloads = (*t).array.cast::<u64>();
     ptr::copy(payloads.add(from), payloads.add(to), count);

@@ -2,7 +2,8 @@
 //!
 //! Int and Float arrays hold numbers of one kind, and all elements are present. An Any array has
 //! the tags of its elements, a byte each, after the payloads. The payloads have the same layout in
-//! all three, so converting an array to Any copies them unchanged.
+//! all three, so converting an array to Any copies them unchanged. Bool arrays hold booleans, whose
+//! payloads are 0, as tags only, and all elements are present.
 
 use std::ptr;
 
@@ -22,6 +23,7 @@ impl ArrayKind {
         match v.tag() {
             Tag::INTEGER => ArrayKind::Int,
             Tag::FLOAT => ArrayKind::Float,
+            Tag::FALSE | Tag::TRUE => ArrayKind::Bool,
             _ => ArrayKind::Any,
         }
     }
@@ -33,13 +35,27 @@ impl ArrayKind {
             ArrayKind::Empty => 0,
             ArrayKind::Int | ArrayKind::Float => cap as usize * 8,
             ArrayKind::Any => cap as usize * 9,
+            ArrayKind::Bool => cap as usize,
         }
+    }
+
+    /// Returns the kind of an array of this kind after a store of `v`, not nil.
+    #[inline]
+    fn with(self, v: Value) -> ArrayKind {
+        let kind = ArrayKind::of(v);
+        if self == ArrayKind::Empty || self == kind { kind } else { ArrayKind::Any }
     }
 }
 
 const _: () = assert!(
     Tag::INTEGER.0 - ArrayKind::Int as u8 == 2 && Tag::FLOAT.0 - ArrayKind::Float as u8 == 2,
-    "element() takes the tag from the kind"
+    "the tag of numbers follows from the kind"
+);
+const _: () = assert!(
+    (ArrayKind::Int as u8) < ArrayKind::Any as u8
+        && (ArrayKind::Float as u8) < ArrayKind::Any as u8
+        && Tag::ITER.0 - ArrayKind::Bool as u8 == 2,
+    "no value has the tag that would follow from the kind of booleans"
 );
 
 impl Table {
@@ -50,7 +66,8 @@ impl Table {
             0 => ArrayKind::Empty,
             1 => ArrayKind::Int,
             2 => ArrayKind::Float,
-            _ => ArrayKind::Any,
+            3 => ArrayKind::Any,
+            _ => ArrayKind::Bool,
         }
     }
 
@@ -66,6 +83,12 @@ impl Table {
         (*t).array.add((*t).array_cap as usize * 8).cast()
     }
 
+    /// Returns the address of the tags of a Bool array.
+    #[inline(always)]
+    unsafe fn booleans(t: *mut Table) -> *mut Tag {
+        (*t).array.cast()
+    }
+
     /// Returns the tags of the elements of an Any array, which must not change while they are in
     /// use, and `None` for other arrays.
     pub(super) unsafe fn element_tags<'a>(t: *mut Table) -> Option<&'a [Tag]> {
@@ -76,14 +99,31 @@ impl Table {
     /// Returns element `i`, counted from 0, which must be below `array_len`.
     #[inline(always)]
     pub unsafe fn element(t: *mut Table, i: u32) -> Value {
-        let bits = *Table::payloads(t).add(i as usize);
         let kind = (*t).header.aux;
-        let tag = if kind == ArrayKind::Any as u8 {
-            *Table::tags(t).add(i as usize)
+        if kind < ArrayKind::Any as u8 {
+            Value::from_parts(*Table::payloads(t).add(i as usize), Tag(kind + 2))
+        } else if kind == ArrayKind::Any as u8 {
+            let tag = *Table::tags(t).add(i as usize);
+            Value::from_parts(*Table::payloads(t).add(i as usize), tag)
         } else {
-            Tag(kind + 2)
-        };
-        Value::from_parts(bits, tag)
+            Value::from_parts(0, *Table::booleans(t).add(i as usize))
+        }
+    }
+
+    /// Writes an element of an array other than Any and Empty if `v` is of its kind. Returns
+    /// whether it did.
+    #[inline(always)]
+    unsafe fn write_alike(t: *mut Table, i: u32, v: Value) -> bool {
+        let kind = (*t).header.aux;
+        if v.tag() == Tag(kind + 2) {
+            *Table::payloads(t).add(i as usize) = v.bits();
+            return true;
+        }
+        let fits = kind == ArrayKind::Bool as u8 && v.is_bool();
+        if fits {
+            *Table::booleans(t).add(i as usize) = v.tag();
+        }
+        fits
     }
 
     /// Writes an element of an Any array, without a barrier.
@@ -116,8 +156,7 @@ impl Table {
         let kind = (*t).header.aux;
         if at < (*t).array_len as u64 {
             if kind != ArrayKind::Any as u8 {
-                if v.tag() == Tag(kind + 2) {
-                    *Table::payloads(t).add(at as usize) = v.bits();
+                if Table::write_alike(t, at as u32, v) {
                     return true;
                 }
             } else if !v.is_nil() {
@@ -133,9 +172,7 @@ impl Table {
             && (!Table::has_elements(t) || Table::is_free(t, i))
         {
             if kind != ArrayKind::Any as u8 {
-                // For an Empty array the sum would be a tag that no value has.
-                if v.tag() == Tag(kind + 2) && kind != ArrayKind::Empty as u8 {
-                    *Table::payloads(t).add(at as usize) = v.bits();
+                if kind != ArrayKind::Empty as u8 && Table::write_alike(t, at as u32, v) {
                     (*t).array_len = at as u32 + 1;
                     return true;
                 }
@@ -290,8 +327,7 @@ impl Table {
     /// false, without an effect, if the array would have to be converted and there is no memory.
     pub(super) unsafe fn put_element(st: *mut State, t: *mut Table, i: u32, v: Value) -> bool {
         if Table::kind(t) != ArrayKind::Any {
-            if ArrayKind::of(v) == Table::kind(t) {
-                *Table::payloads(t).add(i as usize) = v.bits();
+            if Table::write_alike(t, i, v) {
                 return true;
             }
             if !Table::make_any(st, t, (*t).array_cap) {
@@ -321,31 +357,35 @@ impl Table {
         let len = (*t).array_len;
         let cap = (*t).array_cap;
         let full = len == cap;
+        let kind = Table::kind(t).with(v);
+        // Numbers may become any values later.
+        let room = if kind == ArrayKind::Bool { kind } else { ArrayKind::Any };
         let wanted = match Table::kind(t) {
             _ if !full => Some(cap),
             // The expected number of elements is ignored when there is no memory for it.
-            ArrayKind::Empty => Table::grown(st, ArrayKind::Any, cap, MIN_CAP).or(Some(MIN_CAP)),
-            _ => Table::grown(st, ArrayKind::Any, cap, MIN_CAP),
+            ArrayKind::Empty => Table::grown(st, room, cap, MIN_CAP).or(Some(MIN_CAP)),
+            _ => Table::grown(st, room, cap, MIN_CAP),
         };
         let Some(wanted) = wanted else {
-            Table::refuse(st, ArrayKind::Any.bytes(cap));
+            Table::refuse(st, room.bytes(cap));
             return false;
         };
         let ready = match Table::kind(t) {
-            ArrayKind::Empty => Table::start_array(st, t, ArrayKind::of(v), wanted),
-            kind if kind != ArrayKind::of(v) => Table::make_any(st, t, wanted),
+            ArrayKind::Empty => Table::start_array(st, t, kind, wanted),
+            old if old != kind => Table::make_any(st, t, wanted),
             _ if full => Table::resize_array(st, t, wanted),
             _ => true,
         };
         if !ready {
-            Table::refuse(st, ArrayKind::Any.bytes(wanted));
+            Table::refuse(st, room.bytes(wanted));
             return false;
         }
-        if Table::kind(t) == ArrayKind::Any {
+        if kind == ArrayKind::Any {
             Table::write_any(t, len, v);
             (*st).barrier_of_store(t, v);
         } else {
-            *Table::payloads(t).add(len as usize) = v.bits();
+            let written = Table::write_alike(t, len, v);
+            debug_assert!(written);
         }
         (*t).array_len = len + 1;
         true
@@ -459,8 +499,15 @@ impl Table {
                 if array.is_null() {
                     return false;
                 }
+                let len = (*t).array_len as usize;
                 let tags = array.add(cap as usize * 8);
-                ptr::write_bytes(tags, kind as u8 + 2, (*t).array_len as usize);
+                if kind == ArrayKind::Bool {
+                    // The payloads overwrite the old tags.
+                    ptr::copy_nonoverlapping(array, tags, len);
+                    ptr::write_bytes(array.cast::<u64>(), 0, len);
+                } else {
+                    ptr::write_bytes(tags, kind as u8 + 2, len);
+                }
                 (*t).array = array;
                 (*t).array_cap = cap;
                 (*t).header.aux = ArrayKind::Any as u8;
@@ -533,7 +580,7 @@ impl Table {
         let first = ArrayKind::of(src.get());
         let alike = first != ArrayKind::Any
             && start == len
-            && (1..count).all(|i| (*src.add(i)).tag() == (*src).tag())
+            && (1..count).all(|i| ArrayKind::of(src.add(i).get()) == first)
             && (Table::kind(t) == first || Table::kind(t) == ArrayKind::Empty);
         let cap = (end as u32).max((*t).array_cap);
         if !(*st).heap.memory.may_have(ArrayKind::Any.bytes(cap)) {
@@ -548,9 +595,9 @@ impl Table {
             if !ready {
                 return Table::refuse(st, ArrayKind::Any.bytes(cap));
             }
-            let payloads = Table::payloads(t).add(start as usize);
             for i in 0..count {
-                *payloads.add(i) = (*src.add(i)).bits();
+                let written = Table::write_alike(t, start + i as u32, src.add(i).get());
+                debug_assert!(written);
             }
             (*t).array_len = end as u32;
             return;

@@ -74,6 +74,8 @@ pub enum ArrayKind {
     Float,
     /// `[u64; cap]` payloads, then `[Tag; cap]`; elements below `array_len` may be nil.
     Any,
+    /// `[Tag; cap]`; all elements are present, and each is false or true.
+    Bool,
 }
 
 /// A table.

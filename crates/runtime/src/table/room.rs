@@ -155,7 +155,7 @@ impl Table {
             return wanted;
         }
         // Take half of the remaining memory, as long as that is a considerable part of the array.
-        let fits = left / 2 / ArrayKind::Any.bytes(1);
+        let fits = left / 2 / kind.bytes(1);
         if fits > cap as usize / 64 {
             return cap + (fits as u32).min(wanted - cap);
         }

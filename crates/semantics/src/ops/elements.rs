@@ -1,7 +1,7 @@
 //! Elements of tables: accesses by integer keys, and by computed keys.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I8, I64};
+use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use perilune_bytecode::feedback::access;
 use perilune_runtime::layout;
@@ -16,6 +16,17 @@ use crate::runtime::Runtime;
 
 /// The difference between the tag of the elements of an array of numbers and its kind.
 const TAG_OF_KIND: i64 = (Tag::INTEGER.0 - ArrayKind::Int as u8) as i64;
+
+/// Logarithm to base 2 of the feedback of an array of numbers, divided by its kind.
+const LOG_SEEN_OF_KIND: i64 = access::INTS.trailing_zeros() as i64;
+
+// No value has the tag at this distance from the kind of arrays of booleans.
+const _: () = assert!(Tag::ITER.0 - ArrayKind::Bool as u8 == Tag::INTEGER.0 - ArrayKind::Int as u8);
+const _: () = assert!(
+    access::INTS == (ArrayKind::Int as u32) << LOG_SEEN_OF_KIND
+        && access::FLOATS == (ArrayKind::Float as u32) << LOG_SEEN_OF_KIND
+);
+const _: () = assert!(Tag::FALSE.0 == 1 && Tag::TRUE.0 == 2 && Tag::NIL.0 == 0);
 
 /// An element of the array part of a table.
 struct Element {
@@ -41,6 +52,12 @@ impl<F: Form> Emitter<'_, F> {
         Place { base, offset: 0 }
     }
 
+    /// Returns the place of the tag in an array of booleans.
+    fn boolean(&mut self, e: &Element) -> Place {
+        let base = self.b.ins().iadd(e.array, e.index);
+        Place { base, offset: 0 }
+    }
+
     /// Returns the place of the tag in an array of any values.
     fn element_tag(&mut self, e: &Element) -> Place {
         let capacity = self.load32(e.table, layout::table::ARRAY_CAP);
@@ -50,38 +67,65 @@ impl<F: Form> Emitter<'_, F> {
     }
 
     fn kind(&mut self, table: Value) -> Value {
-        let at = self.at(table, layout::header::AUX);
-        self.load(I8, at)
+        self.load8(table, layout::header::AUX)
+    }
+
+    /// Returns the tag of the elements of an array of numbers of this kind.
+    fn number_tag(&mut self, kind: Value) -> Value {
+        let tag = self.b.ins().iadd_imm_s(kind, TAG_OF_KIND);
+        self.b.ins().ireduce(I8, tag)
     }
 
     fn is_kind(&mut self, kind: Value, wanted: ArrayKind) -> Value {
         self.b.ins().icmp_imm_u(IntCC::Equal, kind, wanted as i64)
     }
 
+    /// Records the access to an array of numbers of this kind.
+    fn note_numbers(&mut self, kind: Value) {
+        let seen = self.b.ins().ishl_imm_u(kind, LOG_SEEN_OF_KIND);
+        let seen = self.b.ins().iadd_imm_s(seen, i64::from(access::ARRAY));
+        let seen = self.b.ins().ireduce(I32, seen);
+        self.note_value(seen);
+    }
+
     /// Emits `R[A]` := the element of a table under an integer key; goes to `outside` if the array
     /// has none.
     fn load_element(&mut self, table: Value, key: Value, outside: Block) {
         let e = self.array_element(table, key, outside);
+        let kind = self.kind(table);
+        let (others, float, any) = (self.block(), self.block(), self.block());
+        let booleans = self.block();
+        let c = self.is_kind(kind, ArrayKind::Int);
+        self.check(c, others);
         let payload = self.payload(&e);
         let bits = self.load(I64, payload);
-        let kind = self.kind(table);
-        let (any, float) = (self.block(), self.block());
-        let integers = self.is_kind(kind, ArrayKind::Int);
-        let others = self.block();
-        self.check(integers, others);
         self.note(access::ARRAY | access::INTS);
         let to = self.register(Field::A);
         self.put_tagged(to, bits, Tag::INTEGER);
         self.next();
         self.switch(others);
-        let floats = self.is_kind(kind, ArrayKind::Float);
-        self.b.ins().brif(floats, float, &[], any, &[]);
+        let c = self.is_kind(kind, ArrayKind::Float);
+        self.b.ins().brif(c, float, &[], any, &[]);
         self.switch(float);
+        let payload = self.payload(&e);
+        let bits = self.load(I64, payload);
         self.note(access::ARRAY | access::FLOATS);
         let to = self.register(Field::A);
         self.put_tagged(to, bits, Tag::FLOAT);
         self.next();
+        self.switch(booleans);
+        let at = self.boolean(&e);
+        let tag = self.load(I8, at);
+        self.note(access::ARRAY | access::BOOLS);
+        let to = self.register(Field::A);
+        let zero = self.int(0);
+        self.put(to, zero, tag);
+        self.next();
         self.switch(any);
+        let c = self.is_kind(kind, ArrayKind::Any);
+        self.check(c, booleans);
+        let payload = self.payload(&e);
+        let bits = self.load(I64, payload);
         let at = self.element_tag(&e);
         let tag = self.load(I8, at);
         let (nil, found) = (self.cold(), self.block());
@@ -193,27 +237,31 @@ impl<F: Form> Emitter<'_, F> {
     fn store_element(&mut self, table: Value, key: Value, v: (Value, Value), other: Block) {
         let (bits, tag) = v;
         let e = self.array_element(table, key, other);
-        let payload = self.payload(&e);
         let kind = self.kind(table);
-        let (any, numbers) = (self.block(), self.block());
+        let (any, numbers, booleans) = (self.block(), self.block(), self.block());
         let c = self.is_kind(kind, ArrayKind::Any);
         self.b.ins().brif(c, any, &[], numbers, &[]);
         self.switch(numbers);
-        let wanted = self.b.ins().iadd_imm_s(kind, TAG_OF_KIND);
+        let wanted = self.number_tag(kind);
         let c = self.b.ins().icmp(IntCC::Equal, wanted, tag);
-        self.check(c, other);
-        let (integer, float) = (self.block(), self.block());
-        let c = self.is_kind(kind, ArrayKind::Int);
-        self.b.ins().brif(c, integer, &[], float, &[]);
-        self.switch(integer);
-        self.note(access::ARRAY | access::INTS);
+        self.check(c, booleans);
+        self.note_numbers(kind);
+        let payload = self.payload(&e);
         self.store(bits, payload);
         self.next();
-        self.switch(float);
-        self.note(access::ARRAY | access::FLOATS);
-        self.store(bits, payload);
+        self.switch(booleans);
+        let c = self.is_kind(kind, ArrayKind::Bool);
+        self.check(c, other);
+        // nil wraps around
+        let c = self.b.ins().iadd_imm_s(tag, -i64::from(Tag::FALSE.0));
+        let c = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, c, 2);
+        self.check(c, other);
+        self.note(access::ARRAY | access::BOOLS);
+        let at = self.boolean(&e);
+        self.store(tag, at);
         self.next();
         self.switch(any);
+        let payload = self.payload(&e);
         self.check(tag, other);
         let meta = self.load64(table, layout::table::META);
         self.check_not(meta, other);

@@ -341,6 +341,9 @@ impl Builder<'_> {
             None if seen == access::ARRAY | access::ANY => {
                 self.set(i.ra(), Type::Any, Op::Element(table, key, state));
             }
+            None if seen == access::ARRAY | access::BOOLS => {
+                self.set(i.ra(), Type::Any, Op::Boolean(table, key, state));
+            }
             None => self.set(i.ra(), Type::Any, Op::ElementOrNil(table, key, state)),
         }
     }

@@ -116,6 +116,71 @@ fn arrays_keep_their_kind() {
 }
 
 #[test]
+fn arrays_of_booleans_have_tags_only() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
+    with_state(|st| unsafe {
+        let is_third = |i: i64| Value::bool(i % 3 == 0);
+        let filled = |n: i64| {
+            let t = Table::new(st, 0, 0);
+            for i in 1..=n {
+                Table::set_int(st, t, i, is_third(i));
+                check(t);
+            }
+            assert_eq!((Table::kind(t), Table::length(t)), (ArrayKind::Bool, n));
+            t
+        };
+        let holds = |t: *mut Table, except: i64| {
+            check(t);
+            for i in (1..=Table::length(t)).filter(|&i| i != except) {
+                assert!(Table::get_int(t, i).same_bits(is_third(i)), "{i}");
+            }
+        };
+        let t = filled(1000);
+        assert_eq!(Table::kind(t).bytes((*t).array_cap), (*t).array_cap as usize);
+        holds(t, 0);
+        for i in (901..=1000).rev() {
+            Table::set_int(st, t, i, Value::NIL);
+        }
+        assert_eq!((Table::kind(t), Table::length(t)), (ArrayKind::Bool, 900));
+        assert!(Table::get_int(t, 901).is_nil());
+        holds(t, 0);
+        let others = [Value::int(7), Value::float(0.5), string(st, "other"), Value::NIL];
+        for other in others {
+            let t = filled(100);
+            Table::set_int(st, t, 50, other);
+            assert_eq!((Table::kind(t), Table::length(t)), (ArrayKind::Any, 100));
+            assert!(Table::get_int(t, 50).same_bits(other));
+            holds(t, 50);
+        }
+        // Another kind of value where the array is full, one where it is not, and one ahead.
+        for (n, at) in [(64, 65), (65, 66), (65, 68)] {
+            let t = filled(n);
+            Table::set_int(st, t, at, Value::int(9));
+            assert_eq!((Table::kind(t), Table::length(t)), (ArrayKind::Any, at));
+            assert_eq!(Table::get_int(t, at).as_int(), 9);
+            for i in 1..at {
+                let expected = if i <= n { is_third(i) } else { Value::NIL };
+                assert!(Table::get_int(t, i).same_bits(expected));
+            }
+            check(t);
+        }
+        // Keys that join the array from the hash part.
+        let t = filled(4);
+        for i in [7, 6, 8, 5] {
+            Table::set_int(st, t, i, is_third(i));
+        }
+        assert_eq!(Table::length(t), 8);
+        holds(t, 0);
+        // The other kinds do not take booleans.
+        let t = Table::new(st, 0, 0);
+        Table::set_int(st, t, 1, Value::int(1));
+        Table::set_int(st, t, 2, Value::TRUE);
+        assert_eq!(Table::kind(t), ArrayKind::Any);
+        check(t);
+    });
+}
+
+#[test]
 fn keys_join_the_array() {
     // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
@@ -338,6 +403,16 @@ fn constructors_store_lists() {
         Table::set_list(st, t, 18, mixed.as_ptr(), 4);
         assert_eq!((Table::kind(t), Table::length(t)), (ArrayKind::Any, 21));
         check(t);
+        let flags = [Value::FALSE, Value::TRUE, Value::TRUE];
+        let f = Table::new(st, 0, 3);
+        Table::set_list(st, f, 0, flags.as_ptr(), 3);
+        Table::set_list(st, f, 3, flags.as_ptr(), 3);
+        assert_eq!((Table::kind(f), Table::length(f)), (ArrayKind::Bool, 6));
+        assert!((1..=6).all(|i| Table::get_int(f, i).same_bits(Value::bool(i % 3 != 1))));
+        Table::set_list(st, f, 6, ints.as_ptr(), 2);
+        assert_eq!((Table::kind(f), Table::length(f)), (ArrayKind::Any, 8));
+        assert!(Table::get_int(f, 6).truthy() && Table::get_int(f, 7).as_int() == 1);
+        check(f);
         // A batch that ended with nils, then another one.
         Table::set_list(st, t, 22, ints.as_ptr(), 2);
         assert_eq!(Table::length(t), 24);

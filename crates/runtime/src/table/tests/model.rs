@@ -54,7 +54,7 @@ unsafe fn random_value(st: *mut State, r: &mut Rng, bias: usize) -> Value {
         0 => Value::int(r.usize(..100) as i64),
         1 => Value::float(r.usize(..100) as f64),
         2 => string(st, "v"),
-        _ => Value::TRUE,
+        _ => Value::bool(r.bool()),
     }
 }
 
