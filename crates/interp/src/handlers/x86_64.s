@@ -261,41 +261,39 @@ perilune_GETTABLE:
     .byte 0x48, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx rbx,byte ptr [rdi+rbx+8]
     .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx r11,byte ptr [rdi+r11+8]
     .byte 0x41, 0x80, 0xfb, 0x41                                 # cmp r11b,41h
-    jne .Lperilune_GETTABLE_1da
+    jne .Lperilune_GETTABLE_1ce
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_GETTABLE_1c4
+    jne .Lperilune_GETTABLE_1b8
     .byte 0x44, 0x8b, 0x58, 0x28                                 # mov r11d,[rax+28h]
     .byte 0x49, 0x8d, 0x5a, 0xff                                 # lea rbx,[r10-1]
     .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
-    jae .Lperilune_GETTABLE_1c4
+    jae .Lperilune_GETTABLE_1b8
     .byte 0x48, 0x8b, 0x58, 0x20                                 # mov rbx,[rax+20h]
     .byte 0x4c, 0x0f, 0xb6, 0x58, 0x03                           # movzx r11,byte ptr [rax+3]
     .byte 0x49, 0x83, 0xfb, 0x01                                 # cmp r11,1
-    jne .Lperilune_GETTABLE_b6
-    .byte 0x49, 0x81, 0xc2, 0xff, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFFFFh
-    .byte 0x4e, 0x8b, 0x14, 0xd3                                 # mov r10,[rbx+r10*8]
+    jne .Lperilune_GETTABLE_b0
+    .byte 0x4a, 0x8b, 0x44, 0xd3, 0xf8                           # mov rax,[rbx+r10*8-8]
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x09                     # or dword ptr [rsi+r8-4],9
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4e, 0x89, 0x14, 0x1f                                 # mov [rdi+r11],r10
-    .byte 0x42, 0xc6, 0x44, 0x1f, 0x08, 0x03                     # mov byte ptr [rdi+r11+8],3
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
+    .byte 0x42, 0xc6, 0x44, 0x17, 0x08, 0x03                     # mov byte ptr [rdi+r10+8],3
     .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETTABLE_b6:
+.Lperilune_GETTABLE_b0:
     .byte 0x49, 0x83, 0xfb, 0x02                                 # cmp r11,2
-    je .Lperilune_GETTABLE_169
+    je .Lperilune_GETTABLE_160
     .byte 0x49, 0x83, 0xfb, 0x03                                 # cmp r11,3
-    jne .Lperilune_GETTABLE_124
-    .byte 0x4d, 0x8d, 0x5a, 0xff                                 # lea r11,[r10-1]
-    .byte 0x4e, 0x8b, 0x1c, 0xdb                                 # mov r11,[rbx+r11*8]
+    jne .Lperilune_GETTABLE_11b
+    .byte 0x4e, 0x8b, 0x5c, 0xd3, 0xf8                           # mov r11,[rbx+r10*8-8]
     .byte 0x44, 0x8b, 0x60, 0x2c                                 # mov r12d,[rax+2Ch]
     .byte 0x4e, 0x8d, 0x24, 0xe3                                 # lea r12,[rbx+r12*8]
     .byte 0x4f, 0x0f, 0xb6, 0x54, 0x14, 0xff                     # movzx r10,byte ptr [r12+r10-1]
     .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
-    je .Lperilune_GETTABLE_1b2
-.Lperilune_GETTABLE_e9:
+    je .Lperilune_GETTABLE_1a6
+.Lperilune_GETTABLE_e0:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
@@ -305,7 +303,7 @@ perilune_GETTABLE:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETTABLE_124:
+.Lperilune_GETTABLE_11b:
     .byte 0x4a, 0x0f, 0xb6, 0x44, 0x13, 0xff                     # movzx rax,byte ptr [rbx+r10-1]
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x41                     # or dword ptr [rsi+r8-4],41h
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
@@ -316,9 +314,8 @@ perilune_GETTABLE:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETTABLE_169:
-    .byte 0x49, 0x8d, 0x42, 0xff                                 # lea rax,[r10-1]
-    .byte 0x48, 0x8b, 0x04, 0xc3                                 # mov rax,[rbx+rax*8]
+.Lperilune_GETTABLE_160:
+    .byte 0x4a, 0x8b, 0x44, 0xd3, 0xf8                           # mov rax,[rbx+r10*8-8]
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x11                     # or dword ptr [rsi+r8-4],11h
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
@@ -328,15 +325,15 @@ perilune_GETTABLE:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    jmp .Lperilune_GETTABLE_1da
-.Lperilune_GETTABLE_1b2:
+    jmp .Lperilune_GETTABLE_1ce
+.Lperilune_GETTABLE_1a6:
     .byte 0x48, 0x8b, 0x40, 0x18                                 # mov rax,[rax+18h]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_GETTABLE_e9
-    jmp .Lperilune_GETTABLE_1da
-.Lperilune_GETTABLE_1c4:
+    je .Lperilune_GETTABLE_e0
+    jmp .Lperilune_GETTABLE_1ce
+.Lperilune_GETTABLE_1b8:
     jmp perilune_GETTABLE_1
-.Lperilune_GETTABLE_1da:
+.Lperilune_GETTABLE_1ce:
     jmp perilune_STEP_GET
     .cfi_endproc
     .size perilune_GETTABLE, . - perilune_GETTABLE
@@ -351,17 +348,16 @@ perilune_GETI:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx r11,byte ptr [rdi+r11+8]
     .byte 0x41, 0x80, 0xfb, 0x41                                 # cmp r11b,41h
-    jne .Lperilune_GETI_1bf
+    jne .Lperilune_GETI_1b6
     .byte 0x44, 0x8b, 0x58, 0x28                                 # mov r11d,[rax+28h]
     .byte 0x49, 0x8d, 0x5a, 0xff                                 # lea rbx,[r10-1]
     .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
-    jae .Lperilune_GETI_1a9
+    jae .Lperilune_GETI_1a0
     .byte 0x48, 0x8b, 0x58, 0x20                                 # mov rbx,[rax+20h]
     .byte 0x4c, 0x0f, 0xb6, 0x58, 0x03                           # movzx r11,byte ptr [rax+3]
     .byte 0x49, 0x83, 0xfb, 0x01                                 # cmp r11,1
-    jne .Lperilune_GETI_9b
-    .byte 0x49, 0x8d, 0x42, 0xff                                 # lea rax,[r10-1]
-    .byte 0x48, 0x8b, 0x04, 0xc3                                 # mov rax,[rbx+rax*8]
+    jne .Lperilune_GETI_98
+    .byte 0x4a, 0x8b, 0x44, 0xd3, 0xf8                           # mov rax,[rbx+r10*8-8]
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x09                     # or dword ptr [rsi+r8-4],9
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
@@ -371,42 +367,40 @@ perilune_GETI:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETI_9b:
+.Lperilune_GETI_98:
     .byte 0x49, 0x83, 0xfb, 0x02                                 # cmp r11,2
-    je .Lperilune_GETI_14e
+    je .Lperilune_GETI_148
     .byte 0x49, 0x83, 0xfb, 0x03                                 # cmp r11,3
-    jne .Lperilune_GETI_109
-    .byte 0x4d, 0x8d, 0x5a, 0xff                                 # lea r11,[r10-1]
-    .byte 0x4e, 0x8b, 0x1c, 0xdb                                 # mov r11,[rbx+r11*8]
+    jne .Lperilune_GETI_103
+    .byte 0x4e, 0x8b, 0x5c, 0xd3, 0xf8                           # mov r11,[rbx+r10*8-8]
     .byte 0x44, 0x8b, 0x60, 0x2c                                 # mov r12d,[rax+2Ch]
     .byte 0x4a, 0x8d, 0x1c, 0xe3                                 # lea rbx,[rbx+r12*8]
     .byte 0x4e, 0x0f, 0xb6, 0x54, 0x13, 0xff                     # movzx r10,byte ptr [rbx+r10-1]
     .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
-    je .Lperilune_GETI_197
-.Lperilune_GETI_ce:
+    je .Lperilune_GETI_18e
+.Lperilune_GETI_c8:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x89, 0x1c, 0x07                                 # mov [rdi+rax],r11
     .byte 0x44, 0x88, 0x54, 0x07, 0x08                           # mov [rdi+rax+8],r10b
-    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETI_109:
-    .byte 0x4a, 0x0f, 0xb6, 0x44, 0x13, 0xff                     # movzx rax,byte ptr [rbx+r10-1]
+.Lperilune_GETI_103:
+    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x13, 0xff                     # movzx r10,byte ptr [rbx+r10-1]
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x41                     # or dword ptr [rsi+r8-4],41h
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0xc7, 0x04, 0x17, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+r10],0
-    .byte 0x42, 0x88, 0x44, 0x17, 0x08                           # mov [rdi+r10+8],al
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4a, 0xc7, 0x04, 0x1f, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+r11],0
+    .byte 0x46, 0x88, 0x54, 0x1f, 0x08                           # mov [rdi+r11+8],r10b
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETI_14e:
-    .byte 0x49, 0x8d, 0x42, 0xff                                 # lea rax,[r10-1]
-    .byte 0x48, 0x8b, 0x04, 0xc3                                 # mov rax,[rbx+rax*8]
+.Lperilune_GETI_148:
+    .byte 0x4a, 0x8b, 0x44, 0xd3, 0xf8                           # mov rax,[rbx+r10*8-8]
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x11                     # or dword ptr [rsi+r8-4],11h
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
@@ -416,15 +410,15 @@ perilune_GETI:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    jmp .Lperilune_GETI_1bf
-.Lperilune_GETI_197:
+    jmp .Lperilune_GETI_1b6
+.Lperilune_GETI_18e:
     .byte 0x48, 0x8b, 0x40, 0x18                                 # mov rax,[rax+18h]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_GETI_ce
-    jmp .Lperilune_GETI_1bf
-.Lperilune_GETI_1a9:
+    je .Lperilune_GETI_c8
+    jmp .Lperilune_GETI_1b6
+.Lperilune_GETI_1a0:
     jmp perilune_GETI_1
-.Lperilune_GETI_1bf:
+.Lperilune_GETI_1b6:
     jmp perilune_STEP_GET
     .cfi_endproc
     .size perilune_GETI, . - perilune_GETI

@@ -31,6 +31,7 @@ const _: () = assert!(Tag::FALSE.0 == 1 && Tag::TRUE.0 == 2 && Tag::NIL.0 == 0);
 /// An element of the array part of a table.
 struct Element {
     table: Value,
+    key: Value,
     /// The index, counted from 0.
     index: Value,
     array: Value,
@@ -44,12 +45,18 @@ impl<F: Form> Emitter<'_, F> {
         let c = self.b.ins().icmp(IntCC::UnsignedLessThan, index, length);
         self.check(c, outside);
         let array = self.load64(table, layout::table::ARRAY);
-        Element { table, index, array }
+        Element { table, key, index, array }
     }
 
     fn payload(&mut self, e: &Element) -> Place {
         let base = self.element(e.array, e.index, 3);
         Place { base, offset: 0 }
+    }
+
+    /// Loads the payload by the key, which is in a register anyway.
+    fn load_payload(&mut self, e: &Element) -> Value {
+        let base = self.element(e.array, e.key, 3);
+        self.load(I64, Place { base, offset: -8 })
     }
 
     /// Returns the place of the tag in an array of booleans.
@@ -97,8 +104,7 @@ impl<F: Form> Emitter<'_, F> {
         let booleans = self.block();
         let c = self.is_kind(kind, ArrayKind::Int);
         self.check(c, others);
-        let payload = self.payload(&e);
-        let bits = self.load(I64, payload);
+        let bits = self.load_payload(&e);
         self.note(access::ARRAY | access::INTS);
         let to = self.register(Field::A);
         self.put_tagged(to, bits, Tag::INTEGER);
@@ -107,8 +113,7 @@ impl<F: Form> Emitter<'_, F> {
         let c = self.is_kind(kind, ArrayKind::Float);
         self.b.ins().brif(c, float, &[], any, &[]);
         self.switch(float);
-        let payload = self.payload(&e);
-        let bits = self.load(I64, payload);
+        let bits = self.load_payload(&e);
         self.note(access::ARRAY | access::FLOATS);
         let to = self.register(Field::A);
         self.put_tagged(to, bits, Tag::FLOAT);
@@ -124,8 +129,7 @@ impl<F: Form> Emitter<'_, F> {
         self.switch(any);
         let c = self.is_kind(kind, ArrayKind::Any);
         self.check(c, booleans);
-        let payload = self.payload(&e);
-        let bits = self.load(I64, payload);
+        let bits = self.load_payload(&e);
         let at = self.element_tag(&e);
         let tag = self.load(I8, at);
         let (nil, found) = (self.cold(), self.block());
