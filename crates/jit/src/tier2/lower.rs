@@ -29,6 +29,7 @@ use super::passes::crossings::{self, Crossings};
 use super::passes::homes::{self, Homes};
 use crate::codegen::Emitter;
 use crate::codegen::memory::{Region, Regions};
+use crate::codegen::number::Operator;
 use crate::codegen::table::{ElementStore, Stored};
 use crate::codegen::value::Known;
 use crate::entity::Reg;
@@ -603,6 +604,10 @@ impl<'a> Lower<'_, 'a> {
                 self.set_int(inst, v);
             }
             Op::FloatArith(operator, x, y) => {
+                // the machine takes a constant from memory as the second operand only
+                let commutes = matches!(operator, Operator::Add | Operator::Mul);
+                let swaps = commutes && self.immediates.contains(x);
+                let (x, y) = if swaps { (y, x) } else { (x, y) };
                 let (x, y) = (self.float(x), self.float(y));
                 let v = self.emit().float_operator(operator, x, y);
                 self.set_float(inst, v);
