@@ -9,6 +9,7 @@ mod build;
 mod dominators;
 pub(crate) mod ir;
 mod known;
+mod loops;
 mod lower;
 mod passes;
 mod print;

@@ -8,6 +8,7 @@
 use cranelift_codegen::entity::{EntitySet, SecondaryMap};
 
 use crate::tier2::ir::{Block, End, Function, Inst, Op, Value};
+use crate::tier2::loops::NaturalLoops;
 
 /// The result of the analysis at the beginning of a block.
 #[derive(Clone, Default)]
@@ -22,8 +23,11 @@ pub(crate) struct Crossings {
 pub(crate) fn analyse(f: &Function) -> SecondaryMap<Block, Crossings> {
     let mut at: SecondaryMap<Block, Crossings> = SecondaryMap::new();
     flow(f, &mut at);
-    for (&block, calls) in f.order.iter().zip(loops(f)) {
-        at[block].calls = calls && !f.blocks[block].is_peeled;
+    let loops = NaturalLoops::of(f);
+    for &block in &f.order {
+        let has_call =
+            loops.innermost(block).is_none_or(|l| l.iter().any(|member| calls(f, member)));
+        at[block].calls = has_call && !f.blocks[block].is_peeled;
     }
     at
 }
@@ -72,43 +76,4 @@ fn flow(f: &Function, at: &mut SecondaryMap<Block, Crossings>) {
             }
         }
     }
-}
-
-/// Returns for each block, in order, whether the innermost loop around it has a call.
-fn loops(f: &Function) -> Vec<bool> {
-    let mut place: SecondaryMap<Block, usize> = SecondaryMap::new();
-    for (n, &block) in f.order.iter().enumerate() {
-        place[block] = n;
-    }
-    let mut predecessors = vec![Vec::new(); f.order.len()];
-    for (n, &block) in f.order.iter().enumerate() {
-        for target in f.blocks[block].end.targets() {
-            predecessors[place[target.block]].push(n);
-        }
-    }
-    let calls: Vec<bool> = f.order.iter().map(|&block| calls(f, block)).collect();
-    // the size of the innermost loop found so far, and whether it has a call
-    let mut innermost = vec![(usize::MAX, true); f.order.len()];
-    for head in 0..f.order.len() {
-        let mut todo: Vec<usize> =
-            predecessors[head].iter().copied().filter(|&n| n >= head).collect();
-        if todo.is_empty() {
-            continue;
-        }
-        let mut body = vec![false; f.order.len()];
-        body[head] = true;
-        while let Some(n) = todo.pop() {
-            if !std::mem::replace(&mut body[n], true) {
-                todo.extend(&predecessors[n]);
-            }
-        }
-        let members = || body.iter().enumerate().filter(|(_, is_in)| **is_in).map(|(n, _)| n);
-        let (size, has_call) = (members().count(), members().any(|n| calls[n]));
-        for n in members() {
-            if size < innermost[n].0 {
-                innermost[n] = (size, has_call);
-            }
-        }
-    }
-    innermost.into_iter().map(|(_, calls)| calls).collect()
 }

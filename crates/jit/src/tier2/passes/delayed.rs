@@ -12,6 +12,7 @@ use super::homes::{self, Homes};
 use crate::entity::Reg;
 use crate::tier2::dominators::Dominators;
 use crate::tier2::ir::{Block, Function, Op, State, Value, VirtualTable};
+use crate::tier2::loops::NaturalLoops;
 
 /// A load in the first block.
 struct Load {
@@ -42,11 +43,11 @@ pub(super) fn run(f: &mut Function) {
     let dominators = Dominators::of(f).expect("blocks are in the order where they are reached");
     let homes = homes::analyse(f);
     find_uses(f, &dominators, &homes, &mut loads);
-    let loops = in_loops(f, &dominators);
+    let loops = NaturalLoops::of(f);
     // in reverse, so that moved loads keep their order
     for Load { value, register, at, states } in loads.into_iter().rev() {
         let Some(mut at) = at else { continue };
-        while loops[at] {
+        while loops.innermost(f.order[at]).is_some() {
             at = dominators.immediate(at);
         }
         let to = f.order[at];
@@ -114,20 +115,6 @@ fn find_uses(
     }
 }
 
-/// Returns for each block, in order, whether it is in a loop.
-fn in_loops(f: &Function, dominators: &Dominators) -> Vec<bool> {
-    let mut found = vec![false; f.order.len()];
-    for (n, &block) in f.order.iter().enumerate() {
-        for target in f.blocks[block].end.targets() {
-            let head = dominators.place(target.block);
-            if head <= n {
-                found[head..=n].fill(true);
-            }
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use cranelift_codegen::entity::EntityRef;
@@ -170,6 +157,7 @@ mod tests {
             let block = f.blocks.push(BlockData { insts, end, ..BlockData::default() });
             f.order.push(block);
         }
+        f.blocks[Block::new(2)].is_loop = loops;
         f
     }
 

@@ -1,0 +1,54 @@
+//! Natural loops: the blocks from which control goes back to the head of a loop.
+
+use cranelift_codegen::entity::{EntitySet, SecondaryMap};
+
+use super::ir::{Block, Function};
+
+/// The natural loops of a function.
+pub(super) struct NaturalLoops {
+    /// The blocks of each loop, its head included. A loop comes after those around it.
+    loops: Vec<EntitySet<Block>>,
+    /// The number of the innermost loop that a block is in.
+    innermost: SecondaryMap<Block, Option<usize>>,
+}
+
+impl NaturalLoops {
+    /// Finds the loops.
+    pub(super) fn of(f: &Function) -> NaturalLoops {
+        let mut found = NaturalLoops { loops: Vec::new(), innermost: SecondaryMap::new() };
+        if !f.order.iter().any(|&block| f.blocks[block].is_loop) {
+            return found;
+        }
+        let mut place: SecondaryMap<Block, usize> = SecondaryMap::new();
+        let mut predecessors: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+        for (n, &block) in f.order.iter().enumerate() {
+            place[block] = n;
+            for target in f.blocks[block].end.targets() {
+                predecessors[target.block].push(block);
+            }
+        }
+        // the heads of inner loops come after those of the loops around them
+        for &head in f.order.iter().filter(|&&block| f.blocks[block].is_loop) {
+            let ends = predecessors[head].iter().filter(|&&block| place[block] >= place[head]);
+            let mut todo: Vec<Block> = ends.copied().collect();
+            if todo.is_empty() {
+                continue;
+            }
+            let mut members = EntitySet::new();
+            members.insert(head);
+            while let Some(block) = todo.pop() {
+                if members.insert(block) {
+                    todo.extend(&predecessors[block]);
+                }
+            }
+            members.iter().for_each(|block| found.innermost[block] = Some(found.loops.len()));
+            found.loops.push(members);
+        }
+        found
+    }
+
+    /// Returns the blocks of the innermost loop that a block is in, if it is in one.
+    pub(super) fn innermost(&self, block: Block) -> Option<&EntitySet<Block>> {
+        self.innermost[block].map(|n| &self.loops[n])
+    }
+}
