@@ -29,8 +29,9 @@ impl NaturalLoops {
         }
         // the heads of inner loops come after those of the loops around them
         for &head in f.order.iter().filter(|&&block| f.blocks[block].is_loop) {
-            let ends = predecessors[head].iter().filter(|&&block| place[block] >= place[head]);
-            let mut todo: Vec<Block> = ends.copied().collect();
+            // a loop that is entered at several places has no head that comes before all of it
+            let is_part = |block: &Block| place[*block] >= place[head];
+            let mut todo: Vec<Block> = predecessors[head].iter().copied().filter(is_part).collect();
             if todo.is_empty() {
                 continue;
             }
@@ -38,7 +39,7 @@ impl NaturalLoops {
             members.insert(head);
             while let Some(block) = todo.pop() {
                 if members.insert(block) {
-                    todo.extend(&predecessors[block]);
+                    todo.extend(predecessors[block].iter().copied().filter(is_part));
                 }
             }
             members.iter().for_each(|block| found.innermost[block] = Some(found.loops.len()));

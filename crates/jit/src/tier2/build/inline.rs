@@ -286,6 +286,7 @@ impl Builder<'_> {
             peel: None,
             peeled: HashSet::new(),
             done: HashSet::new(),
+            skipped: HashSet::new(),
         };
         inlined.push(Op::Inline(frame, closure));
         inlined.fall(source.entry);

@@ -144,6 +144,7 @@ impl Builder<'_> {
         let Peel { incoming, .. } = self.peel.take().expect("it was set");
         for &pc in &l.blocks {
             self.starts[pc] = Start::default();
+            self.skipped.remove(&pc);
         }
         if !incoming.is_empty() {
             self.starts[head] = Start { block: Some(next), is_begun: false, incoming };

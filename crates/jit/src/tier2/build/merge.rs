@@ -33,6 +33,11 @@ impl Builder<'_> {
         if self.ends_peeled_round(to) {
             return self.end_peeled_round();
         }
+        if self.skipped.contains(&to) {
+            // a loop that is entered at several places, of which only this one was ever taken
+            let state = self.state_at(to);
+            return self.end(End::Exit(state));
+        }
         let block = match self.starts[to].block {
             Some(block) => block,
             None => {

@@ -157,6 +157,7 @@ fn build_assuming(
         peel: None,
         peeled: HashSet::new(),
         done: HashSet::new(),
+        skipped: HashSet::new(),
     };
     for r in builder.all() {
         if builder.is_captured(r) {
@@ -254,6 +255,8 @@ struct Builder<'a> {
     peeled: HashSet<Pc>,
     /// Blocks that were built before it was their turn, with the loop that they are in.
     done: HashSet<Pc>,
+    /// Blocks to which nothing led when it was their turn.
+    skipped: HashSet<Pc>,
 }
 
 impl Builder<'_> {
@@ -280,6 +283,7 @@ impl Builder<'_> {
             self.starts[pc] = Start::default();
         }
         self.done.clear();
+        self.skipped.clear();
         self.peeled.clear();
         for &pc in &rest.blocks {
             if let Some(block) = self.starts[pc].block {
@@ -308,6 +312,8 @@ impl Builder<'_> {
     fn build_block(&mut self, pc: Pc) {
         if self.begin_at(pc) {
             self.block_from(pc);
+        } else {
+            self.skipped.insert(pc);
         }
     }
 

@@ -47,7 +47,7 @@ pub(super) fn run(f: &mut Function) {
     // in reverse, so that moved loads keep their order
     for Load { value, register, at, states } in loads.into_iter().rev() {
         let Some(mut at) = at else { continue };
-        while loops.innermost(f.order[at]).is_some() {
+        while at != 0 && loops.innermost(f.order[at]).is_some() {
             at = dominators.immediate(at);
         }
         let to = f.order[at];
