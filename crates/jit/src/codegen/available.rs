@@ -18,7 +18,7 @@
 //!
 //! Cold blocks use nothing of others: that would keep values in registers for what seldom happens.
 
-use cranelift_codegen::entity::SecondaryMap;
+use cranelift_codegen::entity::{EntitySet, SecondaryMap};
 use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{
@@ -131,6 +131,9 @@ pub(super) struct Available {
     loops: HashMap<Block, (Regions, Versions)>,
     /// Heads of loops that do not keep what they are said to keep.
     broken: Vec<Block>,
+    /// Heads of loops that are entered elsewhere as well: what leads back to them does not come
+    /// from blocks that they dominate.
+    entered_elsewhere: EntitySet<Block>,
 }
 
 impl Available {
@@ -213,6 +216,10 @@ impl Available {
                 }
             }
             entry.dominator = entry.dominator.map(|other| self.common_dominator(from, other));
+        }
+        if self.entered_elsewhere.contains(to) {
+            // only the first block is known to dominate it
+            (entry.dominator, entry.decided) = (self.first, None);
         }
         entry.depth = entry.dominator.map_or(0, |dominator| self.blocks[dominator].depth + 1);
         self.blocks[to] = entry;
@@ -427,6 +434,11 @@ impl Emitter<'_> {
     /// the caller notes. Available values stay available after it.
     pub(super) fn changes_nothing(&mut self, call: Inst) {
         self.available.pass_over(self.b.func, call);
+    }
+
+    /// Notes that a loop is also entered elsewhere than at this head, before anything leads there.
+    pub(crate) fn note_entered_elsewhere(&mut self, head: Block) {
+        self.available.entered_elsewhere.insert(head);
     }
 
     /// Returns whether a condition is known to hold or not to hold here.

@@ -24,6 +24,7 @@ use perilune_runtime::value::Tag;
 
 use self::layout::BlockLayout;
 pub(super) use self::virtuals::reserve_virtuals;
+use super::dominators::Dominators;
 use super::ir::{Block, End, Frame, Function, Inst, Metatable, Op, Place, State, Type, Value};
 use super::passes::crossings::{self, Crossings};
 use super::passes::homes::{self, Homes};
@@ -120,6 +121,7 @@ pub(super) fn lower<'a>(
     for &block in &f.order {
         lower.declare(block);
     }
+    lower.find_entered_loops();
     let first = lower.block(f.order[0]);
     lower.emit().jump(first);
     for &block in &f.order {
@@ -207,6 +209,24 @@ impl<'a> Lower<'_, 'a> {
         if self.last == Some(block) {
             self.last = None;
             self.emit().fix_base(None);
+        }
+    }
+
+    /// Finds the heads of loops that do not dominate all of their loop.
+    fn find_entered_loops(&mut self) {
+        let f = self.f;
+        if !f.order.iter().any(|&block| f.blocks[block].is_loop) {
+            return;
+        }
+        let dominators = Dominators::of(f).expect("blocks are in the order where they are reached");
+        for (n, &block) in f.order.iter().enumerate() {
+            for target in f.blocks[block].end.targets() {
+                let head = dominators.place(target.block);
+                if head <= n && !dominators.dominates(head, n) {
+                    let head = self.block(target.block);
+                    self.emit().note_entered_elsewhere(head);
+                }
+            }
         }
     }
 
