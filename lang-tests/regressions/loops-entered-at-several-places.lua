@@ -18,6 +18,7 @@
 --| 48	6	48
 --| 54	5	54
 --| nil	nil	nil
+--| 6	319
 -- Loops made by goto, some of which have no first instruction that comes before all others.
 local function endless(n)
   local count = 0
@@ -95,3 +96,38 @@ for round = 1, 60 do
   local a, b, c = entered(round, round % 7, round % 13)
   if round % 6 == 0 then print(a, b, c) end
 end
+
+-- a loop that code is entered at, whose blocks lead to each other in another order
+local acc = 0
+local function mixed(a, b, limit)
+  local c, steps = a, 0
+  ::l0::
+  steps = steps + 1
+  if steps > limit then return end
+  if b % 4 == 2 then goto l0 end
+  for k = 1, 3 do
+    if k then goto l3 end
+    a = f(b)
+  end
+  ::l1::
+  steps = steps + 1
+  if steps > limit then return a, b, c end
+  acc = (acc * 31 + c - a) % 1009
+  c = (b + 1) % 1009
+  ::l2::
+  steps = steps + 1
+  if steps > limit then return a, b, c end
+  if b then goto l1 end
+  if b % 5 == 2 then goto l4 end
+  ::l3::
+  steps = steps + 1
+  if steps > limit then return end
+  ::l4::
+  steps = steps + 1
+  if steps > limit then return end
+  a = (c + c) % 1009
+  if c then goto l2 end
+  return c, b, a
+end
+for round = 1, 100 do mixed(round, round % 7, round % 13) end
+print(mixed(3, 4, 20000), acc)

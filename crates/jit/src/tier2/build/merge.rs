@@ -4,7 +4,7 @@
 use cranelift_codegen::entity::EntityRef;
 use perilune_runtime::value::Tag;
 
-use super::{Builder, Incoming};
+use super::{Builder, Incoming, Start};
 use crate::analysis::tags::Tags;
 use crate::entity::{Pc, Reg};
 use crate::tier2::ir::{Block, BlockData, End, Op, Target, Type, Value};
@@ -33,8 +33,11 @@ impl Builder<'_> {
         if self.ends_peeled_round(to) {
             return self.end_peeled_round();
         }
-        if self.skipped.contains(&to) {
-            // a loop that is entered at several places, of which only this one was ever taken
+        let Start { block, is_begun, .. } = self.starts[to];
+        let has_values = is_begun && block.is_some_and(|block| !self.f.blocks[block].is_loop);
+        if has_values || self.skipped.contains(&to) {
+            // in a loop that is entered at several places: the block was built for the values of
+            // the edges before it, or was left out since there were none
             let state = self.state_at(to);
             return self.end(End::Exit(state));
         }
