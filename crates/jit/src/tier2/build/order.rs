@@ -45,9 +45,11 @@ impl Entered {
         let members = loop_members(&predecessors, entry);
         let inside = || Pc::all(proto).filter(|&pc| members.contains(pc));
         let is_natural = inside().all(|pc| pc >= entry);
+        // what leads back to the entry may be code that was never executed
+        let is_loop = predecessors[entry].iter().any(|&pc| members.contains(pc));
         // a generic `for` is entered at the call of its iterator
         let mut ways = inside().flat_map(|pc| &predecessors[pc]);
-        if !is_natural || ways.all(|&pc| members.contains(pc)) {
+        if !is_natural || !is_loop || ways.all(|&pc| members.contains(pc)) {
             return None;
         }
         let first = Order::within(proto, flow, &[entry], &|pc| members.contains(pc));
