@@ -4,10 +4,11 @@
 --| 4101950
 --| 17000
 --| 1840
+--| 40
 --| 675
 --| 21312	19424
 --| 55
---| false	attempt to index a number value (local 'x') 111 0 109 C main x s
+--| false	attempt to index a number value (local 'x') 129 0 127 C main x s
 --| 48.5
 --| 1210	1210	1211	1212
 --| 2890
@@ -93,6 +94,24 @@ local function closed(t)
   return s
 end
 print(hot(closed, numbers))
+
+-- the same, after another variable in the same register was closed
+local kept_first
+local function closed_twice(n)
+  local f
+  do
+    local x = 1
+    kept_first = function() return x end
+  end
+  do
+    local y = 10
+    f = function(a) y = y + a; return y end
+  end
+  local z = 5
+  local s = f(n) + z
+  return s + f(n) + z + kept_first()
+end
+print(hot(closed_twice, 3))
 
 -- registers that are variables of closures in one block and something else in another
 local function reused(t, k)

@@ -765,8 +765,10 @@ impl FrameState {
 }
 
 impl VirtualClosure {
-    /// The number of slots that describe one.
-    pub(crate) const SIZE: usize = 2;
+    /// Returns the number of slots that describe a closure which so many registers hold.
+    pub(crate) fn size(registers: usize) -> usize {
+        2 + registers
+    }
 }
 
 impl VirtualTable {

@@ -17,7 +17,9 @@ use crate::codegen::value::Known;
 use crate::entity::Reg;
 use crate::exits::state::Home;
 use crate::generic::single::Payload;
-use crate::tier2::ir::{Content, FrameState, Function, Inst, Metatable, State, VirtualTable};
+use crate::tier2::ir::{
+    Content, FrameState, Function, Inst, Metatable, State, VirtualClosure, VirtualTable,
+};
 use crate::tier2::passes::homes;
 
 impl Lower<'_, '_> {
@@ -128,6 +130,7 @@ pub(crate) fn reserve_virtuals(f: &Function, emit: &mut Emitter<'_>) {
 fn description_size(state: &FrameState) -> usize {
     let size =
         |table: &VirtualTable| VirtualTable::size(table.fields.len()) + table.registers.len();
-    let of_closures = state.closures.iter().map(|closure| 2 + closure.registers.len());
+    let of_closures =
+        state.closures.iter().map(|closure| VirtualClosure::size(closure.registers.len()));
     1 + state.virtuals.iter().map(size).chain(of_closures).sum::<usize>()
 }

@@ -165,15 +165,20 @@ fn is_used_after_close(f: &Function, closure: &Closure) -> bool {
     let mut todo = Vec::new();
     for &block in &f.order {
         let data = &f.blocks[block];
-        let Some(n) = data.insts.iter().position(closes) else { continue };
-        let rest = &data.insts[n + 1..];
-        if rest.iter().any(|inst| inst.result == Some(closure.value)) {
-            continue;
+        // whether a variable is closed, and the closure has not been made again
+        let mut is_closed = false;
+        for inst in &data.insts {
+            if is_closed && uses(f, inst, closure.value) {
+                return true;
+            }
+            is_closed = (is_closed || closes(inst)) && inst.result != Some(closure.value);
         }
-        if rest.iter().any(|inst| uses(f, inst, closure.value)) || ends_with(f, block, closure) {
+        if is_closed && ends_with(f, block, closure) {
             return true;
         }
-        todo.extend(data.end.targets().map(|target| target.block));
+        if is_closed {
+            todo.extend(data.end.targets().map(|target| target.block));
+        }
     }
     while let Some(block) = todo.pop() {
         if block == closure.block || !reached.insert(block) {
@@ -211,7 +216,7 @@ fn have_room(f: &Function, closures: &[Closure]) -> bool {
     let size = |state: State| {
         let of_one = |closure: &Closure| match registers_of(f, state, closure.value).len() {
             0 => 0,
-            registers => VirtualClosure::SIZE + registers,
+            registers => VirtualClosure::size(registers),
         };
         1 + closures.iter().map(of_one).sum::<usize>()
     };

@@ -12,7 +12,7 @@ use crate::hash::HashMap;
 use crate::tier2::dominators::Dominators;
 use crate::tier2::ir::{
     Block, End, Frame, FrameState, Function, Inst, Metatable, Object, Op, State, Value,
-    VirtualTable,
+    VirtualClosure, VirtualTable,
 };
 use crate::tier2::passes::homes;
 
@@ -620,16 +620,19 @@ impl Tables {
     fn fit(&mut self, f: &Function) {
         let outermost = usize::from(f.frames[Frame::new(0)].proto.max_stack);
         let room = (outermost + INLINED_SLOTS).saturating_sub(homes::slots(f));
-        let in_registers = |state: &FrameState| -> Vec<Value> {
+        // the tables that registers hold, and the slots that describe closures
+        let in_registers = |state: &FrameState| -> (Vec<Value>, usize) {
             let registers = state.registers.iter().map(|&(_, v)| v);
-            registers.filter(|&v| self.is_virtual(v)).collect()
+            let closures = state.closures.iter();
+            let of_closures = closures.map(|closure| VirtualClosure::size(closure.registers.len()));
+            (registers.filter(|&v| self.is_virtual(v)).collect(), of_closures.sum())
         };
         let states = f.states.values().map(in_registers);
         let mut too_many = Vec::new();
-        for named in states.chain(self.places.keys().map(|&v| vec![v])) {
+        for (named, closures) in states.chain(self.places.keys().map(|&v| (vec![v], 0))) {
             let tables = self.with_contents(f, &named);
             let sizes = tables.iter().map(|&v| VirtualTable::size(self.template(v).keys.len()));
-            if 1 + sizes.sum::<usize>() + named.len() > room {
+            if 1 + sizes.sum::<usize>() + named.len() + closures > room {
                 too_many.extend(tables.into_iter().filter_map(|v| self.class(v)));
             }
         }
