@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use cranelift_codegen::entity::{EntitySet, PrimaryMap, entity_impl};
+use cranelift_codegen::entity::{EntitySet, PrimaryMap, SecondaryMap, entity_impl};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use perilune_bytecode::Proto;
 use perilune_runtime::value::Tag;
@@ -502,6 +502,17 @@ impl Function {
             _ => &[],
         };
         op.args().chain(fields.iter().map(|field| field.value))
+    }
+
+    /// Returns the blocks at the other ends of the edges to each block, one for each edge.
+    pub(crate) fn predecessors(&self) -> SecondaryMap<Block, Vec<Block>> {
+        let mut predecessors: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+        for &block in &self.order {
+            for target in self.blocks[block].end.targets() {
+                predecessors[target.block].push(block);
+            }
+        }
+        predecessors
     }
 
     /// Creates a value.

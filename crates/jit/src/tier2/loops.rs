@@ -19,14 +19,9 @@ impl NaturalLoops {
         if !f.order.iter().any(|&block| f.blocks[block].is_loop) {
             return found;
         }
+        let predecessors = f.predecessors();
         let mut place: SecondaryMap<Block, usize> = SecondaryMap::new();
-        let mut predecessors: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-        for (n, &block) in f.order.iter().enumerate() {
-            place[block] = n;
-            for target in f.blocks[block].end.targets() {
-                predecessors[target.block].push(block);
-            }
-        }
+        f.order.iter().enumerate().for_each(|(n, &block)| place[block] = n);
         // the heads of inner loops come after those of the loops around them
         for &head in f.order.iter().filter(|&&block| f.blocks[block].is_loop) {
             // a loop that is entered at several places has no head that comes before all of it

@@ -30,12 +30,7 @@ pub(super) fn run(f: &mut Function) {
     for &r in &registers {
         f.captured.remove(r);
     }
-    let mut predecessors: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    for &block in &f.order {
-        for target in f.blocks[block].end.targets() {
-            predecessors[target.block].push(block);
-        }
-    }
+    let predecessors = f.predecessors();
     let needed = Live::in_interpreter(&f.frames[Frame::new(0)].proto);
     let mut promoter = Promoter {
         f,

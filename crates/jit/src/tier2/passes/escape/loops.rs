@@ -13,14 +13,9 @@ pub(super) struct Loops {
 impl Loops {
     /// Finds the loops.
     pub(super) fn of(f: &Function) -> Loops {
+        let predecessors = f.predecessors();
         let mut place: SecondaryMap<Block, usize> = SecondaryMap::new();
-        let mut predecessors: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-        for (n, &block) in f.order.iter().enumerate() {
-            place[block] = n;
-            for target in f.blocks[block].end.targets() {
-                predecessors[target.block].push(block);
-            }
-        }
+        f.order.iter().enumerate().for_each(|(n, &block)| place[block] = n);
         let mut around: SecondaryMap<Block, Vec<usize>> = SecondaryMap::new();
         for (n, &head) in f.order.iter().enumerate().filter(|&(_, &b)| f.blocks[b].is_loop) {
             let mut members = EntitySet::new();

@@ -48,12 +48,7 @@ struct Replacer<'a> {
 
 /// Replaces the tables.
 pub(super) fn run(f: &mut Function, tables: &Tables) {
-    let mut predecessors: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    for &block in &f.order {
-        for target in f.blocks[block].end.targets() {
-            predecessors[target.block].push(block);
-        }
-    }
+    let predecessors = f.predecessors();
     let block = f.order[0];
     let mut replacer = Replacer {
         f,
