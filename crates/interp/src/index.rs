@@ -3,7 +3,7 @@
 use perilune_bytecode::Instr;
 use perilune_runtime::debug;
 use perilune_runtime::frame::Frame;
-use perilune_runtime::instance::{FieldEntry, Instance};
+use perilune_runtime::instance::{FieldEntry, GlobalCache, Instance};
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::table::{Cell, Found, KeyError, LocalShape, Refused, Stored, Table};
@@ -228,28 +228,15 @@ pub(crate) unsafe fn set_field(st: *mut State, object: Value, name: Value, v: Va
 /// Returns the cell of a global for a cache that missed; null if the environment is not a table or
 /// does not have the name.
 unsafe fn find_cell(st: *mut State, env: Value, name: Value) -> *mut Cell {
-    let mut s = StateRef::new(st);
-    let text = perilune_runtime::string::LuaString::bytes(name.as_string());
-    // the environment may be its own metatable: stores of metamethods must not bypass the table
     if !env.is_table()
-        || !perilune_runtime::string::LuaString::is_short(name.as_string())
-        || text.starts_with(b"__")
+        || !GlobalCache::may_hold(name.as_string())
+        || !Table::make_environment(st, env.as_table())
     {
         return std::ptr::null_mut();
     }
-    let t = env.as_table();
-    if !Table::make_environment(s.ptr(), t) {
-        return std::ptr::null_mut();
-    }
-    let cell = Table::cell_of(s.ptr(), t, name.as_string(), false);
-    if !cell.is_null() {
-        let inst = instance(st);
-        let cache = (*inst).globals.add(cell_index(st));
-        (*cache).env = t;
-        (*cache).cell = cell;
-        s.barrier(inst.cast());
-    }
-    cell
+    let inst = instance(st);
+    let cache = (*inst).globals.add(cell_index(st));
+    GlobalCache::fill(st, inst, cache, env.as_table(), name.as_string())
 }
 
 /// Executes GETTABUP after a miss.

@@ -13,9 +13,9 @@
 
 use crate::closure::LuaClosure;
 use crate::header::GcHeader;
-use crate::instance::{FieldCache, Instance};
+use crate::instance::{FieldCache, GlobalCache, Instance};
 use crate::state::State;
-use crate::table::Table;
+use crate::table::{Cell, Table};
 use crate::value::Value;
 
 /// How a call of machine code, or from it, ended: the low half of the status word. The high half
@@ -88,7 +88,6 @@ impl From<Value> for Pair {
 /// the frame's base and its frame word and store both, so that the code need not do so at each of
 /// its calls. Functions that return only a status expect the frame word and `State::base` to be
 /// stored, and never return to the code. The others do none of that.
-/// to the code. The others do none of that.
 #[derive(Clone, Copy)]
 pub struct RuntimeCalls {
     /// Runs the instruction at the frame's pc in the interpreter. After a test, the pc is that of
@@ -143,6 +142,16 @@ pub struct RuntimeCalls {
     pub field_more: unsafe extern "C" fn(*mut State, *const FieldCache, *mut Table) -> Pair,
     /// Stores a field through a cache in the same way; 0 is a miss.
     pub set_more: unsafe extern "C" fn(*mut State, *const FieldCache, *mut Table, u64, u64) -> u64,
+    /// Fills a cache of the instance that has not found a global: the one for the name, a short
+    /// string with this payload, in the table. Returns the cell, or null if the table is no
+    /// environment or lacks the name.
+    pub fill_global: unsafe extern "C" fn(
+        *mut State,
+        *mut Instance,
+        *mut GlobalCache,
+        *mut Table,
+        u64,
+    ) -> *mut Cell,
     /// Doubles the number of field slots of a table. Returns 0 if it did not.
     pub grow_fields: unsafe extern "C" fn(*mut State, *mut Table) -> u64,
     /// Looks up a short string key in a table and along its chain of `__index` tables; the tag is

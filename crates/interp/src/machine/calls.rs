@@ -51,6 +51,7 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     closure: leaf::closure,
     field_more: leaf::field_more,
     set_more: leaf::set_more,
+    fill_global: leaf::fill_global,
     grow_fields: leaf::grow_fields,
     get_str: leaf::get_str,
     get_int: leaf::get_int,

@@ -10,11 +10,11 @@ use perilune_runtime::arith;
 use perilune_runtime::closure::LuaClosure;
 use perilune_runtime::frame::{Frame, FrameWord};
 use perilune_runtime::header::GcHeader;
-use perilune_runtime::instance::{FieldCache, Instance};
+use perilune_runtime::instance::{FieldCache, GlobalCache, Instance};
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::string::LuaString;
-use perilune_runtime::table::Table;
+use perilune_runtime::table::{Cell, Table};
 use perilune_runtime::tier::{MISS, Pair};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
@@ -127,6 +127,24 @@ unsafe fn found_in_chain(
         t = h.as_table();
     }
     NO_ANSWER
+}
+
+pub(super) unsafe extern "C" fn fill_global(
+    st: *mut State,
+    inst: *mut Instance,
+    cache: *mut GlobalCache,
+    env: *mut Table,
+    name: u64,
+) -> *mut Cell {
+    panics::leaf(st, null_mut(), || {
+        let name = Value::from_parts(name, Tag::STRING).as_string();
+        // Another table does not become an environment here: that would change what the code knows
+        // of it.
+        if !Table::is_environment(env) || !GlobalCache::may_hold(name) {
+            return null_mut();
+        }
+        GlobalCache::fill(st, inst, cache, env, name)
+    })
 }
 
 pub(super) unsafe extern "C" fn get_str(st: *mut State, t: *mut Table, key: u64) -> Pair {

@@ -157,15 +157,64 @@ impl Emitter<'_> {
     /// Returns the environment of an access to a global, which the upvalue `up` holds, and the cell
     /// of the global; branches to `slow` unless the environment is that of global cache `cache`.
     pub(crate) fn global_cell(&mut self, cache: usize, up: Value, slow: Block) -> (Value, Value) {
+        let env = self.environment(up, slow);
+        let at = self.global_cache(cache);
+        let hit = self.is_environment_of(at, env);
+        self.guard(hit, slow);
+        (env, self.load64(Region::Instances, self.instance(), at + global_cache::CELL))
+    }
+
+    /// Returns the table that an upvalue holds.
+    fn environment(&mut self, up: Value, slow: Block) -> Value {
         let place = self.upvalue_place(up);
         let (env, tag) = self.load_value(Region::Slots, place, 0);
         let is_table = self.is_tag(tag, Tag::TABLE);
         self.guard(is_table, slow);
-        let at = self.frame().places.globals + cache * size_of::<GlobalCache>();
+        env
+    }
+
+    /// Returns the place of a global cache in the instance.
+    fn global_cache(&self, cache: usize) -> usize {
+        self.frame().places.globals + cache * size_of::<GlobalCache>()
+    }
+
+    /// Returns whether the global cache at a place holds a cell of the environment.
+    fn is_environment_of(&mut self, at: usize, env: Value) -> Value {
         let cached = self.load64(Region::Instances, self.instance(), at + global_cache::ENV);
-        let same = self.b.ins().icmp(IntCC::Equal, cached, env);
-        self.guard(same, slow);
-        (env, self.load64(Region::Instances, self.instance(), at + global_cache::CELL))
+        self.b.ins().icmp(IntCC::Equal, cached, env)
+    }
+
+    /// Returns what [`Emitter::global_cell`] does, for the global that is constant `name`. The
+    /// first time that a state needs the global, and after a collection that has cleared the cache,
+    /// fills the cache; branches to `slow` if that fails.
+    pub(crate) fn found_global_cell(
+        &mut self,
+        cache: usize,
+        up: Value,
+        name: usize,
+        slow: Block,
+    ) -> (Value, Value) {
+        let env = self.environment(up, slow);
+        let at = self.global_cache(cache);
+        let hit = self.is_environment_of(at, env);
+        let (fill, found) = (self.cold_block(), self.next_block());
+        let (done, cell) = self.block_of_word();
+        self.branch(hit, found, fill);
+
+        self.switch_to(fill);
+        let name = self.constant(name).0;
+        let instance = self.instance();
+        let place = self.b.ins().iadd_imm_s(instance, at as i64);
+        let fill_global = self.body.calls.fill_global as usize;
+        let (filled, _) = self.quiet_leaf(fill_global, &[instance, place, env, name]);
+        self.guard(filled, slow);
+        self.jump_with(done, filled);
+
+        self.switch_to(found);
+        let cached = self.load64(Region::Instances, self.instance(), at + global_cache::CELL);
+        self.jump_with(done, cached);
+        self.switch_to(done);
+        (env, cell)
     }
 
     /// Loads the value in a cell.

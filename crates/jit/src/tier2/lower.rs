@@ -879,7 +879,7 @@ impl<'a> Lower<'_, 'a> {
         let slow = self.exit(state);
         let cache = self.generic.record_number(inst.pc);
         let up = self.upvalue(closure, n);
-        let (env, cell) = self.emit().global_cell(cache, up, slow);
+        let (env, cell) = self.emit().found_global_cell(cache, up, i.c(), slow);
         let (bits, tag) = self.emit().load_cell(cell);
         self.emit().guard(tag, slow);
         self.emit().verify_field(inst.pc, env, i.c(), (bits, tag));

@@ -1,6 +1,6 @@
 //! States share code.
 
-use perilune::{Engine, Lua};
+use perilune::{Engine, Function, JitOptions, Lua};
 
 use crate::support::*;
 
@@ -28,6 +28,38 @@ fn a_second_state_runs_what_the_first_compiled() {
     assert_eq!(first, "2584 2001000 1000.0");
     assert_eq!(second, first);
     assert_eq!(metric(&engine, "compiles begun"), begun, "nothing is compiled again");
+}
+
+#[test]
+fn code_finds_the_globals_of_a_second_state() {
+    let engine = Engine::with_jit(JitOptions { stats: true, ..sync() });
+    let source = "
+        local function absolute(x) return math.abs(x) end
+        return function(n)
+            local sum = 0
+            for i = 1, n do sum = sum + absolute(-i) + #tostring(i) end
+            return sum
+        end";
+    let program = engine.compile(source, "=shared").expect("it compiles");
+    let run = |calls| {
+        let lua = Lua::with_engine(&engine);
+        let work: Function = lua.load_program(&program).eval().expect("it runs");
+        for _ in 0..calls {
+            assert_eq!(work.call::<i64>(1000).expect("it runs"), 500_500 + 2893);
+        }
+    };
+    run(100);
+    let (begun, exits) = (metric(&engine, "compiles begun"), exits(&engine));
+    assert!(begun >= 2, "the function and its loop");
+    run(1);
+    assert_eq!(self::exits(&engine), exits, "the code looks them up itself");
+    assert_eq!(metric(&engine, "compiles begun"), begun);
+}
+
+/// Returns the lines of the report on exits.
+fn exits(engine: &Engine) -> Vec<String> {
+    let report = engine.jit_report();
+    report.lines().filter(|l| l.contains("exits at")).map(str::to_owned).collect()
 }
 
 #[test]

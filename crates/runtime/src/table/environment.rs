@@ -17,10 +17,15 @@ impl Cell {
 }
 
 impl Table {
+    /// Returns whether [`Table::make_environment`] has converted the table.
+    pub unsafe fn is_environment(t: *mut Table) -> bool {
+        (*t).header.flags & GcHeader::ENVIRONMENT != 0
+    }
+
     /// Converts `t` to a dictionary whose string keys have cells, for use as `_ENV`. Returns false
     /// if there is no memory for that; the table can still be used, without cells.
     pub unsafe fn make_environment(st: *mut State, t: *mut Table) -> bool {
-        if (*t).header.flags & GcHeader::ENVIRONMENT != 0 {
+        if Table::is_environment(t) {
             return true;
         }
         if !(*t).shape.is_null() && !Table::make_dictionary(st, t, 0) {
@@ -59,7 +64,7 @@ impl Table {
         name: *mut LuaString,
         create: bool,
     ) -> *mut Cell {
-        debug_assert!((*t).header.flags & GcHeader::ENVIRONMENT != 0);
+        debug_assert!(Table::is_environment(t));
         let key = Value::string(name);
         let n = if LuaString::is_short(name) && !(*t).nodes.is_null() {
             Table::node_of_short(t, name)
