@@ -17,7 +17,6 @@ use crate::engine::RESERVED_IDS;
 use crate::epoch::MetaEpoch;
 use crate::header::GcHeader;
 use crate::heap::Memory;
-use crate::state::State;
 use crate::string::LuaString;
 use crate::table::{Cell, LocalShape, Table};
 use crate::value::{Tag, Value};
@@ -276,38 +275,6 @@ pub struct GlobalCache {
     pub env: *mut Table,
     /// The cell of the name in the environment.
     pub cell: *mut Cell,
-}
-
-impl GlobalCache {
-    /// Returns whether a cache may hold the cell of a name. An environment may be its own
-    /// metatable, and stores of metamethods must not bypass the table.
-    ///
-    /// # Safety
-    /// The string is alive.
-    pub unsafe fn may_hold(name: *mut LuaString) -> bool {
-        LuaString::is_short(name) && !LuaString::bytes(name).starts_with(b"__")
-    }
-
-    /// Puts the cell of a name in an environment into a cache. Returns the cell, or null, without
-    /// a change, if the environment does not have the name.
-    ///
-    /// # Safety
-    /// The cache belongs to the instance, the table is an environment, the cache may hold the name,
-    /// and all of them are alive objects of the state.
-    pub unsafe fn fill(
-        st: *mut State,
-        inst: *mut Instance,
-        cache: *mut GlobalCache,
-        env: *mut Table,
-        name: *mut LuaString,
-    ) -> *mut Cell {
-        let cell = Table::cell_of(st, env, name, false);
-        if !cell.is_null() {
-            *cache = GlobalCache { env, cell };
-            (*st).barrier(inst.cast());
-        }
-        cell
-    }
 }
 
 /// The inline cache of a call site: the first callee, which is the instance of a Lua function or a

@@ -3,6 +3,7 @@
 use super::{Cell, Node, Table};
 use crate::header::{GcHeader, Kind};
 use crate::heap::LARGE;
+use crate::instance::{GlobalCache, Instance};
 use crate::state::State;
 use crate::string::LuaString;
 use crate::value::{SlotExt, Tag, Value};
@@ -88,6 +89,38 @@ impl Table {
         Table::note_new_key(st, t);
         (*st).barrier_of_store(t, key);
         (*st).barrier_of_store(t, v);
+        cell
+    }
+}
+
+impl GlobalCache {
+    /// Returns whether a cache may hold the cell of a name. An environment may be its own
+    /// metatable, and stores of metamethods must not bypass the table.
+    ///
+    /// # Safety
+    /// The string is alive.
+    pub unsafe fn may_hold(name: *mut LuaString) -> bool {
+        LuaString::is_short(name) && !LuaString::bytes(name).starts_with(b"__")
+    }
+
+    /// Puts the cell of a name in an environment into a cache. Returns the cell, or null, without
+    /// a change, if the environment does not have the name.
+    ///
+    /// # Safety
+    /// The cache belongs to the instance, the table is an environment, the cache may hold the name,
+    /// and all of them are alive objects of the state.
+    pub unsafe fn fill(
+        st: *mut State,
+        inst: *mut Instance,
+        cache: *mut GlobalCache,
+        env: *mut Table,
+        name: *mut LuaString,
+    ) -> *mut Cell {
+        let cell = Table::cell_of(st, env, name, false);
+        if !cell.is_null() {
+            *cache = GlobalCache { env, cell };
+            (*st).barrier(inst.cast());
+        }
         cell
     }
 }
