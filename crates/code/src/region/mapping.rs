@@ -13,6 +13,9 @@ use crate::lock::{Mutex, lock};
 /// Bytes that are made private together after a fork.
 const CHUNK: usize = 64 << 10;
 
+/// The most bytes of written code that count as resident at the alias as well.
+const MAX_REMEMBERED: usize = 256 << 10;
+
 const EXECUTABLE: ProtFlags = ProtFlags::READ.union(ProtFlags::EXEC);
 const WRITABLE: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
 
@@ -38,9 +41,18 @@ pub(super) struct Mapping {
 #[derive(Debug)]
 struct Double {
     alias: NonNull<u8>,
-    /// For each chunk, the value of [`fork::count`] when its memory file was created. Held while
-    /// writing, so that no fork falls between the comparison and the write.
-    made: Mutex<Box<[u64]>>,
+    /// Held while writing, so that no fork falls between the comparison of a chunk's count and the
+    /// write.
+    written: Mutex<Written>,
+}
+
+/// What has been written to a double mapping.
+#[derive(Debug)]
+struct Written {
+    /// For each chunk, the value of [`fork::count`] when its memory file was created.
+    made: Box<[u64]>,
+    /// The bytes that were written since the alias was [forgotten](forget).
+    remembered: usize,
 }
 
 // SAFETY: the mapping is only addresses; the owners of disjoint ranges write to them.
@@ -71,8 +83,9 @@ impl Mapping {
                 return Err(error);
             }
         };
-        let made = Mutex::new(vec![fork::count(); size.div_ceil(CHUNK)].into());
-        Ok(Mapping { code, double: Some(Double { alias, made }), size })
+        let made = vec![fork::count(); size.div_ceil(CHUNK)].into();
+        let written = Mutex::new(Written { made, remembered: 0 });
+        Ok(Mapping { code, double: Some(Double { alias, written }), size })
     }
 
     fn exclusive(size: usize) -> io::Result<Mapping> {
@@ -112,15 +125,19 @@ impl Mapping {
         };
         match &self.double {
             Some(double) => {
-                let mut made = lock(&double.made);
+                let mut written = lock(&double.written);
                 for chunk in offset / CHUNK..(offset + size).div_ceil(CHUNK) {
-                    if made[chunk] != fork::count() {
+                    if written.made[chunk] != fork::count() {
                         self.replace(chunk * CHUNK, double.alias)?;
-                        made[chunk] = fork::count();
+                        written.made[chunk] = fork::count();
                     }
                 }
                 fill(double.alias.add(offset));
-                forget(double.alias, offset, size);
+                written.remembered += size;
+                if written.remembered > MAX_REMEMBERED {
+                    forget(double.alias, self.size);
+                    written.remembered = 0;
+                }
             }
             None => {
                 let _inside = fork::enter();
@@ -204,21 +221,19 @@ fn unmap(address: NonNull<u8>, size: usize) {
     let _ = unsafe { munmap(address.as_ptr().cast(), size) };
 }
 
-/// Lets the system remove the pages of the range from the page tables, as they count as resident at
-/// each address, and the alias is used for only one write. The file keeps their contents.
+/// Lets the system remove the pages of an alias of this size from the page tables, as they count as
+/// resident at each address, and the alias is used for only one write. The file keeps their
+/// contents. The call interrupts all cores that run the process, so it is not made for each write.
 #[cfg(target_os = "linux")]
-fn forget(alias: NonNull<u8>, offset: usize, size: usize) {
+fn forget(alias: NonNull<u8>, size: usize) {
     use rustix::mm::{Advice, madvise};
-    let first = offset & !(page_size() - 1);
-    // SAFETY: the range is inside of a shared mapping of a file, whose contents stay as they are.
-    // A failure leaves the pages where they are.
-    let _ = unsafe {
-        madvise(alias.add(first).as_ptr().cast(), offset + size - first, Advice::LinuxDontNeed)
-    };
+    // SAFETY: it is a shared mapping of files, whose contents stay as they are. A failure leaves
+    // the pages where they are.
+    let _ = unsafe { madvise(alias.as_ptr().cast(), size, Advice::LinuxDontNeed) };
 }
 
 #[cfg(not(target_os = "linux"))]
-fn forget(_alias: NonNull<u8>, _offset: usize, _size: usize) {}
+fn forget(_alias: NonNull<u8>, _size: usize) {}
 
 fn protect(address: NonNull<u8>, size: usize, rights: MprotectFlags) -> io::Result<()> {
     // SAFETY: the pages are part of our mapping, and their owner changes their rights.
