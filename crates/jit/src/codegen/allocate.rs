@@ -22,7 +22,7 @@ use crate::entity::{Pc, Reg};
 
 impl Emitter<'_> {
     /// Allocates `size` bytes in the current hole; branches to `slow` if it is too small.
-    fn bump(&mut self, size: usize, slow: Block) -> Value {
+    pub(super) fn bump(&mut self, size: usize, slow: Block) -> Value {
         let st = self.state();
         let place = self.load64(Region::State, st, state::CURSOR);
         let end = self.b.ins().iadd_imm_s(place, size as i64);

@@ -7,7 +7,7 @@ use perilune_bytecode::feedback::access;
 use perilune_runtime::header::GcHeader;
 use perilune_runtime::layout::{header, shape, state, string, table, userdata, value};
 use perilune_runtime::meta::Event;
-use perilune_runtime::table::{ArrayKind, HAS_ELEMENTS, TAGGED, WATCHED};
+use perilune_runtime::table::{ArrayKind, HAS_ELEMENTS, MIN_CAP, TAGGED, WATCHED};
 use perilune_runtime::value::Tag;
 
 use super::Emitter;
@@ -712,7 +712,8 @@ impl Emitter<'_> {
         self.guard(next, by_call);
         let cap = self.load_u32(Region::Objects, table, table::ARRAY_CAP);
         let room = self.b.ins().icmp(IntCC::UnsignedLessThan, at, cap);
-        self.guard(room, by_call);
+        let full = self.block();
+        self.guard(room, full);
         // the next key may be in the hash part, and a metamethod may have a say
         let bits = self.load8(Region::Objects, table, table::NODE_BITS);
         let elements = self.b.ins().band_imm_u(bits, i64::from(HAS_ELEMENTS));
@@ -738,6 +739,60 @@ impl Emitter<'_> {
             e.verify_element(pc, table, longer, v.parts());
             e.jump(done);
         });
+        self.switch_to(full);
+        self.begin_array(pc, table, kind, v, (by_call, done));
+    }
+
+    /// Ends the block: allocates the buffer of an array that has none and no capacity, and stores
+    /// the first element, as `Table::set_int` does; goes to `by_call` if the table has an array, if
+    /// the hash part or a metamethod may have a say, or if the allocation takes the runtime.
+    fn begin_array(
+        &mut self,
+        pc: Pc,
+        table: Value,
+        kind: Value,
+        v: Stored,
+        (by_call, done): (Block, Block),
+    ) {
+        let begun = match v.known {
+            Known::Tag(Tag::NIL) => return self.jump(by_call),
+            Known::Tag(Tag::INTEGER) => ArrayKind::Int,
+            Known::Tag(Tag::FLOAT) => ArrayKind::Float,
+            Known::Tag(Tag::FALSE | Tag::TRUE) => ArrayKind::Bool,
+            Known::Tag(_) => ArrayKind::Any,
+            Known::Value(tag) => {
+                let is_object = self.b.ins().band_imm_u(tag, i64::from(Tag::COLLECTABLE));
+                self.guard(is_object, by_call);
+                ArrayKind::Any
+            }
+        };
+        self.guard_not(kind, by_call);
+        let bits = self.load8(Region::Objects, table, table::NODE_BITS);
+        let elements = self.b.ins().band_imm_u(bits, i64::from(HAS_ELEMENTS));
+        let meta = self.meta(table);
+        let others = self.b.ins().bor(elements, meta);
+        self.guard_not(others, by_call);
+        // The barrier for the buffer is not the one for the value.
+        let flags = self.flags(table);
+        let unlogged = self.is_unlogged(flags);
+        self.guard_not(unlogged, by_call);
+        let buffer = self.bump(begun.block_bytes(MIN_CAP), by_call);
+        self.store(Region::Objects, buffer, table, table::ARRAY);
+        let cap = self.int(i64::from(MIN_CAP));
+        self.store32(Region::Objects, cap, table, table::ARRAY_CAP);
+        self.store_byte(Region::Objects, begun as u8, table, header::AUX);
+        let one = self.int(1);
+        self.set_array_len(table, one);
+        match begun {
+            ArrayKind::Any => {
+                let tags = self.b.ins().iadd_imm_s(buffer, 8 * i64::from(MIN_CAP));
+                self.store_any((buffer, tags), v);
+            }
+            ArrayKind::Bool => self.store8(Region::Elements, v.tag, buffer, 0),
+            _ => self.store(Region::Elements, v.bits, buffer, 0),
+        }
+        self.verify_element(pc, table, one, v.parts());
+        self.jump(done);
     }
 
     fn set_array_len(&mut self, table: Value, len: Value) {

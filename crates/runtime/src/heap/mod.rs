@@ -80,7 +80,7 @@ mod weak_tables;
 mod tests;
 
 pub use api::OutOfMemory;
-pub(crate) use block::{kept_by_lines, prefetch_line_mark};
+pub(crate) use block::{kept_by_lines, prefetch_line_mark, round};
 pub(crate) use clearing::is_hidden;
 pub(crate) use growth::has_room;
 pub use memory::{AllocFn, Allocator};

@@ -8,11 +8,12 @@
 use std::ptr;
 
 use super::{ArrayKind, DEAD_KEY, Node, Table};
+use crate::heap::round;
 use crate::state::State;
 use crate::value::{SlotExt, Tag, Value};
 
 /// The least capacity of an allocated array.
-const MIN_CAP: u32 = 4;
+pub const MIN_CAP: u32 = 4;
 /// The greatest capacity.
 const MAX_CAP: u32 = 1 << 31;
 
@@ -37,6 +38,11 @@ impl ArrayKind {
             ArrayKind::Any => cap as usize * 9,
             ArrayKind::Bool => cap as usize,
         }
+    }
+
+    /// Returns the size in bytes of the block of memory that holds such a buffer.
+    pub const fn block_bytes(self, cap: u32) -> usize {
+        round(self.bytes(cap))
     }
 
     /// Returns the kind of an array of this kind after a store of `v`, not nil.

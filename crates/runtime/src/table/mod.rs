@@ -39,6 +39,7 @@ mod transition;
 #[cfg(test)]
 mod tests;
 
+pub use array::MIN_CAP;
 pub(crate) use asking::Asking;
 pub use cache::{Found, Stored};
 pub use hash::DEAD_KEY;
