@@ -48,7 +48,7 @@ impl Lower<'_, '_> {
         let key = self.instr(inst).c();
         self.emit().verify_field(inst.pc, table, key, (bits, tag));
         let (done, value) = self.emit().block_of(&[I64, I64]);
-        let (some, nil) = (self.emit().block(), self.emit().block());
+        let (some, nil) = (self.emit().block(), self.emit().cold_block());
         self.emit().branch(tag, some, nil);
         self.emit().switch_to(some);
         self.emit().jump_with_all(done, &[bits, tag]);
@@ -59,13 +59,13 @@ impl Lower<'_, '_> {
         if entries.peek().is_none() {
             self.emit().guard_not(meta, other);
         } else {
-            let (has_meta, lacks) = (self.emit().block(), self.emit().block());
+            let (has_meta, lacks) = (self.emit().next_block(), self.emit().next_block());
             self.emit().branch(meta, has_meta, lacks);
             self.emit().switch_to(has_meta);
             let shape = self.emit().shape(table);
             let tag = self.tag(object);
             while let Some(entry) = entries.next() {
-                let next = if entries.peek().is_some() { self.emit().block() } else { other };
+                let next = if entries.peek().is_some() { self.emit().next_block() } else { other };
                 let cache = self.generic.record_number(inst.pc);
                 let record = self.emit().record(cache, entry, next);
                 self.emit().guard_record(record, shape, next);
