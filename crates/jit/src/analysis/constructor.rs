@@ -35,6 +35,25 @@ impl Constructor {
     }
 }
 
+/// The most items of a list that is stored inline; the runtime stores longer ones.
+const MAX_ITEMS: usize = 8;
+
+/// Returns the number of items that the SETLIST at `pc` stores if they are all elements of the
+/// table that its constructor has allocated, and few.
+pub(crate) fn items(proto: &Proto, pc: Pc) -> Option<usize> {
+    let i = pc.instr(proto);
+    let count = i.b();
+    if !(1..=MAX_ITEMS).contains(&count) || (pc + 1).instr(proto).ax_value() != 0 {
+        return None;
+    }
+    let before = proto.code[..pc.index()].iter().rev();
+    let of_table = before.filter(|before| before.a() == i.a());
+    let stores = [Op::SetTable, Op::SetTableK, Op::SetI, Op::SetIK, Op::SetList];
+    let first =
+        of_table.into_iter().find(|i| i.op() == Op::NewTable || stores.contains(&i.op()))?;
+    (first.op() == Op::NewTable && first.c() == count).then_some(count)
+}
+
 /// Finds the constructors of a function.
 pub(crate) struct Constructors<'a> {
     pub(crate) proto: &'a Proto,

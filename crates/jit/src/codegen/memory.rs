@@ -217,6 +217,20 @@ impl Emitter<'_> {
         self.b.ins().store(flags, v, at, offset.operand());
     }
 
+    /// As [`Emitter::initialize`], for the low byte of a value.
+    pub(super) fn initialize8(&mut self, region: Region, v: Value, at: Value, offset: usize) {
+        match self.constant_of(v) {
+            Some(constant) => {
+                let byte = self.b.ins().iconst(I8, i64::from(constant as u8));
+                self.initialize(region, byte, at, offset);
+            }
+            None => {
+                let flags = self.flags_of(region);
+                self.b.ins().istore8(flags, v, at, offset.operand());
+            }
+        }
+    }
+
     /// As [`Emitter::initialize`], for a Lua value.
     pub(super) fn initialize_value(
         &mut self,
@@ -226,17 +240,7 @@ impl Emitter<'_> {
         offset: usize,
     ) {
         self.initialize(region, bits, at, offset + value::BITS);
-        match self.constant_of(tag) {
-            Some(constant) => {
-                let byte = self.b.ins().iconst(I8, constant);
-                self.initialize(region, byte, at, offset + value::TAG);
-            }
-            None => {
-                let flags = self.flags_of(region);
-                let offset = (offset + value::TAG).operand();
-                self.b.ins().istore8(flags, tag, at, offset);
-            }
-        }
+        self.initialize8(region, tag, at, offset + value::TAG);
     }
 
     /// Stores the low half of a 64-bit value.

@@ -22,6 +22,7 @@ mod exit;
 mod frame;
 mod guard;
 pub(crate) mod inline;
+mod list;
 pub(crate) mod memory;
 pub(crate) mod number;
 mod poll;

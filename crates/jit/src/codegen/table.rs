@@ -110,7 +110,7 @@ impl ElementStore {
 }
 
 impl Stored {
-    fn parts(self) -> (Value, Value) {
+    pub(super) fn parts(self) -> (Value, Value) {
         (self.bits, self.tag)
     }
 }

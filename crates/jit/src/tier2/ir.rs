@@ -43,6 +43,11 @@ entity_impl!(Frame, "frame");
 pub(crate) struct Object(u32);
 entity_impl!(Object, "object");
 
+/// The items of a constructor.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct List(u32);
+entity_impl!(List, "list");
+
 /// The type of a value, as far as it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Type {
@@ -62,6 +67,8 @@ pub(crate) struct Function {
     pub(crate) states: PrimaryMap<State, FrameState>,
     /// The tables that instructions allocate.
     pub(crate) objects: PrimaryMap<Object, NewObject>,
+    /// The values that SETLIST stores.
+    pub(crate) lists: PrimaryMap<List, Vec<Value>>,
     /// The frames; the first is that of the function itself.
     pub(crate) frames: PrimaryMap<Frame, FrameData>,
     /// The reachable blocks, each after those that dominate it.
@@ -273,6 +280,8 @@ pub(crate) enum Op {
     /// Stores an element of an array. Exits if a metamethod may be called, and if there is no such
     /// element and the instruction has not added elements before.
     SetElement(Value, Value, Value, State),
+    /// Stores the items of a constructor as all elements of the table, as SETLIST does.
+    SetList(Value, List, State),
     /// Gives the table a metatable `{__index = class}`, as CALLMETA does. Exits if the table has
     /// another metatable, if caches may rely on the table, or if the class is new.
     SetClass(Value, Value, State),
@@ -501,7 +510,24 @@ impl Function {
             Op::NewTable(object, _) => &self.objects[object].fields[..],
             _ => &[],
         };
-        op.args().chain(fields.iter().map(|field| field.value))
+        let items = match *op {
+            Op::SetList(_, list, _) => &self.lists[list][..],
+            _ => &[],
+        };
+        op.args().chain(fields.iter().map(|field| field.value)).chain(items.iter().copied())
+    }
+
+    /// Replaces the values that an operation reads.
+    pub(crate) fn map_args(&mut self, op: &mut Op, mut f: impl FnMut(Value) -> Value) {
+        op.map(&mut f);
+        match *op {
+            Op::NewTable(object, _) => {
+                let fields = self.objects[object].fields.iter_mut();
+                fields.for_each(|field| field.value = f(field.value));
+            }
+            Op::SetList(_, list, _) => self.lists[list].iter_mut().for_each(|v| *v = f(*v)),
+            _ => {}
+        }
     }
 
     /// Returns the blocks at the other ends of the edges to each block, one for each edge.
@@ -547,7 +573,8 @@ impl Type {
 }
 
 impl Op {
-    /// Returns the values that it reads, three at most, apart from those of a new object.
+    /// Returns the values that it reads, three at most, apart from those of a new object and of a
+    /// list.
     fn args(&self) -> impl Iterator<Item = Value> + use<> {
         let (mut op, mut found, mut count) = (*self, [None; 3], 0);
         op.map(|v| {
@@ -558,8 +585,8 @@ impl Op {
         found.into_iter().flatten()
     }
 
-    /// Replaces the values that it reads.
-    pub(crate) fn map(&mut self, mut f: impl FnMut(Value) -> Value) {
+    /// Replaces the values that [`Op::args`] returns.
+    fn map(&mut self, mut f: impl FnMut(Value) -> Value) {
         use Op::*;
         match self {
             Integer(_) | Float(_) | Primitive(_) | Str(_) | Register(_) | SetTop(_) | Poll(..)
@@ -595,6 +622,7 @@ impl Op {
             | FieldOf(v, ..)
             | StringMethod(v, ..)
             | Length(v, _)
+            | SetList(v, ..)
             | IsInteger(v, _) => *v = f(*v),
             Handler(meta, _)
             | ChainField(meta, ..)
@@ -664,6 +692,7 @@ impl Op {
             | Equal(_, _, s)
             | AddField(_, _, _, s)
             | SetElement(_, _, _, s)
+            | SetList(_, _, s)
             | SetClass(_, _, s)
             | SetMetatable(_, _, s)
             | NewTable(_, s)

@@ -585,6 +585,7 @@ impl<'a> Lower<'_, 'a> {
             }
             Op::NewTable(object, state) => self.new_table(inst, object, state),
             Op::Allocate(state) => self.allocate(inst, state),
+            Op::SetList(table, list, state) => self.set_list(inst, table, list, state),
             Op::Closure(_, state) => self.closure(inst, state),
             Op::GuardInner(n, state) => {
                 let other = self.exit(state);

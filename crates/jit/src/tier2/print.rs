@@ -145,6 +145,10 @@ impl fmt::Display for Line<'_> {
                 )?;
             }
             SetElement(t, k, v, _) => write!(f, "set_element {t}, {k}, {v}")?,
+            SetList(t, list, _) => {
+                write!(f, "set_list {t}")?;
+                function.lists[list].iter().try_for_each(|v| write!(f, ", {v}"))?;
+            }
             SetClass(t, class, _) => write!(f, "set_class {t}, {class}")?,
             SetMetatable(t, meta, _) => write!(f, "set_metatable {t}, {meta}")?,
             SetTop(r) => write!(f, "set_top {r}")?,

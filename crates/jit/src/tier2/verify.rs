@@ -122,7 +122,7 @@ impl Verifier<'_> {
             | Op::ChainField(meta, ..)
             | Op::GuardMetatable(meta, _)
             | Op::GuardNoNewIndex(meta, _) => self.is(meta.table(), table),
-            Op::AddField(t, ..) => self.is(t, table),
+            Op::AddField(t, ..) | Op::SetList(t, ..) => self.is(t, table),
             Op::SetClass(t, other, _) | Op::SetMetatable(t, other, _) => {
                 self.is(t, table).and_then(|()| self.is(other, table))
             }

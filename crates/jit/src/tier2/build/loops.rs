@@ -18,7 +18,7 @@ use perilune_bytecode::{Op as Bytecode, Proto};
 
 use super::order::Loop;
 use super::{Builder, Calls, Candidate, Incoming, Source, Start};
-use crate::analysis::constructor::MAX_FIELDS;
+use crate::analysis::constructor::{MAX_FIELDS, items};
 use crate::entity::Pc;
 use crate::feedback::snapshot::{CalleeSeen, Snapshot};
 use crate::testing::fault::Fault;
@@ -224,6 +224,7 @@ impl Code<'_> {
                 SetUpval => stores.upvalues = true,
                 SetField | SetFieldK | SetTabUp | SetTabUpK => stores.tables = true,
                 NewTable if i.b() > MAX_FIELDS => return None,
+                SetList if items(self.proto, pc).is_some() => {}
                 Closure | Concat | VarArg | SetList | TForPrep | Close | Tbc => return None,
                 TForCall if self.snapshot.callee(pc) != CalleeSeen::Nothing => return None,
                 // a store that may make an array grow

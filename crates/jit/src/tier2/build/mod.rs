@@ -684,6 +684,7 @@ impl Builder<'_> {
             GetField if self.has_handler() => return self.computed_field(),
             GetField | SelfK => self.get_field(),
             NewTable => self.new_table(),
+            SetList => self.set_list(),
             Closure if !self.is_inlined() => self.closure(),
             SetField | SetFieldK if self.built.contains(&pc) => self.check_constructed(),
             SetField | SetFieldK => self.set_field(),

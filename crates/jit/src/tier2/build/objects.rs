@@ -5,11 +5,11 @@ use std::sync::Arc;
 use perilune_runtime::value::Tag;
 
 use super::Builder;
-use crate::analysis::constructor::{Constructor, Constructors, MAX_FIELDS};
+use crate::analysis::constructor::{Constructor, Constructors, MAX_FIELDS, items};
 use crate::entity::RegisterOperands;
 use crate::feedback::snapshot::FieldPath;
 use crate::testing::fault::Fault;
-use crate::tier2::ir::{FirstField, NewObject, Op, Type};
+use crate::tier2::ir::{FirstField, NewObject, Op, Type, Value};
 use crate::tier2::shapes::Shapes;
 
 impl Builder<'_> {
@@ -57,6 +57,25 @@ impl Builder<'_> {
             }
         }
         self.write(i.ra(), table);
+    }
+
+    /// Builds SETLIST.
+    pub(super) fn set_list(&mut self) {
+        let (pc, i) = (self.pc, self.instr(self.pc));
+        let Some(count) = items(self.source.proto, pc) else { return self.generic() };
+        let table = self.read(i.ra());
+        let values: Vec<Value> = (1..=count).map(|n| self.read(i.ra() + n)).collect();
+        let is_nil = |&v: &Value| self.f.ty(v) == Type::Is(Tag::NIL);
+        if self.f.ty(table) != Type::Is(Tag::TABLE) || values.iter().any(is_nil) {
+            return self.generic();
+        }
+        for &v in &values {
+            self.share(v);
+        }
+        let state = self.state();
+        let list = self.f.lists.push(values);
+        self.push(Op::SetList(table, list, state));
+        self.forget();
     }
 
     /// Builds CLOSURE in the outermost function.

@@ -4,10 +4,11 @@ use cranelift_codegen::entity::EntityRef;
 use perilune_runtime::value::Tag;
 
 use super::Lower;
+use crate::codegen::table::Stored;
 use crate::codegen::value::Known;
 use crate::entity::{Reg, RegisterOperands};
 use crate::generic::single::Payload;
-use crate::tier2::ir::{Inst, Object, State};
+use crate::tier2::ir::{Inst, List, Object, State, Value};
 
 impl Lower<'_, '_> {
     /// Allocates a table with the fields that its constructor stores.
@@ -70,6 +71,27 @@ impl Lower<'_, '_> {
 
         self.emit().switch_to(done);
         self.set_lua(inst, Payload::Bits(made), Known::Tag(Tag::TABLE));
+    }
+
+    /// Stores the items of a constructor.
+    pub(super) fn set_list(&mut self, inst: &Inst, table: Value, list: List, state: State) {
+        let failed = self.exit(state);
+        let i = self.instr(inst);
+        let items: Vec<Value> = self.f.lists[list].clone();
+        let values: Vec<Stored> = items.iter().map(|&v| self.stored(v)).collect();
+        let first = self.f.frames[inst.frame].offset + i.a() + 1;
+        let registers = items.iter().enumerate().map(|(n, &v)| (Reg::new(first + n), v));
+        let registers: Vec<(Reg, Value)> = registers.collect();
+        let homes = self.homes_of(&registers);
+        let table = self.bits(table);
+        let (slow, done) = (self.emit().cold_block(), self.emit().block());
+        self.emit().begin_list(inst.pc, table, &values, (slow, done));
+
+        self.emit().switch_to(slow);
+        self.emit().store_homes(&homes);
+        self.emit().store_new_list(table, i.ra() + 1, items.len(), failed);
+        self.emit().jump(done);
+        self.emit().switch_to(done);
     }
 
     /// Allocates a closure in the outermost frame.

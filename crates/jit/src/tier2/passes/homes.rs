@@ -94,8 +94,17 @@ impl Homes {
             Op::NewTable(_, state) | Op::Closure(_, state) => {
                 // the collector clears the registers above the object
                 self.may_store(f, state);
-                let offset = f.frames[inst.frame].offset;
-                self.0[offset + inst.pc.instr(&f.frames[inst.frame].proto).a()..].fill(None);
+                let first = self.own_register(f, inst, 0);
+                self.0[first..].fill(None);
+            }
+            // the items are stored if the runtime stores the list
+            Op::SetList(_, list, _) => {
+                let first = self.own_register(f, inst, 1);
+                for (held, &v) in self.0[first..].iter_mut().zip(&f.lists[list]) {
+                    if *held != Some(f.origin(v)) {
+                        *held = None;
+                    }
+                }
             }
             Op::FastPath(state) => {
                 // a traversal stores its registers before it asks the runtime
@@ -110,6 +119,12 @@ impl Homes {
             }
             _ => {}
         }
+    }
+
+    /// Returns the number of the register `n` above register A of an instruction.
+    fn own_register(&self, f: &Function, inst: &Inst, n: usize) -> usize {
+        let FrameData { proto, offset, .. } = &f.frames[inst.frame];
+        offset + inst.pc.instr(proto).a() + n
     }
 
     /// Follows the end of a block.

@@ -147,16 +147,11 @@ fn remove(f: &mut Function, block: Block, index: usize) {
 
 /// Replaces values by others in the whole function.
 pub(super) fn rename(f: &mut Function, replaced: &SecondaryMap<Value, Option<Value>>) {
-    for data in f.blocks.values_mut() {
-        for inst in &mut data.insts {
-            inst.op.map(|v| resolve(replaced, v));
-        }
-        data.end.map(|v| resolve(replaced, v));
-    }
-    for object in f.objects.values_mut() {
-        for field in &mut object.fields {
-            field.value = resolve(replaced, field.value);
-        }
+    for block in f.blocks.keys() {
+        let mut insts = std::mem::take(&mut f.blocks[block].insts);
+        insts.iter_mut().for_each(|inst| f.map_args(&mut inst.op, |v| resolve(replaced, v)));
+        f.blocks[block].insts = insts;
+        f.blocks[block].end.map(|v| resolve(replaced, v));
     }
     for state in f.states.values_mut() {
         for (_, v) in &mut state.registers {

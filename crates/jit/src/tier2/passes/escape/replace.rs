@@ -83,7 +83,8 @@ impl Replacer<'_> {
             self.allocate(table, insts.first());
         }
         for mut inst in insts {
-            inst.op.map(|v| self.outside(v));
+            let Replacer { f, tables, allocated, .. } = self;
+            f.map_args(&mut inst.op, |v| made_outside(tables, allocated, block, v));
             if let Some(state) = inst.op.state_mut()
                 && let Some(changed) = self.with_virtuals(*state)
             {
@@ -109,12 +110,9 @@ impl Replacer<'_> {
         }
     }
 
-    /// Returns the allocated table if `v` is one that code outside the current block makes.
+    /// Returns what stands for a value in the current block.
     fn outside(&self, v: Value) -> Value {
-        match self.allocated.get(&self.tables.original(v)) {
-            Some(&allocated) if self.tables.is_outside(v, self.block) => allocated,
-            _ => v,
-        }
+        made_outside(self.tables, &self.allocated, self.block, v)
     }
 
     /// Allocates a table for code outside the loop that makes it.
@@ -413,5 +411,18 @@ impl Replacer<'_> {
         let description = VirtualTable { registers, site: made.site, slots, fields, metatable };
         found.push((table, description));
         found.len() - 1
+    }
+}
+
+/// Returns the allocated table if `v` is one that code outside this block makes, or else `v`.
+fn made_outside(
+    tables: &Tables,
+    allocated: &HashMap<Value, Value>,
+    block: Block,
+    v: Value,
+) -> Value {
+    match allocated.get(&tables.original(v)) {
+        Some(&table) if tables.is_outside(v, block) => table,
+        _ => v,
     }
 }
