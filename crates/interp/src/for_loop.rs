@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use perilune_bytecode::Instr;
+use perilune_bytecode::feedback::operands as seen;
 use perilune_runtime::convert::{self, Round};
 use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, FrameWord, Link};
@@ -60,6 +61,17 @@ unsafe fn integer_limit(
         return Err(bound_error(st, limit, "limit"));
     };
     Ok(if if step > 0 { init > l } else { init < l } { None } else { Some(l) })
+}
+
+/// Returns the feedback of FORPREP about a loop whose first register is `index` afterwards, and that
+/// had this limit.
+#[inline(always)]
+pub(crate) fn seen_in_loop(index: Value, limit: Value) -> u32 {
+    match index.is_int() {
+        true if limit.is_float() => seen::INT | seen::MIXED,
+        true => seen::INT,
+        false => seen::FLOAT,
+    }
 }
 
 /// Executes FORPREP; returns `Ok(true)` if the loop is to be skipped.

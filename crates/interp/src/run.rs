@@ -912,7 +912,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                         Err(e) => return e,
                     }
                 };
-                note!(if ra!().get().is_int() { seen::INT } else { seen::FLOAT });
+                note!(for_loop::seen_in_loop(ra!().get(), limit));
                 if skip {
                     ip = ip.add(i.bx() + 1);
                 }

@@ -363,9 +363,10 @@ pub(super) unsafe extern "C-unwind" fn leave(st: *mut State) -> u64 {
 pub(super) unsafe extern "C-unwind" fn prepare(st: *mut State) -> u64 {
     let at = At::top(st);
     let ra = at.register(at.i.a());
+    let limit = ra.add(1).get();
     match for_loop::prepare(st, ra) {
         Ok(skip) => {
-            at.note(if ra.get().is_int() { seen::INT } else { seen::FLOAT });
+            at.note(for_loop::seen_in_loop(ra.get(), limit));
             if skip {
                 at.jump(at.i.bx() + 1);
             }

@@ -33,6 +33,8 @@ impl Speculation {
     pub(crate) fn of(op: Op, seen: u32) -> Speculation {
         use Op::*;
         let seen = seen & seen::ALL;
+        // a loop over integers may have any number as its limit
+        let seen = if op == ForPrep { seen & !seen::MIXED } else { seen };
         let (int, float, number) = match op {
             AddI | SubI | AddK | SubK | MulK | KAdd | KSub | KMul | Add | Sub | Mul | ModK
             | Mod | IDivK | IDiv => (true, true, true),

@@ -371,21 +371,59 @@ impl Emitter<'_> {
         float: Value,
         slow: Block,
     ) -> Option<Value> {
+        self.integer_of(tag, bits, slow, |e| e.float_to_int(float, slow))
+    }
+
+    /// Returns the limit of a loop over integers as an integer, clipped as FORPREP does. Branches
+    /// to `slow` if it is no number, if it is NaN, or if it is beyond the first integers of such
+    /// loops: they do not run. `None` if it is never a number.
+    pub(crate) fn loop_limit(
+        &mut self,
+        tag: Known,
+        bits: Value,
+        float: Value,
+        ascends: bool,
+        slow: Block,
+    ) -> Option<Value> {
+        /// The least integer, and the negative of the first float that is too large.
+        const LEAST: f64 = -9_223_372_036_854_775_808.0;
+        self.integer_of(tag, bits, slow, |e| {
+            let (cc, bound) = match ascends {
+                true => (FloatCC::GreaterThanOrEqual, LEAST),
+                false => (FloatCC::LessThan, -LEAST),
+            };
+            let bound = e.b.ins().f64const(bound);
+            let is_inside = e.b.ins().fcmp(cc, float, bound);
+            e.guard(is_inside, slow);
+            let whole = if ascends { e.b.ins().floor(float) } else { e.b.ins().ceil(float) };
+            e.b.ins().fcvt_to_sint_sat(I64, whole)
+        })
+    }
+
+    /// Returns a number as an integer, given its tag and its payload: itself, or what `convert`
+    /// makes of a float. Branches to `slow` if it is no number; `None` if it never is one.
+    fn integer_of(
+        &mut self,
+        tag: Known,
+        bits: Value,
+        slow: Block,
+        convert: impl FnOnce(&mut Self) -> Value,
+    ) -> Option<Value> {
         match tag {
             Known::Tag(Tag::INTEGER) => Some(bits),
-            Known::Tag(Tag::FLOAT) => Some(self.float_to_int(float, slow)),
+            Known::Tag(Tag::FLOAT) => Some(convert(self)),
             Known::Tag(_) => None,
             Known::Value(t) => {
-                let (convert, on) = (self.block(), self.block());
+                let (float, on) = (self.block(), self.block());
                 let check = self.block();
                 self.b.append_block_param(on, I64);
                 let is_int = self.is_tag(t, Tag::INTEGER);
                 self.b.ins().brif(is_int, on, &[BlockArg::from(bits)], check, &[]);
                 self.switch_to(check);
                 let is_float = self.is_tag(t, Tag::FLOAT);
-                self.branch(is_float, convert, slow);
-                self.switch_to(convert);
-                let v = self.float_to_int(float, slow);
+                self.branch(is_float, float, slow);
+                self.switch_to(float);
+                let v = convert(self);
                 self.jump_with(on, v);
                 self.switch_to(on);
                 Some(self.b.block_params(on)[0])

@@ -76,7 +76,7 @@ pub(crate) fn bits(op: Op) -> (u32, u32) {
         // their code does not depend on feedback
         Op::Eq => (seen::OTHER, 0),
         Op::EqK | Op::EqI | Op::Len | Op::Concat | Op::SelfR => (0, 0),
-        Op::ForPrep => (seen::INT | seen::FLOAT, seen::INT | seen::FLOAT),
+        Op::ForPrep => (seen::INT | seen::FLOAT | seen::MIXED, seen::INT | seen::FLOAT),
         _ => match op.feedback() {
             Feedback::Operands => (seen::ALL, seen::ALL & !seen::MIXED),
             Feedback::Access => (access::ALL, access::ALL),

@@ -224,6 +224,10 @@ pub(crate) enum Op {
     NumberToFloat(Value, State),
     /// Converts a number to the equal integer; exits if there is none.
     NumberToInt(Value, State),
+    /// The limit of a loop over integers: the value, or for a float the next integer below it, if
+    /// the loop ascends, or above it. Exits for other values, for NaN, and if the loop does not run
+    /// because the float is beyond all integers.
+    LoopLimit(Value, bool, State),
     /// Exits if both values are integers.
     GuardNotBothInt(Value, Value, State),
     /// Compares integers.
@@ -614,6 +618,7 @@ impl Op {
             | ToFloat(v)
             | NumberToFloat(v, _)
             | NumberToInt(v, _)
+            | LoopLimit(v, ..)
             | HasTag(v, _)
             | HasShape(v, _)
             | IsTrue(v)
@@ -678,6 +683,7 @@ impl Op {
             | Library(_, _, s)
             | NumberToFloat(_, s)
             | NumberToInt(_, s)
+            | LoopLimit(_, _, s)
             | GuardNotBothInt(_, _, s)
             | Field(_, _, _, s)
             | FieldOf(_, _, _, s)

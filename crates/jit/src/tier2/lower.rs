@@ -650,6 +650,12 @@ impl<'a> Lower<'_, 'a> {
                 let v = self.emit().number_to_int(tag, bits, float, slow);
                 self.set_int(inst, v.expect("it may be a number"));
             }
+            Op::LoopLimit(v, ascends, state) => {
+                let slow = self.exit(state);
+                let (tag, bits, float) = (self.tag(v), self.bits(v), self.float(v));
+                let v = self.emit().loop_limit(tag, bits, float, ascends, slow);
+                self.set_int(inst, v.expect("it may be a number"));
+            }
             Op::GuardNotBothInt(x, y, state) => self.guard_not_both_int(x, y, state),
             Op::CompareInt(cc, x, y) => {
                 let (x, y) = (self.bits(x), self.bits(y));

@@ -129,6 +129,9 @@ impl fmt::Display for Line<'_> {
             ToFloat(v) => write!(f, "to_float {v}")?,
             NumberToFloat(v, _) => write!(f, "number_to_float {v}")?,
             NumberToInt(v, _) => write!(f, "number_to_int {v}")?,
+            LoopLimit(v, ascends, _) => {
+                write!(f, "loop_limit {v}, {}", if ascends { "up" } else { "down" })?;
+            }
             GuardNotBothInt(a, b, _) => write!(f, "guard_not_both_int {a}, {b}")?,
             CompareInt(cc, a, b) => write!(f, "compare_int {cc} {a}, {b}")?,
             CompareFloat(cc, a, b) => write!(f, "compare_float {cc} {a}, {b}")?,

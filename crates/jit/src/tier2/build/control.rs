@@ -303,10 +303,13 @@ impl Builder<'_> {
         let values = [a, a + 1, a + 2].map(|r| self.read(r));
         let step = self.constants.integer(values[2]).filter(|&n| n != 0);
         let (Some(step), true) = (step, is_int) else { return self.float_prep(values) };
-        if values.iter().any(|&v| self.is_never(v, Tag::INTEGER)) {
+        if [values[0], values[2]].iter().any(|&v| self.is_never(v, Tag::INTEGER))
+            || !self.may_be_number(values[1])
+        {
             return self.generic_end();
         }
-        let [init, limit] = [values[0], values[1]].map(|v| self.guard(v, Tag::INTEGER));
+        let init = self.guard(values[0], Tag::INTEGER);
+        let limit = self.loop_limit(values[1], step > 0);
         let cc = if step > 0 { IntCC::SignedGreaterThan } else { IntCC::SignedLessThan };
         let none = self.value(Type::Condition, Op::CompareInt(cc, init, limit));
         self.jump_if(none, pc + 2 + i.bx());
@@ -322,6 +325,17 @@ impl Builder<'_> {
         self.write(a + 1, rounds);
         self.write(a + 3, init);
         true
+    }
+
+    /// Returns the limit of a loop over integers as an integer.
+    fn loop_limit(&mut self, limit: Value, ascends: bool) -> Value {
+        let has_met_floats = self.source.snapshot.cell(self.pc) & seen::MIXED != 0;
+        let is_float = self.f.ty(limit) == Type::Is(Tag::FLOAT);
+        if !is_float && (!has_met_floats || self.f.ty(limit) == Type::Is(Tag::INTEGER)) {
+            return self.guard(limit, Tag::INTEGER);
+        }
+        let state = self.state();
+        self.value(Type::Is(Tag::INTEGER), Op::LoopLimit(limit, ascends, state))
     }
 
     /// Builds FORPREP of a loop over floats; returns whether control continues after it. A loop is
