@@ -63,8 +63,8 @@ unsafe fn integer_limit(
     Ok(if if step > 0 { init > l } else { init < l } { None } else { Some(l) })
 }
 
-/// Returns the feedback of FORPREP about a loop whose first register is `index` afterwards, and that
-/// had this limit.
+/// Returns the feedback of FORPREP about a loop whose first register is `index` afterwards, and
+/// that had this limit.
 #[inline(always)]
 pub(crate) fn seen_in_loop(index: Value, limit: Value) -> u32 {
     match index.is_int() {

@@ -3,9 +3,10 @@
 use perilune_bytecode::Instr;
 use perilune_runtime::debug;
 use perilune_runtime::frame::Frame;
-use perilune_runtime::instance::{FieldEntry, GlobalCache, Instance};
+use perilune_runtime::instance::{FieldCache, FieldEntry, GlobalCache, Instance};
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::{State, StateRef};
+use perilune_runtime::string::LuaString;
 use perilune_runtime::table::{Cell, Found, KeyError, LocalShape, Refused, Stored, Table};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
@@ -146,9 +147,81 @@ unsafe fn note_index_handler(
 }
 
 /// Records that an access to a field was executed, as its cache may stay empty nevertheless.
-unsafe fn note_field(st: *mut State) {
-    let cache = (*instance(st)).fields.add(cell_index(st));
+unsafe fn note_field(cache: *mut FieldCache) {
     (*cache).misses = (*cache).misses.saturating_add(1);
+}
+
+/// Returns the field `name` of a table in dictionary mode, which may be in its chain of `__index`
+/// tables. Returns `None`, without an effect, for other tables, for long names, and if the chain
+/// leads to anything but a table.
+///
+/// # Safety
+/// `cache` is that of the running instruction; table and name are live.
+#[inline(always)]
+pub(crate) unsafe fn get_of_dictionary(
+    st: *mut State,
+    cache: *mut FieldCache,
+    t: *mut Table,
+    name: *mut LuaString,
+) -> Option<Value> {
+    if !(*t).shape.is_null() || !LuaString::is_short(name) {
+        return None;
+    }
+    let v = find_in_chain(st, t, |t| Table::get_str(t, name))?;
+    note_field(cache);
+    (*cache).dictionaries = true;
+    Some(v)
+}
+
+/// Stores the field `name` of a table in dictionary mode. Returns false, without an effect, for
+/// other tables, for long names, and if a metamethod may be called.
+///
+/// # Safety
+/// As for [`get_of_dictionary`].
+#[inline(always)]
+pub(crate) unsafe fn set_of_dictionary(
+    st: *mut State,
+    cache: *mut FieldCache,
+    t: *mut Table,
+    (name, v): (*mut LuaString, Value),
+) -> bool {
+    if !(*t).shape.is_null()
+        || !LuaString::is_short(name)
+        || !Table::set_short_plainly(st, t, name, v)
+    {
+        return false;
+    }
+    note_field(cache);
+    (*cache).dictionaries = true;
+    true
+}
+
+/// Looks up a key in a table by `get`, and then along its chain of `__index` tables. Returns `None`
+/// if the chain leads to anything but a table.
+///
+/// # Safety
+/// `t` is a live table of `st`.
+#[inline(always)]
+pub(crate) unsafe fn find_in_chain(
+    st: *mut State,
+    mut t: *mut Table,
+    get: impl Fn(*mut Table) -> Value,
+) -> Option<Value> {
+    for _ in 0..Table::MAX_CHAIN {
+        let v = get(t);
+        if !v.is_nil() {
+            return Some(v);
+        }
+        let h = Table::index_event(st, t);
+        if h.is_nil() {
+            return Some(v);
+        }
+        if !h.is_table() {
+            break;
+        }
+        t = h.as_table();
+    }
+    None
 }
 
 /// Executes GETFIELD or SELF after a miss: `R[A] := object[name]`.
@@ -158,9 +231,15 @@ unsafe fn note_field(st: *mut State) {
 #[inline(never)]
 pub(crate) unsafe fn get_field(st: *mut State, i: Instr, object: Value, name: Value) -> Step {
     let s = StateRef::new(st);
-    note_field(st);
-    if object.is_table() && perilune_runtime::string::LuaString::is_short(name.as_string()) {
-        let cache = (*instance(st)).fields.add(cell_index(st));
+    let cache = (*instance(st)).fields.add(cell_index(st));
+    if object.is_table()
+        && let Some(v) = get_of_dictionary(st, cache, object.as_table(), name.as_string())
+    {
+        s.base.add(i.a()).put(v);
+        return Ok(());
+    }
+    note_field(cache);
+    if object.is_table() && LuaString::is_short(name.as_string()) {
         match Table::cache_get(s.ptr(), cache, object.as_table(), name.as_string()) {
             Found::Value(v) => {
                 s.base.add(i.a()).put(v);
@@ -183,13 +262,11 @@ pub(crate) unsafe fn get_field(st: *mut State, i: Instr, object: Value, name: Va
             }
         }
     } else if object.is_string() {
-        let cache = (*instance(st)).fields.add(cell_index(st));
         if let Some(v) = Table::cache_method(s.ptr(), cache, name.as_string()) {
             s.base.add(i.a()).put(v);
             return Ok(());
         }
     } else if object.tag() == Tag::USERDATA {
-        let cache = (*instance(st)).fields.add(cell_index(st));
         match userdata::find(st, cache, (*object.as_userdata()).meta, name) {
             Member::Value(v) => {
                 s.base.add(i.a()).put(v);
@@ -209,9 +286,12 @@ pub(crate) unsafe fn get_field(st: *mut State, i: Instr, object: Value, name: Va
 #[inline(never)]
 pub(crate) unsafe fn set_field(st: *mut State, object: Value, name: Value, v: Value) -> Step {
     let s = StateRef::new(st);
-    note_field(st);
-    if object.is_table() && perilune_runtime::string::LuaString::is_short(name.as_string()) {
-        let cache = (*instance(st)).fields.add(cell_index(st));
+    let cache = (*instance(st)).fields.add(cell_index(st));
+    if object.is_table() && set_of_dictionary(st, cache, object.as_table(), (name.as_string(), v)) {
+        return Ok(());
+    }
+    note_field(cache);
+    if object.is_table() && LuaString::is_short(name.as_string()) {
         match Table::cache_set(s.ptr(), cache, object.as_table(), name.as_string(), v) {
             Stored::Done => return Ok(()),
             Stored::NewIndex(handler) => {

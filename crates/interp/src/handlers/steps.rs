@@ -130,7 +130,11 @@ pub(super) unsafe extern "C-unwind" fn get_field(st: *mut State) -> u64 {
         at.register(i.a() + 2).put(object);
     }
     if object.is_table() {
-        if let Some(v) = FieldCache::hit_get(st, at.field_cache(), object.as_table()) {
+        let (t, name) = (object.as_table(), at.constant(i.c()).as_string());
+        if let Some(v) = index::get_of_dictionary(st, at.field_cache(), t, name) {
+            return at.put(v);
+        }
+        if let Some(v) = FieldCache::hit_get(st, at.field_cache(), t) {
             return at.put(v);
         }
     } else if object.is_string()
@@ -191,8 +195,13 @@ pub(super) unsafe extern "C-unwind" fn set_field(st: *mut State) -> u64 {
     let i = at.i;
     let object = at.register(i.a()).get();
     let v = if i.op() == Op::SetFieldK { at.constant(i.c()) } else { at.register(i.c()).get() };
-    if object.is_table() && FieldCache::hit_set(st, at.field_cache(), object.as_table(), v) {
-        return CONTINUE;
+    if object.is_table() {
+        let (t, name) = (object.as_table(), at.constant(i.b()).as_string());
+        if index::set_of_dictionary(st, at.field_cache(), t, (name, v))
+            || FieldCache::hit_set(st, at.field_cache(), t, v)
+        {
+            return CONTINUE;
+        }
     }
     stepped(st, index::set_field(st, object, at.constant(i.b()), v))
 }

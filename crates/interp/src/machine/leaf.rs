@@ -20,6 +20,7 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::{miss, panics};
 use crate::closure::make_closure;
+use crate::index::find_in_chain;
 use crate::varargs::{copy_extra, lay_out};
 use crate::{class, concat, for_loop, slots};
 
@@ -104,29 +105,9 @@ pub(super) unsafe extern "C" fn grow_fields(st: *mut State, t: *mut Table) -> u6
     })
 }
 
-/// Returns the value that `get` finds in a table, or in one of the tables of its `__index` chain.
-/// There is no answer if the chain leads to anything but a table.
-#[inline(always)]
-unsafe fn found_in_chain(
-    st: *mut State,
-    mut t: *mut Table,
-    get: impl Fn(*mut Table) -> Value,
-) -> Pair {
-    for _ in 0..Table::MAX_CHAIN {
-        let v = get(t);
-        if !v.is_nil() {
-            return v.into();
-        }
-        let h = Table::index_event(st, t);
-        if h.is_nil() {
-            return v.into();
-        }
-        if !h.is_table() {
-            break;
-        }
-        t = h.as_table();
-    }
-    NO_ANSWER
+/// Looks up a key as [`find_in_chain`] does.
+unsafe fn found_in_chain(st: *mut State, t: *mut Table, get: impl Fn(*mut Table) -> Value) -> Pair {
+    find_in_chain(st, t, get).map_or(NO_ANSWER, Pair::from)
 }
 
 pub(super) unsafe extern "C" fn fill_global(

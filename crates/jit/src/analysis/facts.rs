@@ -12,7 +12,7 @@ use perilune_bytecode::{Feedback, Instr, Op};
 use perilune_runtime::value::Tag;
 
 use crate::entity::{Pc, Reg, RegisterOperands};
-use crate::feedback::snapshot::{CalleeSeen, Snapshot};
+use crate::feedback::snapshot::{CalleeSeen, FieldSnapshot, Snapshot};
 
 /// The kind of operands that the code of an operator speculates on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -163,8 +163,8 @@ fn is_table(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
     }
     match i.op().feedback() {
         Feedback::Field => {
-            let paths = &snapshot.field(pc).paths;
-            !paths.is_empty() && paths.iter().all(|p| p.shape().is_some())
+            let FieldSnapshot { paths, dictionaries, .. } = snapshot.field(pc);
+            (*dictionaries || !paths.is_empty()) && paths.iter().all(|p| p.shape().is_some())
         }
         Feedback::Access => {
             let seen = snapshot.cell(pc) & access::ALL;

@@ -39,6 +39,7 @@ impl FieldSnapshot {
 
     fn merge(&mut self, before: &FieldSnapshot) {
         self.seen |= before.seen;
+        self.dictionaries |= before.dictionaries;
         for p in &before.paths {
             let same = self.paths.iter_mut().find_map(|known| match (known, p) {
                 (

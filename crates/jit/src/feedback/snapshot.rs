@@ -103,6 +103,8 @@ pub struct FieldSnapshot {
     pub paths: Vec<FieldPath>,
     /// Whether the access was executed at all, even if only on values other than tables.
     pub seen: bool,
+    /// Whether tables in dictionary mode were accessed.
+    pub dictionaries: bool,
 }
 
 /// The callees that a call has had.
@@ -140,7 +142,7 @@ impl FieldSnapshot {
     unsafe fn take(st: *mut State, cache: &FieldCache) -> FieldSnapshot {
         let entries = cache.entries().enumerate();
         let paths = entries.filter_map(|(entry, e)| FieldPath::of(st, e, entry)).collect();
-        FieldSnapshot { paths, seen: cache.misses != 0 }
+        FieldSnapshot { paths, seen: cache.misses != 0, dictionaries: cache.dictionaries }
     }
 }
 

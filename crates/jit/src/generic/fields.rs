@@ -43,7 +43,7 @@ impl Translator<'_> {
         }
         let seen = self.snapshot.field(pc).clone();
         // a metamethod is called by this code, if the cache has no answer
-        let asks = seen.paths.is_empty() && seen.seen;
+        let asks = seen.paths.is_empty() && seen.seen && self.slow_exit.is_none();
         let slow = self.emit.cold_block();
         let by_cache = if asks { self.emit.cold_block() } else { slow };
         let ways = Ways {
@@ -92,6 +92,16 @@ impl Translator<'_> {
                     | FieldPath::Member { .. }
                     | FieldPath::Gain { .. } => continue,
                 };
+                self.emit.switch_to(next);
+            }
+            if seen.dictionaries {
+                let next = self.emit.shape_case(shape, FieldEntry::DICTIONARY_SHAPE);
+                let name = self.emit.constant(i.c()).0;
+                let args = [self.emit.state(), object, name];
+                let value = self.emit.runtime_pair(self.calls.get_str as usize, &args);
+                self.emit.guard_answer(value.1, by_cache);
+                self.emit.verify_lookup(pc, ways.object, value);
+                self.found(i.ra(), value, ways.done);
                 self.emit.switch_to(next);
             }
             self.emit.jump(by_cache);
@@ -251,7 +261,7 @@ impl Translator<'_> {
         let done = self.emit.block();
         let value = Stored { bits, tag: t, known: tag };
         let seen = self.snapshot.field(pc).clone();
-        let asks = seen.paths.is_empty() && seen.seen;
+        let asks = seen.paths.is_empty() && seen.seen && self.slow_exit.is_none();
         if self.emit.require(&[object_tag], Tag::TABLE, slow) {
             let by_cache = if asks { self.emit.cold_block() } else { slow };
             if !seen.paths.is_empty() {
@@ -286,6 +296,15 @@ impl Translator<'_> {
                     self.emit.jump(done);
                     self.emit.switch_to(next);
                 }
+            }
+            if seen.dictionaries {
+                let shape = self.emit.shape(object);
+                let next = self.emit.shape_case(shape, FieldEntry::DICTIONARY_SHAPE);
+                let name = self.emit.constant(i.b()).0;
+                let args = [self.emit.state(), object, name, bits, t];
+                let stored = self.emit.runtime_word(self.calls.set_str as usize, &args);
+                self.emit.branch(stored, done, by_cache);
+                self.emit.switch_to(next);
             }
             self.emit.jump(by_cache);
             if asks {

@@ -57,7 +57,8 @@ pub(crate) fn has_fast_path(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
     use Op::*;
     match i.op() {
         GetField | SelfK | SetField | SetFieldK => {
-            let paths = snapshot.field(pc).paths.len();
+            let field = snapshot.field(pc);
+            let paths = field.paths.len() + usize::from(field.dictionaries);
             (1..=MAX_PATHS).contains(&paths)
         }
         GetTable | GetI | SetTable | SetTableK | SetI | SetIK => {

@@ -121,7 +121,11 @@ pub(crate) fn feedback(proto: &Proto, snapshot: &Snapshot) -> String {
         let seen = match instr.op().feedback() {
             kind @ (Feedback::Operands | Feedback::Access) => kind.describe(cell),
             Feedback::Field => match snapshot.fields.get(cell as usize) {
-                Some(field) => field.paths.iter().map(path).collect::<Vec<_>>().join(", "),
+                Some(field) => {
+                    let dictionaries = field.dictionaries.then(|| "dictionaries".to_owned());
+                    let all = field.paths.iter().map(path).chain(dictionaries);
+                    all.collect::<Vec<_>>().join(", ")
+                }
                 None => continue,
             },
             Feedback::Count => format!("{cell} times"),

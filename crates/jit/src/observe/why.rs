@@ -58,6 +58,8 @@ fn reasons(proto: &Proto, snapshot: &Snapshot, pc: usize, in_loop: bool) -> Vec<
         Feedback::Field => {
             if let Some(field) = snapshot.fields.get(cell as usize) {
                 found.extend(of_field(&field.paths));
+                let why = "looks the name up in tables that have no shape";
+                found.extend(field.dictionaries.then(|| why.to_owned()));
             }
         }
         Feedback::Callee => match snapshot.callees.get(cell as usize) {

@@ -81,7 +81,7 @@ impl FieldSnapshot {
     /// Returns whether code compiled with this has inline paths for everything that `now` has, or
     /// has as many paths as possible.
     fn covers(&self, now: &FieldSnapshot) -> bool {
-        (self.seen || !now.seen) && self.has_paths(now)
+        (self.seen || !now.seen) && (self.dictionaries || !now.dictionaries) && self.has_paths(now)
     }
 
     fn has_paths(&self, now: &FieldSnapshot) -> bool {

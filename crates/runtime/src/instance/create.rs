@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use perilune_bytecode::{Constant, Proto, RecordCounts};
 
-use super::{CalleeCache, FieldCache, FieldEntry, GlobalCache, Instance, Places, Site};
+use super::{CalleeCache, FieldCache, GlobalCache, Instance, Places, Site};
 use crate::header::{GcHeader, Kind};
 use crate::state::State;
 use crate::string::{LuaString, MAX_SHORT};
@@ -52,7 +52,7 @@ impl Instance {
         }
         let fields = this.add(places.fields).cast::<FieldCache>();
         for i in 0..counts.fields as usize {
-            fields.add(i).write(FieldCache { first: FieldEntry::EMPTY, more: None, misses: 0 });
+            fields.add(i).write(FieldCache::EMPTY);
         }
         let globals = this.add(places.globals).cast::<GlobalCache>();
         for i in 0..counts.globals as usize {

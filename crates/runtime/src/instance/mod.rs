@@ -141,6 +141,8 @@ pub struct FieldCache {
     pub more: Option<Box<FurtherEntries>>,
     /// Number of misses so far, saturating. It shows how polymorphic the access is.
     pub misses: u32,
+    /// Whether tables in dictionary mode were accessed; there are no entries for them.
+    pub dictionaries: bool,
 }
 
 /// The entries of a polymorphic cache besides the first.
@@ -205,6 +207,8 @@ impl FieldEntry {
     /// The `chain_shape` of an entry for userdata. No table has this id either; `meta` is their
     /// metatable.
     pub const USERDATA_SHAPE: u32 = RESERVED_IDS.start;
+    /// The shape id of tables in dictionary mode, for which there are no entries.
+    pub const DICTIONARY_SHAPE: u32 = 0;
     /// An entry that matches nothing.
     pub const EMPTY: FieldEntry = FieldEntry {
         own_shape: FieldEntry::NO_SHAPE,

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::{CalleeCache, FieldEntry, Instance};
+use super::{CalleeCache, FieldCache, FieldEntry, Instance};
 use crate::native::Builtin;
 
 impl Instance {
@@ -31,7 +31,8 @@ impl Instance {
             let _ = writeln!(out, "  cell {at} {} {cell}", (*self.code.add(at)).op().name());
         }
         for (n, cache) in self.field_caches().iter().enumerate() {
-            let _ = writeln!(out, "  field {n}: {} misses", cache.misses);
+            let FieldCache { misses, dictionaries, .. } = *cache;
+            let _ = writeln!(out, "  field {n}: {misses} misses, dictionaries: {dictionaries}");
             let more = cache.more.as_deref().map_or(&[][..], |more| &more[..]);
             for e in std::iter::once(&cache.first).chain(more) {
                 let FieldEntry { own_shape, slot, chain_shape, holder_shape, .. } = e;

@@ -60,7 +60,8 @@ impl FieldCache {
     /// looked up in the state's [`MegamorphicCache`](super::MegamorphicCache).
     pub const MEGAMORPHIC: u32 = 64;
     /// An empty cache.
-    pub const EMPTY: FieldCache = FieldCache { first: FieldEntry::EMPTY, more: None, misses: 0 };
+    pub const EMPTY: FieldCache =
+        FieldCache { first: FieldEntry::EMPTY, more: None, misses: 0, dictionaries: false };
 
     /// Loads the cache's field from the table `t`. Returns `None` on a miss.
     #[inline(always)]

@@ -105,6 +105,10 @@ impl Builder<'_> {
     /// if feedback has only one path for the shapes that the object may have, or if tables of all
     /// these shapes have the field in the same slot.
     pub(super) fn path(&self, object: Value) -> Option<(FieldPath, Shapes)> {
+        let has_shape = self.known.shapes(self.f.origin(object)).is_some();
+        if self.source.snapshot.field(self.pc).dictionaries && !has_shape {
+            return None;
+        }
         let paths = self.paths(object);
         let shapes = Shapes::of(paths.iter().filter_map(FieldPath::shape))?;
         let FieldPath::Own { mut slot, .. } = paths[0] else {

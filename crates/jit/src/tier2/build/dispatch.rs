@@ -32,7 +32,8 @@ impl Builder<'_> {
         let i = self.instr(pc);
         let has_failed = snapshot.general || snapshot.failed.contains(&pc.as_u32());
         let is_lookup = matches!(i.op(), Bytecode::GetField | Bytecode::SelfK);
-        if !is_lookup || has_failed || self.source.flow.cold[pc] {
+        if !is_lookup || has_failed || self.source.flow.cold[pc] || snapshot.field(pc).dictionaries
+        {
             return None;
         }
         let call = self.call_of(pc);
