@@ -11,7 +11,7 @@ use perilune_runtime::meta::Event;
 use perilune_runtime::native::Builtin;
 use perilune_runtime::state::State;
 use perilune_runtime::string::LuaString;
-use perilune_runtime::table::Table;
+use perilune_runtime::table::{TAGGED, Table};
 use perilune_runtime::tier::{MISS, Pair};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
@@ -52,6 +52,8 @@ const TABLE: &[(Builtin, Leaf, Results)] = &[
     (Builtin::RawGet, leaf!(raw_get), Results::One),
     (Builtin::RawLen, leaf!(raw_len), Results::One),
     (Builtin::SetMetatable, leaf!(set_metatable), Results::One),
+    (Builtin::GetMetatable, leaf!(get_metatable), Results::One),
+    (Builtin::Next, leaf!(next), Results::First),
     (Builtin::Select, leaf!(select), Results::First),
     (Builtin::ToNumber, leaf!(to_number), Results::One),
     (Builtin::ToString, leaf!(to_string), Results::One),
@@ -227,6 +229,32 @@ unsafe fn set_metatable(st: *mut State, args: *mut Value, n: usize) -> Pair {
             Value::table(t).into()
         }
         _ => NO_ANSWER,
+    }
+}
+
+unsafe fn get_metatable(st: *mut State, args: *mut Value, n: usize) -> Pair {
+    let Some(v) = argument(args, n, 0).filter(|v| v.is_table()) else { return NO_ANSWER };
+    let meta = (*v.as_table()).meta;
+    if meta == 0 {
+        return Value::NIL.into();
+    }
+    // the table of a tagged word is not there yet, and `__metatable` may hide it
+    if meta & TAGGED != 0 || !Table::metamethod(st, v, Event::Metatable).is_nil() {
+        return NO_ANSWER;
+    }
+    Value::table(Table::metatable(st, v.as_table())).into()
+}
+
+unsafe fn next(st: *mut State, args: *mut Value, n: usize) -> Pair {
+    let Some(t) = argument(args, n, 0).filter(|v| v.is_table()) else { return NO_ANSWER };
+    let key = argument(args, n, 1).unwrap_or(Value::NIL);
+    // a float that equals an integer is no key of a table
+    if key.is_float() {
+        return NO_ANSWER;
+    }
+    match Table::next(st, t.as_table(), key) {
+        Ok(found) => found.map_or(Value::NIL, |(key, _)| key).into(),
+        Err(_) => NO_ANSWER,
     }
 }
 

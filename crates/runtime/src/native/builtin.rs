@@ -25,11 +25,12 @@ builtins! {
     ///
     /// Any other function.
     Other "other";
-    Next "next";
     ///
     /// The iterator of `ipairs`.
     IpairsStep "ipairs_step";
     SetMetatable "setmetatable";
+    GetMetatable "getmetatable";
+    Next "next";
     Assert "assert";
     RawEqual "rawequal";
     RawGet "rawget";
@@ -78,8 +79,8 @@ impl Builtin {
     /// Returns whether the function with this number has a leaf and always has one result.
     #[inline(always)]
     pub const fn returns_one(number: u32) -> bool {
-        const OTHERS: [Builtin; 4] =
-            [Builtin::Assert, Builtin::Select, Builtin::Byte, Builtin::Insert];
+        const OTHERS: [Builtin; 5] =
+            [Builtin::Next, Builtin::Assert, Builtin::Select, Builtin::Byte, Builtin::Insert];
         let mut n = 0;
         while n < OTHERS.len() {
             if OTHERS[n] as u32 == number {

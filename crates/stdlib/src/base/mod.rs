@@ -57,6 +57,7 @@ pub fn open(cx: &mut Cx) -> Result<(), Raised> {
         g,
         &[
             ("assert", Builtin::Assert),
+            ("getmetatable", Builtin::GetMetatable),
             ("pcall", Builtin::PCall),
             ("rawequal", Builtin::RawEqual),
             ("rawget", Builtin::RawGet),
