@@ -48,6 +48,8 @@ mod generate;
 mod host;
 #[path = "programs/hot.rs"]
 mod hot;
+#[path = "programs/jumps.rs"]
+mod jumps;
 #[path = "programs/records.rs"]
 mod records;
 #[path = "programs/run.rs"]
@@ -196,6 +198,10 @@ fn programs_show_what_they_show_under_puc() {
     let keep = variable("PERILUNE_PROGRAMS_KEEP").unwrap_or(1);
     let oracle = std::env::var_os("PERILUNE_PROGRAMS_ORACLE").is_some();
     let only = std::env::var("PERILUNE_PROGRAMS_MODE").ok();
+    if let Some(name) = &only {
+        let is_mode = modes_of(first, true).iter().any(|mode| mode.name() == name);
+        assert!(is_mode, "there is no mode {name}");
+    }
     if std::env::var_os("PERILUNE_PROGRAMS_SHOW").is_some() {
         let configuration = modes_of(first, false)[0].configuration;
         print!("{}", run::standalone(&program_of(first).current(), configuration));

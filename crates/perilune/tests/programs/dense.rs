@@ -33,6 +33,11 @@ const VALUES: &[&str] = &[
     "$v == $w",
     "select('#', $v, $w)",
     "{$v, x = $w}",
+    "{$v, $w}",
+    "#{$v, 1, $w, 's'}",
+    "D.$f",
+    "next(Q)",
+    "getmetatable(M)",
     "K($v) == $v",
 ];
 
@@ -54,6 +59,8 @@ impl Generator {
                 .into(),
             "local function id(e) return e end local U, log = 3, {}\n".into(),
             "GE, GD = 1, {x = 1, y = {}} local T, Q, E = {1, {}, 'x'}, {1, 2, 3}, {x = 1}\n".into(),
+            "local D = {x = 1} for k = 1, 12 do D['k' .. k] = k end\n".into(),
+            "local M = setmetatable({}, {__index = D})\n".into(),
         ];
         if self.chance(50) {
             parts.push("none, id = none, id function GN(e) return nil end none = GN\n".into());
@@ -95,7 +102,10 @@ impl Generator {
     fn dense_statement(&mut self, depth: usize) -> String {
         let (v, value) = (self.dense(&["$v"]), self.dense(VALUES));
         match self.range(0, 20) {
-            0 => format!("GD.{} = {value}", self.pick(&["x", "y", "z"])),
+            0 => {
+                let table = self.pick(&["GD", "GD", "D", "M"]);
+                format!("{table}.{} = {value}", self.pick(&["x", "y", "z"]))
+            }
             1 => format!("GE = {value}"),
             2 => format!("E.{} = {value}", self.pick(&["x", "y", "z", "w"])),
             3 => format!("U = {value}"),
@@ -109,7 +119,7 @@ impl Generator {
                 format!("if {condition} then {then} else {} end", self.dense_block(depth - 1))
             }
             6 if depth > 0 => {
-                let to = self.pick(&["2", "3", "i % 4"]);
+                let to = self.pick(&["2", "3", "i % 4", "i / 4"]);
                 format!("for j = 1, {to} do {} end", self.dense_block(depth - 1))
             }
             7 if depth > 0 => {

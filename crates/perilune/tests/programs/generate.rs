@@ -84,6 +84,7 @@ impl Generator {
         let hot_share = if g.chance(60) { 80 } else { 0 };
         let records_share = g.pick(&[0, 10, 40, 90]);
         let dense_share = g.pick(&[0, 10, 40, 90]);
+        let jump_share = g.pick(&[0, 10, 40]);
         let mut parts = Vec::new();
         for ty in ['i', 'f', 's', 'q', 'd', 'o', 'c'] {
             if g.chance(80) {
@@ -101,6 +102,8 @@ impl Generator {
                 g.record_program()
             } else if g.chance(dense_share) {
                 g.dense_program()
+            } else if g.chance(jump_share) {
+                g.jump_program()
             } else {
                 g.hot_function()
             };
