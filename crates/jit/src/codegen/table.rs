@@ -712,7 +712,7 @@ impl Emitter<'_> {
         self.guard(next, by_call);
         let cap = self.load_u32(Region::Objects, table, table::ARRAY_CAP);
         let room = self.b.ins().icmp(IntCC::UnsignedLessThan, at, cap);
-        let full = self.block();
+        let full = self.cold_block();
         self.guard(room, full);
         // the next key may be in the hash part, and a metamethod may have a say
         let bits = self.load8(Region::Objects, table, table::NODE_BITS);
