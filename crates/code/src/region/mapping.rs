@@ -14,7 +14,7 @@ use crate::lock::{Mutex, lock};
 const CHUNK: usize = 64 << 10;
 
 /// The most bytes of written code that count as resident at the alias as well.
-const MAX_REMEMBERED: usize = 256 << 10;
+const MAX_RESIDENT_TWICE: usize = 256 << 10;
 
 const EXECUTABLE: ProtFlags = ProtFlags::READ.union(ProtFlags::EXEC);
 const WRITABLE: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
@@ -51,8 +51,8 @@ struct Double {
 struct Written {
     /// For each chunk, the value of [`fork::count`] when its memory file was created.
     made: Box<[u64]>,
-    /// The bytes that were written since the alias was [forgotten](forget).
-    remembered: usize,
+    /// The bytes that were written since the pages of the alias were [unmapped](forget).
+    resident_twice: usize,
 }
 
 // SAFETY: the mapping is only addresses; the owners of disjoint ranges write to them.
@@ -84,7 +84,7 @@ impl Mapping {
             }
         };
         let made = vec![fork::count(); size.div_ceil(CHUNK)].into();
-        let written = Mutex::new(Written { made, remembered: 0 });
+        let written = Mutex::new(Written { made, resident_twice: 0 });
         Ok(Mapping { code, double: Some(Double { alias, written }), size })
     }
 
@@ -133,10 +133,10 @@ impl Mapping {
                     }
                 }
                 fill(double.alias.add(offset));
-                written.remembered += size;
-                if written.remembered > MAX_REMEMBERED {
+                written.resident_twice += size;
+                if written.resident_twice > MAX_RESIDENT_TWICE {
                     forget(double.alias, self.size);
-                    written.remembered = 0;
+                    written.resident_twice = 0;
                 }
             }
             None => {
@@ -244,4 +244,27 @@ fn protect(address: NonNull<u8>, size: usize, rights: MprotectFlags) -> io::Resu
 /// Returns the number of bytes in a page.
 pub(super) fn page_size() -> usize {
     rustix::param::page_size()
+}
+
+#[cfg(all(test, target_os = "linux", not(miri)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_outlives_the_pages_of_its_alias() {
+        let chunks = 3 * MAX_RESIDENT_TWICE / CHUNK;
+        let mapping = Mapping::new(chunks * CHUNK, MappingKind::DoubleMapped).expect("it maps");
+        let written = |n: usize| vec![n as u8; CHUNK];
+        for n in 0..chunks {
+            // SAFETY: nothing else uses the mapping.
+            unsafe { mapping.write(n * CHUNK, CHUNK, &written(n)) }.expect("it is written");
+            let double = mapping.double.as_ref().expect("it is double-mapped");
+            assert!(lock(&double.written).resident_twice <= MAX_RESIDENT_TWICE);
+        }
+        for n in 0..chunks {
+            // SAFETY: the range is inside of the mapping, and nothing writes to it.
+            let code = unsafe { std::slice::from_raw_parts(mapping.code().add(n * CHUNK), CHUNK) };
+            assert_eq!(code, written(n), "chunk {n}");
+        }
+    }
 }

@@ -26,16 +26,10 @@ enum Kind {
 
 /// Returns the kind of the array that holds a list with these items.
 fn kind_of(items: &[Stored]) -> Kind {
-    let of_tag = |tag| match tag {
-        Tag::INTEGER => ArrayKind::Int,
-        Tag::FLOAT => ArrayKind::Float,
-        Tag::FALSE | Tag::TRUE => ArrayKind::Bool,
-        _ => ArrayKind::Any,
-    };
     let mut known = None;
     for item in items {
         let Known::Tag(tag) = item.known else { continue };
-        let kind = of_tag(tag);
+        let kind = ArrayKind::of_tag(tag);
         if known.is_some_and(|known| known != kind) || kind == ArrayKind::Any {
             return Kind::Known(ArrayKind::Any);
         }
@@ -77,7 +71,7 @@ impl Emitter<'_> {
             Kind::Known(ArrayKind::Any) => return self.list_of_any(pc, t, items, (slow, done)),
             Kind::Known(kind) => {
                 let kind_value = self.int(kind as i64);
-                return self.list_of_numbers(pc, t, items, (kind, kind_value), (slow, done));
+                return self.list_of_one_kind(pc, t, items, (kind, kind_value), (slow, done));
             }
             Kind::Unknown(first) => items[first],
         };
@@ -90,7 +84,7 @@ impl Emitter<'_> {
             self.guard(same, of_any);
         }
         let kind = self.b.ins().iadd_imm_s(first.tag, -KIND_TO_TAG);
-        self.list_of_numbers(pc, t, items, (ArrayKind::Int, kind), (slow, done));
+        self.list_of_one_kind(pc, t, items, (ArrayKind::Int, kind), (slow, done));
         // all may be booleans, but not if one is an object
         self.switch_to(of_others);
         let object = self.b.ins().band_imm_u(first.tag, i64::from(Tag::COLLECTABLE));
@@ -101,7 +95,7 @@ impl Emitter<'_> {
 
     /// As [`Emitter::begin_list`], for items of one of the kinds of arrays other than Any: one of
     /// the same size, and the kind itself.
-    fn list_of_numbers(
+    fn list_of_one_kind(
         &mut self,
         pc: Pc,
         t: Value,

@@ -714,12 +714,7 @@ impl Emitter<'_> {
         let room = self.b.ins().icmp(IntCC::UnsignedLessThan, at, cap);
         let full = self.cold_block();
         self.guard(room, full);
-        // the next key may be in the hash part, and a metamethod may have a say
-        let bits = self.load8(Region::Objects, table, table::NODE_BITS);
-        let elements = self.b.ins().band_imm_u(bits, i64::from(HAS_ELEMENTS));
-        let meta = self.meta(table);
-        let others = self.b.ins().bor(elements, meta);
-        self.guard_not(others, by_call);
+        self.guard_appends(table, by_call);
         let longer = self.b.ins().iadd_imm_s(len, 1);
         let cases = seen.cases(v.known, Held::Any);
         self.store_by_kind(kind, v, &cases, by_call, |e, held| {
@@ -743,6 +738,16 @@ impl Emitter<'_> {
         self.begin_array(pc, table, kind, v, (by_call, done));
     }
 
+    /// Branches to `other` unless a store to the key after the last element only appends: the key
+    /// may be in the hash part, or a metamethod may have a say.
+    fn guard_appends(&mut self, table: Value, other: Block) {
+        let bits = self.load8(Region::Objects, table, table::NODE_BITS);
+        let elements = self.b.ins().band_imm_u(bits, i64::from(HAS_ELEMENTS));
+        let meta = self.meta(table);
+        let others = self.b.ins().bor(elements, meta);
+        self.guard_not(others, other);
+    }
+
     /// Ends the block: allocates the buffer of an array that has none and no capacity, and stores
     /// the first element, as `Table::set_int` does; goes to `by_call` if the table has an array, if
     /// the hash part or a metamethod may have a say, or if the allocation takes the runtime.
@@ -756,10 +761,7 @@ impl Emitter<'_> {
     ) {
         let begun = match v.known {
             Known::Tag(Tag::NIL) => return self.jump(by_call),
-            Known::Tag(Tag::INTEGER) => ArrayKind::Int,
-            Known::Tag(Tag::FLOAT) => ArrayKind::Float,
-            Known::Tag(Tag::FALSE | Tag::TRUE) => ArrayKind::Bool,
-            Known::Tag(_) => ArrayKind::Any,
+            Known::Tag(tag) => ArrayKind::of_tag(tag),
             Known::Value(tag) => {
                 let is_object = self.b.ins().band_imm_u(tag, i64::from(Tag::COLLECTABLE));
                 self.guard(is_object, by_call);
@@ -767,11 +769,7 @@ impl Emitter<'_> {
             }
         };
         self.guard_not(kind, by_call);
-        let bits = self.load8(Region::Objects, table, table::NODE_BITS);
-        let elements = self.b.ins().band_imm_u(bits, i64::from(HAS_ELEMENTS));
-        let meta = self.meta(table);
-        let others = self.b.ins().bor(elements, meta);
-        self.guard_not(others, by_call);
+        self.guard_appends(table, by_call);
         // The barrier for the buffer is not the one for the value.
         let flags = self.flags(table);
         let unlogged = self.is_unlogged(flags);

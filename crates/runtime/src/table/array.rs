@@ -21,7 +21,13 @@ impl ArrayKind {
     /// Returns the kind of array that holds only values like `v`.
     #[inline]
     pub fn of(v: Value) -> ArrayKind {
-        match v.tag() {
+        ArrayKind::of_tag(v.tag())
+    }
+
+    /// Returns the kind of array that holds only values with this tag, or one like it.
+    #[inline]
+    pub const fn of_tag(tag: Tag) -> ArrayKind {
+        match tag {
             Tag::INTEGER => ArrayKind::Int,
             Tag::FLOAT => ArrayKind::Float,
             Tag::FALSE | Tag::TRUE => ArrayKind::Bool,

@@ -19,7 +19,9 @@ impl Builder<'_> {
         let i = self.instr(self.pc);
         let snapshot = self.source.snapshot;
         let object = self.read(i.rb());
-        if let &[FieldPath::Method { entry, dictionary }] = &*snapshot.field(self.pc).paths
+        let field = snapshot.field(self.pc);
+        if let &[FieldPath::Method { entry, dictionary }] = &*field.paths
+            && !field.dictionaries
             && !snapshot.general
             && !self.is_never(object, Tag::STRING)
         {

@@ -94,12 +94,12 @@ impl Homes {
             Op::NewTable(_, state) | Op::Closure(_, state) => {
                 // the collector clears the registers above the object
                 self.may_store(f, state);
-                let first = self.own_register(f, inst, 0);
+                let first = register_above(f, inst, 0);
                 self.0[first..].fill(None);
             }
             // the items are stored if the runtime stores the list
             Op::SetList(_, list, _) => {
-                let first = self.own_register(f, inst, 1);
+                let first = register_above(f, inst, 1);
                 for (held, &v) in self.0[first..].iter_mut().zip(&f.lists[list]) {
                     if *held != Some(f.origin(v)) {
                         *held = None;
@@ -119,12 +119,6 @@ impl Homes {
             }
             _ => {}
         }
-    }
-
-    /// Returns the number of the register `n` above register A of an instruction.
-    fn own_register(&self, f: &Function, inst: &Inst, n: usize) -> usize {
-        let FrameData { proto, offset, .. } = &f.frames[inst.frame];
-        offset + inst.pc.instr(proto).a() + n
     }
 
     /// Follows the end of a block.
@@ -177,6 +171,12 @@ impl Homes {
         }
         changed
     }
+}
+
+/// Returns the number of the register `n` above register A of an instruction.
+fn register_above(f: &Function, inst: &Inst, n: usize) -> usize {
+    let FrameData { proto, offset, .. } = &f.frames[inst.frame];
+    offset + inst.pc.instr(proto).a() + n
 }
 
 /// Returns the registers, as first and count, that a loop or test instruction writes besides its
