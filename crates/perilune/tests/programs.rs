@@ -56,6 +56,8 @@ mod records;
 mod run;
 #[path = "programs/shrink.rs"]
 mod shrink;
+#[path = "programs/spreads.rs"]
+mod spreads;
 #[path = "programs/statements.rs"]
 mod statements;
 #[path = "programs/templates.rs"]

@@ -8,93 +8,143 @@ use perilune_runtime::frame::Frame;
 use perilune_runtime::native::Builtin;
 
 use crate::analysis::facts::is_cold;
+use crate::analysis::selector::Selector;
 use crate::entity::Pc;
 use crate::feedback::inlinee::{InlineeSeen, MAX_LIBRARY_ARGUMENTS, tail_calls};
 use crate::feedback::snapshot::{CalleeSeen, Snapshot};
 
-/// Returns whether a function can be inlined: the callees of each tail call that was executed have
-/// to be inlinable, too.
-pub(crate) fn is_complete(inlinee: &InlineeSeen) -> bool {
+/// The number of arguments of metamethods that are inlined.
+pub(crate) const HANDLER_ARGUMENTS: usize = 2;
+
+/// A function with its feedback, as it is called.
+#[derive(Clone, Copy)]
+pub(crate) struct Invocation<'a> {
+    pub(crate) proto: &'a Proto,
+    pub(crate) snapshot: &'a Snapshot,
+    /// The number of arguments, if it is known.
+    pub(crate) passed: Option<usize>,
+}
+
+/// Returns whether a function can be inlined that is called with so many arguments: the callees of
+/// each tail call that was executed have to be inlinable, too, and the numbers of arguments that
+/// vararg functions pass on have to be known.
+pub(crate) fn is_complete(inlinee: &InlineeSeen, passed: Option<usize>) -> bool {
     let Some(proto) = inlinee.proto.upgrade() else { return false };
-    let snapshot = &inlinee.snapshot;
-    tail_calls(&proto).into_iter().all(|pc| {
-        let at = Pc::new(pc as usize);
-        let inlined = snapshot.inlinees.get(&pc).filter(|_| !snapshot.failed.contains(&pc));
-        let leads_on = inlined.is_some_and(|all| all.iter().all(is_complete));
-        let i = at.instr(&proto);
-        let leads_on = leads_on && arguments_of(&proto, snapshot, at).is_some();
-        leads_on || is_cold(snapshot, at, i) || is_library_tail_call(&proto, snapshot, at)
-    })
+    let called = Invocation { proto: &proto, snapshot: &inlinee.snapshot, passed };
+    let is_counted = passed.is_some() || !proto.is_vararg;
+    is_counted && tail_calls(&proto).into_iter().all(|pc| called.leads_on(Pc::new(pc as usize)))
 }
 
-/// Returns the number of arguments of CALL or TAILCALL at `pc`, if it is always the same. If all
-/// results of the call before it are arguments, that call must be inlined, or call a library
-/// function.
-fn arguments_of(proto: &Proto, snapshot: &Snapshot, pc: Pc) -> Option<usize> {
-    let i = pc.instr(proto);
-    if let Some(arguments) = i.b().checked_sub(1) {
-        return Some(arguments);
+impl Invocation<'_> {
+    /// Returns whether TAILCALL at `pc` is not executed, or its callees can be inlined.
+    fn leads_on(&self, pc: Pc) -> bool {
+        let Invocation { proto, snapshot, .. } = *self;
+        let at = pc.as_u32();
+        let inlined = snapshot.inlinees.get(&at).filter(|_| !snapshot.failed.contains(&at));
+        let passed = self.arguments(pc);
+        let leads_on = passed.is_some()
+            && inlined.is_some_and(|all| all.iter().all(|seen| is_complete(seen, passed)));
+        leads_on || is_cold(snapshot, pc, pc.instr(proto)) || self.library_tail_call(pc).is_some()
     }
-    let before = Pc::new(pc.index().checked_sub(1)?);
-    let call = before.instr(proto);
-    if call.op() != Op::Call || call.c() != 0 {
-        return None;
+
+    /// As [`Invocation::arguments`], for the instruction with this number.
+    pub(crate) fn arguments_at(&self, pc: u32) -> Option<usize> {
+        self.arguments(Pc::new(pc as usize))
     }
-    let arguments = arguments_of(proto, snapshot, before)?;
-    let results = match (snapshot.inlinees.get(&before.as_u32()), snapshot.callee(before)) {
-        (Some(all), _) => match &all[..] {
-            [only] => results_of(&*only.proto.upgrade()?, &only.snapshot)?,
-            _ => return None,
-        },
-        (None, CalleeSeen::Builtin(number))
-            if Builtin::returns_one(number) && arguments <= MAX_LIBRARY_ARGUMENTS =>
-        {
-            1
-        }
-        _ => return None,
-    };
-    (call.a() + results).checked_sub(i.a() + Frame::RESERVED)
-}
 
-/// Returns whether TAILCALL at `pc` calls a library function with one result, which code of an
-/// inlined function can call and return.
-fn is_library_tail_call(proto: &Proto, snapshot: &Snapshot, pc: Pc) -> bool {
-    let CalleeSeen::Builtin(number) = snapshot.callee(pc) else { return false };
-    let arguments = arguments_of(proto, snapshot, pc);
-    Builtin::returns_one(number)
-        && arguments.is_some_and(|arguments| arguments <= MAX_LIBRARY_ARGUMENTS)
-        && pc.instr(proto).c() == 0
-        && !snapshot.general
-        && !snapshot.failed.contains(&pc.as_u32())
-}
-
-/// Returns the number of results of a function that can be inlined, if it is always the same.
-pub(crate) fn results_of(proto: &Proto, snapshot: &Snapshot) -> Option<usize> {
-    let code = &proto.code;
-    let mut reached = vec![false; code.len()];
-    let mut waiting = vec![0];
-    let mut results = None;
-    while let Some(pc) = waiting.pop() {
-        if std::mem::replace(&mut reached[pc], true) {
-            continue;
+    /// Returns the number of arguments that the instruction at `pc` passes, if it is always the
+    /// same: that of CALL and TAILCALL, or else that of the metamethod that it calls. If all
+    /// results of the call before it are arguments, that call must be inlined, or call a library
+    /// function.
+    fn arguments(&self, pc: Pc) -> Option<usize> {
+        let i = pc.instr(self.proto);
+        if !matches!(i.op(), Op::Call | Op::TailCall) {
+            return Some(HANDLER_ARGUMENTS);
         }
-        let i = code[pc];
-        let returned = match i.op() {
-            Op::Return0 => 0,
-            Op::Return1 => 1,
-            Op::CallMeta if returns_class(code, pc) => 1,
-            Op::TailCall if is_library_tail_call(proto, snapshot, Pc::new(pc)) => 1,
-            Op::TailCall => return None,
-            Op::Return => i.b().checked_sub(1)?,
-            _ => {
-                let Successors { sequence, jump } = successors(code, pc);
-                waiting.extend(sequence.into_iter().chain(jump));
-                continue;
-            }
-        };
-        if *results.get_or_insert(returned) != returned {
+        match i.b() {
+            0 => self.open_end(pc)?.checked_sub(i.a() + Frame::RESERVED),
+            b => Some(b - 1),
+        }
+    }
+
+    /// Returns the register after the results of the instruction before `pc`, which the one at `pc`
+    /// uses all of.
+    fn open_end(&self, pc: Pc) -> Option<usize> {
+        let before = Pc::new(pc.index().checked_sub(1)?);
+        let i = before.instr(self.proto);
+        if i.c() != 0 {
             return None;
         }
+        let results = match i.op() {
+            Op::VarArg => self.passed?.saturating_sub(self.proto.num_params.into()),
+            Op::Call => {
+                let passed = self.arguments(before)?;
+                match self.snapshot.inlinees.get(&before.as_u32()) {
+                    Some(all) => match &all[..] {
+                        [only] => {
+                            let (proto, snapshot) = (only.proto.upgrade()?, &only.snapshot);
+                            Invocation { proto: &proto, snapshot, passed: Some(passed) }
+                                .results()?
+                        }
+                        _ => return None,
+                    },
+                    None => self.library_results(before)?,
+                }
+            }
+            _ => return None,
+        };
+        Some(i.a() + results)
     }
-    results
+
+    /// Returns the number of results of CALL or TAILCALL at `pc`, if it calls a library function
+    /// without a frame, and always has as many.
+    fn library_results(&self, pc: Pc) -> Option<usize> {
+        let CalleeSeen::Builtin(number) = self.snapshot.callee(pc) else { return None };
+        let passed = self.arguments(pc)?;
+        if number == Builtin::Select as u32 {
+            return Selector::of(self.proto, pc)?.results(passed.checked_sub(1)?);
+        }
+        (Builtin::returns_one(number) && passed <= MAX_LIBRARY_ARGUMENTS).then_some(1)
+    }
+
+    /// Returns the number of results of TAILCALL at `pc`, if it calls a library function that code
+    /// of an inlined function can call, and whose results it can return.
+    fn library_tail_call(&self, pc: Pc) -> Option<usize> {
+        let snapshot = self.snapshot;
+        let is_plain = pc.instr(self.proto).c() == 0
+            && !snapshot.general
+            && !snapshot.failed.contains(&pc.as_u32());
+        self.library_results(pc).filter(|_| is_plain)
+    }
+
+    /// Returns the number of results of a function that can be inlined, if it is always the same.
+    pub(crate) fn results(&self) -> Option<usize> {
+        let code = &self.proto.code;
+        let mut reached = vec![false; code.len()];
+        let mut waiting = vec![0];
+        let mut results = None;
+        while let Some(pc) = waiting.pop() {
+            if std::mem::replace(&mut reached[pc], true) {
+                continue;
+            }
+            let i = code[pc];
+            let returned = match i.op() {
+                Op::Return0 => 0,
+                Op::Return1 => 1,
+                Op::CallMeta if returns_class(code, pc) => 1,
+                Op::TailCall => self.library_tail_call(Pc::new(pc))?,
+                Op::Return if i.b() == 0 => self.open_end(Pc::new(pc))?.checked_sub(i.a())?,
+                Op::Return => i.b() - 1,
+                _ => {
+                    let Successors { sequence, jump } = successors(code, pc);
+                    waiting.extend(sequence.into_iter().chain(jump));
+                    continue;
+                }
+            };
+            if *results.get_or_insert(returned) != returned {
+                return None;
+            }
+        }
+        results
+    }
 }

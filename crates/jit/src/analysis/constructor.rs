@@ -36,14 +36,22 @@ impl Constructor {
 }
 
 /// The most items of a list that is stored inline; the runtime stores longer ones.
-const MAX_ITEMS: usize = 8;
+pub(crate) const MAX_ITEMS: usize = 8;
 
-/// Returns the number of items that the SETLIST at `pc` stores if they are all elements of the
-/// table that its constructor has allocated, and few.
-pub(crate) fn items(proto: &Proto, pc: Pc) -> Option<usize> {
+/// The items that SETLIST stores.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Items {
+    /// Their number, unless they end with all results of the instruction before.
+    pub(crate) count: Option<usize>,
+    /// The number for which the constructor has made the table.
+    pub(crate) expected: usize,
+}
+
+/// Returns the items that the SETLIST at `pc` stores if they are all elements of the table that its
+/// constructor has allocated, and few.
+pub(crate) fn items(proto: &Proto, pc: Pc) -> Option<Items> {
     let i = pc.instr(proto);
-    let count = i.b();
-    if !(1..=MAX_ITEMS).contains(&count) || (pc + 1).instr(proto).ax_value() != 0 {
+    if i.b() > MAX_ITEMS || (pc + 1).instr(proto).ax_value() != 0 {
         return None;
     }
     let before = proto.code[..pc.index()].iter().rev();
@@ -51,7 +59,9 @@ pub(crate) fn items(proto: &Proto, pc: Pc) -> Option<usize> {
     let stores = [Op::SetTable, Op::SetTableK, Op::SetI, Op::SetIK, Op::SetList];
     let first =
         of_table.into_iter().find(|i| i.op() == Op::NewTable || stores.contains(&i.op()))?;
-    (first.op() == Op::NewTable && first.c() == count).then_some(count)
+    let (count, expected) = (Some(i.b()).filter(|&count| count > 0), first.c());
+    let is_first = first.op() == Op::NewTable && count.is_none_or(|count| count == expected);
+    is_first.then_some(Items { count, expected })
 }
 
 /// Finds the constructors of a function.

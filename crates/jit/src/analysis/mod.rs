@@ -10,4 +10,5 @@ pub(crate) mod flow;
 pub(crate) mod listing;
 pub(crate) mod live;
 pub(crate) mod operation;
+pub(crate) mod selector;
 pub(crate) mod tags;

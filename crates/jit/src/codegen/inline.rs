@@ -32,6 +32,18 @@ pub(crate) struct Caller {
     pub(crate) is_tail: bool,
 }
 
+/// The frame of an inlined function.
+#[derive(Clone, Copy)]
+pub(crate) struct InlinedFrame {
+    pub(crate) caller: Caller,
+    /// Slots from the base of the outermost frame to its base.
+    pub(crate) offset: usize,
+    /// The number of its registers.
+    pub(crate) size: usize,
+    /// The number of extra arguments, if the function is a vararg function.
+    pub(crate) extra: usize,
+}
+
 /// A frame that code is emitted for.
 pub(super) struct FrameCode<'a> {
     pub(super) proto: &'a Proto,
@@ -41,24 +53,23 @@ pub(super) struct FrameCode<'a> {
     pub(super) instance: Value,
     /// Slots from the base of the outermost frame to its base.
     pub(super) offset: usize,
-    /// Its caller, unless it is the outermost one.
-    pub(super) caller: Option<Caller>,
+    /// Its caller and the number of extra arguments, unless it is the outermost one.
+    pub(super) inlined: Option<(Caller, usize)>,
     /// Exits with a status and the base that the runtime stored, if there is such an exit.
     pub(super) exit: Option<Block>,
 }
 
 impl<'a> Emitter<'a> {
     /// Adds a frame of an inlined function; frames are numbered in this order, from 1 on.
-    pub(crate) fn add_frame(&mut self, proto: &'a Proto, offset: usize, caller: Caller) {
-        let slots = offset + usize::from(proto.max_stack);
-        let above = slots.saturating_sub(usize::from(self.body.proto.max_stack));
-        self.inlined_slots = self.inlined_slots.max(above);
+    pub(crate) fn add_frame(&mut self, proto: &'a Proto, frame: InlinedFrame) {
+        let InlinedFrame { caller, offset, size, extra } = frame;
+        self.reserve(offset + size);
         self.frames.push(FrameCode {
             proto,
             places: Places::in_instances_of(proto),
             instance: self.frames[0].instance,
             offset,
-            caller: Some(caller),
+            inlined: Some((caller, extra)),
             exit: None,
         });
     }
@@ -78,10 +89,15 @@ impl<'a> Emitter<'a> {
         self.frames[n].instance
     }
 
+    /// Reserves so many slots from the base of the outermost frame on.
+    pub(crate) fn reserve(&mut self, slots: usize) {
+        let above = slots.saturating_sub(usize::from(self.body.proto.max_stack));
+        self.inlined_slots = self.inlined_slots.max(above);
+    }
+
     /// Reserves slots, from a register on, for descriptions of virtual tables.
     pub(crate) fn reserve_virtuals(&mut self, at: Reg, size: usize) {
-        let above = (at.index() + size).saturating_sub(usize::from(self.body.proto.max_stack));
-        self.inlined_slots = self.inlined_slots.max(above);
+        self.reserve(at.index() + size);
         self.virtuals_at = at;
     }
 
@@ -179,11 +195,12 @@ impl<'a> Emitter<'a> {
     pub(crate) fn materialize(&mut self) {
         self.frames_are_stored = true;
         let mut callee = self.current;
-        while let Some(Caller { frame: caller, pc, is_tail }) = self.frames[callee].caller {
+        while let Some((caller, extra)) = self.frames[callee].inlined {
+            let Caller { frame: caller, pc, is_tail } = caller;
             let base = self.outermost_base();
             let (at, from) = (self.frames[callee].offset, self.frames[caller].offset);
             let flags = if is_tail { flags::TAIL } else { 0 };
-            let link = self.int(Link::new(flags, 0, at - from).0 as i64);
+            let link = self.int(Link::new(flags, extra, at - from).0 as i64);
             self.store(Region::Slots, link, base, frame::slot(at) + frame::LINK);
             let word = self.frame_word(pc);
             self.store(Region::Slots, word, base, frame::slot(from) + frame::WORD);
@@ -200,7 +217,7 @@ impl<'a> Emitter<'a> {
     /// to: the instruction itself, or the call of an inlined function.
     pub(super) fn outermost_pc(&self, mut pc: Pc) -> Pc {
         let mut n = self.current;
-        while let Some(caller) = self.frames[n].caller {
+        while let Some((caller, _)) = self.frames[n].inlined {
             (n, pc) = (caller.frame, caller.pc - 1);
         }
         pc
@@ -209,7 +226,7 @@ impl<'a> Emitter<'a> {
     /// Returns the number of frames between the outermost one and this one, which counts.
     pub(super) fn depth(&self) -> usize {
         let callers = std::iter::successors(Some(self.current), |&n| {
-            self.frames[n].caller.map(|caller| caller.frame)
+            self.frames[n].inlined.map(|(caller, _)| caller.frame)
         });
         callers.count() - 1
     }

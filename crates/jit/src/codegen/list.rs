@@ -42,26 +42,27 @@ fn kind_of(items: &[Stored]) -> Kind {
 }
 
 impl Emitter<'_> {
-    /// Ends the block: stores the items of a constructor as all elements of a table, as
-    /// `Table::set_list` does, and goes to `done`. Goes to `slow` if the table has elements
-    /// already, if items are nil, or if the allocation of the array takes the runtime.
+    /// Ends the block: stores the items of a constructor as all elements of a table, which was made
+    /// for `expected` items, as `Table::set_list` does, and goes to `done`. Goes to `slow` if the
+    /// table has elements already, if items are nil, or if the allocation of the array takes the
+    /// runtime.
     ///
     /// Nothing has been loaded from the array of the table, and nothing is noted of it.
     pub(crate) fn begin_list(
         &mut self,
         pc: Pc,
         t: Value,
-        items: &[Stored],
+        (items, expected): (&[Stored], usize),
         (slow, done): (Block, Block),
     ) {
         let array = self.load_unnoted(t, table::ARRAY);
         let nodes = self.load_unnoted(t, table::NODES);
         let parts = self.b.ins().bor(array, nodes);
         self.guard_not(parts, slow);
-        // no elements, and room for as many
+        // no elements, and that capacity
         let lengths = self.load_unnoted(t, table::ARRAY_LEN);
-        let fits = (items.len() as i64) << 32;
-        let is_new = self.b.ins().icmp_imm_s(IntCC::Equal, lengths, fits);
+        let new = (expected as i64) << 32;
+        let is_new = self.b.ins().icmp_imm_s(IntCC::Equal, lengths, new);
         self.guard(is_new, slow);
         let opcode = (Opcode::Uload8, I64);
         let flags = self.load_always(Region::Flags, opcode, t, header::FLAGS as i32);
@@ -134,7 +135,7 @@ impl Emitter<'_> {
         self.jump(done);
     }
 
-    /// Stores the array of a table, which has that capacity already.
+    /// Stores the array of a table.
     fn initialize_array(&mut self, t: Value, array: Value, kind: Value, count: usize) {
         self.initialize(Region::Objects, array, t, table::ARRAY);
         self.initialize8(Region::Objects, kind, t, header::AUX);

@@ -188,7 +188,7 @@ impl<'a> Emitter<'a> {
                 places: Places::in_instances_of(body.proto),
                 instance,
                 offset: 0,
-                caller: None,
+                inlined: None,
                 exit: Some(exit),
             }],
             current: 0,

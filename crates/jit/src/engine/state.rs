@@ -21,7 +21,7 @@ use super::attached::{Attached, label};
 use super::jit::Jit;
 use super::native_stack::with_room;
 use super::walk::{StateHooks, walk};
-use crate::analysis::complete::{is_complete, results_of};
+use crate::analysis::complete::{Invocation, is_complete};
 use crate::feedback::arguments::{Passed, calls_of, passed_at};
 use crate::feedback::callees::{Called, callees, callees_of, handlers_of};
 use crate::feedback::inlinee::{InlineeSeen, Position, refusal};
@@ -313,7 +313,11 @@ impl JitState {
             self.find_inlinees(st, &mut inner, (chain, &passed), left);
             chain.pop();
             let call = (&(*inst).proto).code[pc as usize];
-            if call.op() == Op::Call && call.c() == 0 && results_of(proto, &inner).is_none() {
+            // numbers of arguments that are not known yet are found when the code is built
+            let caller = Invocation { proto: &(*inst).proto, snapshot, passed: Some(0) };
+            let passed = caller.arguments_at(pc).or(Some(0));
+            let called = Invocation { proto, snapshot: &inner, passed };
+            if call.op() == Op::Call && call.c() == 0 && called.results().is_none() {
                 left.give_back(before);
                 snapshot.not_inlined.note(pc, "the number of results varies");
                 continue;
@@ -321,13 +325,21 @@ impl JitState {
             let (method, proto) = (Arc::downgrade(&method), Arc::downgrade(proto));
             let snapshot_of = Arc::new(inner);
             let seen = InlineeSeen { method, proto, snapshot: snapshot_of, shapes };
-            if !is_complete(&seen) {
+            if !is_complete(&seen, passed) {
                 left.give_back(before);
                 let reason = "the function ends with a tail call that is not inlined";
                 snapshot.not_inlined.note(pc, reason);
                 continue;
             }
             snapshot.inlinees.entry(pc).or_default().push(seen);
+        }
+        let all: Vec<u32> = snapshot.inlinees.keys().copied().collect();
+        for pc in all {
+            let caller = Invocation { proto: &(*inst).proto, snapshot, passed: Some(0) };
+            if caller.arguments_at(pc).is_none() {
+                snapshot.inlinees.remove(&pc);
+                snapshot.not_inlined.note(pc, "the number of arguments varies");
+            }
         }
     }
 

@@ -58,7 +58,8 @@ pub(crate) unsafe fn callees_of(inst: *mut Instance) -> Vec<Called> {
     let code = &(&(*inst).proto).code;
     let calls = code.iter().enumerate();
     let calls = calls.filter(|&(pc, i)| match i.op() {
-        Op::Call | Op::TailCall => i.b() != 0 || pc > 0 && code[pc - 1].op() == Op::Call,
+        Op::Call | Op::TailCall if i.b() != 0 => true,
+        Op::Call | Op::TailCall => pc > 0 && matches!(code[pc - 1].op(), Op::Call | Op::VarArg),
         _ => false,
     });
     calls

@@ -134,17 +134,17 @@ pub(crate) fn tail_calls(proto: &Proto) -> Box<[u32]> {
     code.filter(|(_, i)| i.op() == Op::TailCall).map(|(pc, _)| pc as u32).collect()
 }
 
-/// Returns why a function cannot be inlined, if it cannot. It has to be short, take no extra
-/// arguments, and neither share registers with closures nor close variables. The number of its
-/// results has to be known: it is one if all results of CALLMETA are returned. `in_loop` says
-/// whether the call is in a loop.
+/// Returns why a function cannot be inlined, if it cannot. It has to be short, and neither share
+/// registers with closures nor close variables. The number of its results has to be known: it is
+/// one if all results of CALLMETA are returned, and that of extra arguments is known where they are
+/// passed. `in_loop` says whether the call is in a loop.
 pub(crate) fn refusal(proto: &Proto, in_loop: bool) -> Option<&'static str> {
     let code = &proto.code;
     let refusal_of = |pc: usize| match code[pc].op() {
         Op::Close | Op::Tbc => Some("the function closes variables"),
         Op::Return if code[pc].b() == 0 && pc > 0 && code[pc - 1].op() == Op::TailCall => None,
-        Op::VarArg => Some("the function is vararg"),
         Op::Return if code[pc].b() == 0 && pc > 0 && returns_class(code, pc - 1) => None,
+        Op::Return if code[pc].b() == 0 && pc > 0 && code[pc - 1].op() == Op::VarArg => None,
         Op::Return if code[pc].b() == 0 => Some("the number of results varies"),
         Op::Return if code[pc].c() != 0 => Some("the function closes variables"),
         Op::CallMeta if code[pc].c() == 0 && !returns_class(code, pc) => {
@@ -154,9 +154,6 @@ pub(crate) fn refusal(proto: &Proto, in_loop: bool) -> Option<&'static str> {
     };
     if code.len() > if in_loop { MAX_LENGTH_IN_LOOPS } else { MAX_LENGTH } {
         return Some("the function is too long");
-    }
-    if proto.is_vararg {
-        return Some("the function is vararg");
     }
     if proto.protos.iter().flat_map(|p| &p.upvalues).any(|u| u.in_stack) {
         return Some("closures share variables of the function");
@@ -179,7 +176,7 @@ mod tests {
     fn simple_functions_are_inlined() {
         check("function(a, b) return a + b, a end", true);
         check("function(a) for i = 1, a do g(i) end end", true);
-        check("function(...) return 1 end", false);
+        check("function(...) return f(a, ...), ... end", true);
         check("function(a) return function() return a end end", false);
         // tail calls, if their callees are inlined, too, and the numbers of arguments are known
         check("function(a) return f(a) end", true);

@@ -17,7 +17,7 @@ use crate::analysis::flow::Flow;
 use crate::analysis::live::Live;
 use crate::analysis::tags::{self, TagFlow, Tags};
 use crate::codegen::Emitter;
-use crate::codegen::inline::Caller;
+use crate::codegen::inline::InlinedFrame;
 use crate::codegen::table::{ElementStore, Kinds};
 use crate::codegen::value::Known;
 use crate::entity::{Pc, Reg};
@@ -112,8 +112,8 @@ impl<'a> Generic<'a> {
     }
 
     /// Adds a frame of an inlined function; frames are numbered in this order, from 1 on.
-    pub(crate) fn add_frame(&mut self, part: Part<'a>, offset: usize, caller: Caller) {
-        self.t.emit.add_frame(part.proto, offset, caller);
+    pub(crate) fn add_frame(&mut self, part: Part<'a>, frame: InlinedFrame) {
+        self.t.emit.add_frame(part.proto, frame);
         self.others.push(Some(part));
     }
 

@@ -18,11 +18,10 @@ use super::input::{Direct, Inlinee, Inlinees, Input};
 use super::job::{Job, Unit};
 use super::passes;
 use super::symbols::Symbols;
-use crate::analysis::complete::is_complete;
+use crate::analysis::complete::{Invocation, is_complete};
 use crate::engine::attached::label;
 use crate::engine::options::JitOptions;
 use crate::feedback::callees::Callee;
-use crate::feedback::snapshot::Snapshot;
 use crate::observe::metrics::Metric;
 use crate::observe::observation::{Observation, Observer, VersionInfo};
 use crate::observe::source_map::Placed;
@@ -55,19 +54,22 @@ pub(crate) struct Backend {
     lost: Mutex<Vec<Job>>,
 }
 
-/// Returns the functions that may be inlined, and adds their methods to `kept`, those that the code
-/// keeps alive.
-fn inlinees(snapshot: &Snapshot, kept: &mut Vec<Arc<Method>>) -> Inlinees {
+/// Returns the functions that may be inlined in another, and adds their methods to `kept`, those
+/// that the code keeps alive.
+fn inlinees(caller: Invocation<'_>, kept: &mut Vec<Arc<Method>>) -> Inlinees {
     let mut found = Inlinees::new();
+    let snapshot = caller.snapshot;
     for (&pc, all) in snapshot.inlinees.iter().filter(|(pc, _)| !snapshot.failed.contains(pc)) {
-        for seen in all.iter().filter(|seen| is_complete(seen)) {
+        let passed = caller.arguments_at(pc);
+        for seen in all.iter().filter(|seen| is_complete(seen, passed)) {
             let (Some(proto), Some(method)) = (seen.proto.upgrade(), seen.method.upgrade()) else {
                 continue;
             };
             let slot = std::ptr::from_ref(method.slot()) as usize;
             kept.push(method);
             let (snapshot, shapes) = (seen.snapshot.clone(), seen.shapes.clone());
-            let (inlinees, direct) = (inlinees(&snapshot, kept), HashMap::new());
+            let called = Invocation { proto: &proto, snapshot: &snapshot, passed };
+            let (inlinees, direct) = (inlinees(called, kept), HashMap::new());
             let inlinee = Inlinee { proto, snapshot, slot, shapes, inlinees, direct };
             found.entry(pc).or_default().push(inlinee);
         }
@@ -279,7 +281,8 @@ impl Backend {
         let mut largest = 0;
         for (unit, proto) in units.iter().zip(protos) {
             let mut kept = Vec::new();
-            let inlinees = inlinees(&unit.snapshot, &mut kept);
+            let invocation = Invocation { proto, snapshot: &unit.snapshot, passed: None };
+            let inlinees = inlinees(invocation, &mut kept);
             largest += largest_size(proto, self.verify_values);
             largest +=
                 all_of(&inlinees).map(|p| largest_size(p, self.verify_values)).sum::<usize>();

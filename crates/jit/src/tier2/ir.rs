@@ -10,6 +10,7 @@ use std::sync::Arc;
 use cranelift_codegen::entity::{EntitySet, PrimaryMap, SecondaryMap, entity_impl};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use perilune_bytecode::Proto;
+use perilune_runtime::frame::Frame as Layout;
 use perilune_runtime::value::Tag;
 
 use super::shapes::Shapes;
@@ -67,7 +68,7 @@ pub(crate) struct Function {
     pub(crate) states: PrimaryMap<State, FrameState>,
     /// The tables that instructions allocate.
     pub(crate) objects: PrimaryMap<Object, NewObject>,
-    /// The values that SETLIST stores.
+    /// The values that SETLIST stores, or `select` selects from.
     pub(crate) lists: PrimaryMap<List, Vec<Value>>,
     /// The frames; the first is that of the function itself.
     pub(crate) frames: PrimaryMap<Frame, FrameData>,
@@ -85,9 +86,33 @@ pub(crate) struct FrameData {
     /// The number of its register 0, counted from the base of the first frame: the frame of an
     /// inlined function lies where it would lie after a call.
     pub(crate) offset: usize,
+    /// The number of its registers. An instruction with a variable number of results may use more
+    /// of them than those of its function.
+    pub(crate) size: usize,
+    /// The number of extra arguments of an inlined vararg function.
+    pub(crate) extra: usize,
     pub(crate) caller: Option<Caller>,
     /// The number of its function among the candidates for inlining.
     pub(crate) inlinee: Option<usize>,
+}
+
+impl FrameData {
+    /// Returns the frame of the function itself.
+    pub(crate) fn outermost(proto: Arc<Proto>) -> FrameData {
+        let size = proto.max_stack.into();
+        FrameData { proto, offset: 0, size, extra: 0, caller: None, inlinee: None }
+    }
+
+    /// Returns the number of the register that holds the callee where an inlined function was
+    /// called. The frame of a vararg function begins after the arguments, and has a header of its
+    /// own.
+    pub(crate) fn callee(&self) -> usize {
+        let moved = match self.proto.is_vararg {
+            true => Layout::RESERVED + usize::from(self.proto.num_params) + self.extra,
+            false => 0,
+        };
+        self.offset - moved - Layout::RESERVED
+    }
 }
 
 /// The call of an inlined function.
@@ -284,8 +309,12 @@ pub(crate) enum Op {
     /// Stores an element of an array. Exits if a metamethod may be called, and if there is no such
     /// element and the instruction has not added elements before.
     SetElement(Value, Value, Value, State),
-    /// Stores the items of a constructor as all elements of the table, as SETLIST does.
-    SetList(Value, List, State),
+    /// Selects the value of a list at an integer index, which counts from 1: nil above the last.
+    /// Exits if the index is below 1.
+    Select(Value, List, State),
+    /// Stores the items of a constructor as all elements of the table, as SETLIST does. The table
+    /// was made for so many.
+    SetList(Value, List, usize, State),
     /// Gives the table a metatable `{__index = class}`, as CALLMETA does. Exits if the table has
     /// another metatable, if caches may rely on the table, or if the class is new.
     SetClass(Value, Value, State),
@@ -515,7 +544,7 @@ impl Function {
             _ => &[],
         };
         let items = match *op {
-            Op::SetList(_, list, _) => &self.lists[list][..],
+            Op::SetList(_, list, ..) | Op::Select(_, list, _) => &self.lists[list][..],
             _ => &[],
         };
         op.args().chain(fields.iter().map(|field| field.value)).chain(items.iter().copied())
@@ -529,7 +558,9 @@ impl Function {
                 let fields = self.objects[object].fields.iter_mut();
                 fields.for_each(|field| field.value = f(field.value));
             }
-            Op::SetList(_, list, _) => self.lists[list].iter_mut().for_each(|v| *v = f(*v)),
+            Op::SetList(_, list, ..) | Op::Select(_, list, _) => {
+                self.lists[list].iter_mut().for_each(|v| *v = f(*v));
+            }
             _ => {}
         }
     }
@@ -628,6 +659,7 @@ impl Op {
             | StringMethod(v, ..)
             | Length(v, _)
             | SetList(v, ..)
+            | Select(v, ..)
             | IsInteger(v, _) => *v = f(*v),
             Handler(meta, _)
             | ChainField(meta, ..)
@@ -698,7 +730,8 @@ impl Op {
             | Equal(_, _, s)
             | AddField(_, _, _, s)
             | SetElement(_, _, _, s)
-            | SetList(_, _, s)
+            | SetList(_, _, _, s)
+            | Select(_, _, s)
             | SetClass(_, _, s)
             | SetMetatable(_, _, s)
             | NewTable(_, s)

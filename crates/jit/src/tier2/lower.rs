@@ -25,7 +25,9 @@ use perilune_runtime::value::Tag;
 use self::layout::BlockLayout;
 pub(super) use self::virtuals::reserve_virtuals;
 use super::dominators::Dominators;
-use super::ir::{Block, End, Frame, Function, Inst, Metatable, Op, Place, State, Type, Value};
+use super::ir::{
+    Block, End, Frame, FrameData, Function, Inst, Metatable, Op, Place, State, Type, Value,
+};
 use super::passes::crossings::{self, Crossings};
 use super::passes::homes::{self, Homes};
 use crate::codegen::Emitter;
@@ -464,9 +466,10 @@ impl<'a> Lower<'_, 'a> {
 
     /// Returns what is known of the registers of the frame in a state.
     fn held(&mut self, state: State) -> Vec<Held> {
-        let offset = self.f.frames[self.f.states[state].frame].offset;
+        let FrameData { offset, ref proto, .. } = self.f.frames[self.f.states[state].frame];
+        let own = offset..offset + usize::from(proto.max_stack);
         let registers = self.f.states[state].registers.iter();
-        let own = registers.filter(|(r, _)| r.index() >= offset);
+        let own = registers.filter(|(r, _)| own.contains(&r.index()));
         own.map(|&(r, v)| {
             let register = Reg::new(r.index() - offset);
             if self.crossed_home(v).is_some() {
@@ -585,7 +588,10 @@ impl<'a> Lower<'_, 'a> {
             }
             Op::NewTable(object, state) => self.new_table(inst, object, state),
             Op::Allocate(state) => self.allocate(inst, state),
-            Op::SetList(table, list, state) => self.set_list(inst, table, list, state),
+            Op::Select(index, list, state) => self.select(inst, index, list, state),
+            Op::SetList(table, list, expected, state) => {
+                self.set_list(inst, table, (list, expected), state);
+            }
             Op::Closure(_, state) => self.closure(inst, state),
             Op::GuardInner(n, state) => {
                 let other = self.exit(state);

@@ -25,8 +25,9 @@ use cranelift_frontend::FunctionBuilderContext;
 
 use build::{Loops, Loudness};
 
+use crate::analysis::complete::Invocation;
 use crate::analysis::live::Live;
-use crate::codegen::inline::Caller;
+use crate::codegen::inline::{Caller, InlinedFrame};
 use crate::entity::Pc;
 use crate::generic::single::Generic;
 use crate::pipeline::input::{Input, Translated};
@@ -45,7 +46,8 @@ pub(crate) fn compile(
     mut callees: Callees<'_>,
 ) -> Result<Translated, String> {
     let mut candidates = Vec::new();
-    let calls = build::add_candidates(&mut candidates, input.inlinees);
+    let called = Invocation { proto: input.proto, snapshot: input.snapshot, passed: None };
+    let calls = build::add_candidates(&mut candidates, called, input.inlinees);
     let mut loops = Loops::default();
     loop {
         let mut generic = Generic::begin(func, context, input, callees.again());
@@ -95,13 +97,15 @@ fn build(
 
 /// Adds the frames of inlined functions to `generic`, which translates their instructions.
 fn add_frames<'a>(generic: &mut Generic<'a>, f: &ir::Function, all: &[build::Candidate<'a>]) {
+    generic.emit().reserve(f.frames[ir::Frame::new(0)].size);
     for frame in f.frames.values() {
         let (Some(inlinee), Some(caller)) = (frame.inlinee, frame.caller) else { continue };
         // a call in a loop with a peeled iteration has two frames
         let part = all[inlinee].part.clone();
         let ir::Caller { frame: at, pc, is_tail } = caller;
         let caller = Caller { frame: at.index(), pc, is_tail };
-        generic.add_frame(part, frame.offset, caller);
+        let &ir::FrameData { offset, size, extra, .. } = frame;
+        generic.add_frame(part, InlinedFrame { caller, offset, size, extra });
     }
 }
 

@@ -148,8 +148,9 @@ impl fmt::Display for Line<'_> {
                 )?;
             }
             SetElement(t, k, v, _) => write!(f, "set_element {t}, {k}, {v}")?,
-            SetList(t, list, _) => {
-                write!(f, "set_list {t}")?;
+            SetList(v, list, ..) | Select(v, list, _) => {
+                let name = if let SetList(..) = inst.op { "set_list" } else { "select" };
+                write!(f, "{name} {v}")?;
                 function.lists[list].iter().try_for_each(|v| write!(f, ", {v}"))?;
             }
             SetClass(t, class, _) => write!(f, "set_class {t}, {class}")?,

@@ -111,7 +111,7 @@ impl Verifier<'_> {
             Op::FloatArith(_, a, b) | Op::CompareFloat(_, a, b) => {
                 self.is(a, float).and_then(|()| self.is(b, float))
             }
-            Op::ToFloat(v) => self.is(v, int),
+            Op::ToFloat(v) | Op::Select(v, ..) => self.is(v, int),
             Op::StringMethod(v, ..) => self.is(v, Type::Is(Tag::STRING)),
             Op::GuardShape(v, ..)
             | Op::HasShape(v, _)

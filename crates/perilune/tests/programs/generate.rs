@@ -85,6 +85,7 @@ impl Generator {
         let records_share = g.pick(&[0, 10, 40, 90]);
         let dense_share = g.pick(&[0, 10, 40, 90]);
         let jump_share = g.pick(&[0, 10, 40]);
+        let spread_share = g.pick(&[0, 10, 40]);
         let mut parts = Vec::new();
         for ty in ['i', 'f', 's', 'q', 'd', 'o', 'c'] {
             if g.chance(80) {
@@ -104,6 +105,8 @@ impl Generator {
                 g.dense_program()
             } else if g.chance(jump_share) {
                 g.jump_program()
+            } else if g.chance(spread_share) {
+                g.spread_program()
             } else {
                 g.hot_function()
             };

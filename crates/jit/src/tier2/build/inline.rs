@@ -8,7 +8,8 @@ use perilune_runtime::tier::INLINED_SLOTS;
 use perilune_runtime::value::Tag;
 
 use super::order::Order;
-use super::{Builder, Source};
+use super::{Builder, Open, Source};
+use crate::analysis::complete::HANDLER_ARGUMENTS;
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::HandlerSeen;
 use crate::tier2::ir::{
@@ -40,73 +41,105 @@ impl Builder<'_> {
     pub(super) fn call(&mut self) -> bool {
         let i = self.instr(self.pc);
         let Some(all) = self.source.calls.get(&self.pc.as_u32()) else {
-            if !self.library_call() {
+            if let Some(results) = self.select() {
+                self.registers[i.a()..].fill(None);
+                self.write_results(results);
+            } else if !self.library_call() {
                 self.generic_call();
             }
             return true;
         };
-        let Some(number) = self.callee_of(all).filter(|&number| self.is_counted(number)) else {
+        let counted = self.callee_of(all).and_then(|number| Some((number, self.wanted(number)?)));
+        let Some((number, wanted)) = counted else {
             self.generic_call();
             return true;
         };
-        let Some(closure) = self.inlined_closure(number, i.a()) else {
+        let callee = self.offset + i.a();
+        let Some(closure) = self.inlined_closure(number, callee) else {
             self.generic_call();
             return true;
         };
-        let offset = self.offset + i.a() + Layout::RESERVED;
         let caller = Caller { frame: self.frame, pc: self.pc + 1, is_tail: false };
         let outer = self.needed_after_call();
         let arguments = self.arguments();
-        let returns = self.inline(number, closure, (offset, caller), outer, arguments);
-        let wanted = match i.c() {
-            0 => self.candidates[number].results.expect("the number of results is known"),
-            c => c - 1,
-        };
+        let returns = self.inline(number, closure, (callee, caller), outer, arguments);
         self.registers[i.a()..].fill(None);
         let Some(results) = self.continue_after(returns, i.ra(), wanted) else { return false };
-        for (n, v) in results.into_iter().enumerate() {
-            self.write(i.ra() + n, v);
-        }
-        if i.c() == 0 {
-            self.end_open(i.ra() + wanted);
-        }
+        self.write_results(results);
         true
     }
 
-    /// Returns whether the call at the current position passes a known number of arguments and has
-    /// a known number of results, if it calls this candidate.
-    fn is_counted(&self, number: usize) -> bool {
+    /// Writes the results of a call to the registers for which it has them.
+    fn write_results(&mut self, results: Vec<Value>) {
         let i = self.instr(self.pc);
-        let are_results_known = i.c() != 0 || self.candidates[number].results.is_some();
-        are_results_known && self.argument_count().is_some()
+        self.write_wanted(i.ra(), results, i.c());
+    }
+
+    /// Writes results to the registers from `first` on: `c - 1` of them, or all if `c` is 0.
+    fn write_wanted(&mut self, first: Reg, mut results: Vec<Value>, c: usize) {
+        let Some(wanted) = c.checked_sub(1) else { return self.write_open(first, results) };
+        results.truncate(wanted);
+        while results.len() < wanted {
+            results.push(self.nil());
+        }
+        self.write_all(first, results);
+    }
+
+    /// Returns the number of results that the call at the current position has if it calls this
+    /// candidate, if that is known, there is room for them, and so is the number of arguments.
+    fn wanted(&self, number: usize) -> Option<usize> {
+        let i = self.instr(self.pc);
+        let wanted = match i.c() {
+            0 => self.candidates[number].results?,
+            c => c - 1,
+        };
+        self.argument_count()?;
+        self.fits(self.offset + i.a() + wanted).then_some(wanted)
     }
 
     /// Returns the number of arguments of the call at the current position, if it is known.
     pub(super) fn argument_count(&self) -> Option<usize> {
         let i = self.instr(self.pc);
         match i.b() {
-            0 => {
-                let (_, end) = self.open.filter(|&(user, _)| user == self.pc)?;
-                end.index().checked_sub(i.a() + Layout::RESERVED)
-            }
+            0 => self.open()?.end.index().checked_sub(i.a() + Layout::RESERVED),
             b => Some(b - 1),
         }
     }
 
-    /// Records that all results of a call, which the next instruction uses, end before this
-    /// register.
-    pub(super) fn end_open(&mut self, end: Reg) {
+    /// Writes results to the registers from `first` on.
+    fn write_all(&mut self, first: Reg, values: Vec<Value>) {
+        for (n, v) in values.into_iter().enumerate() {
+            self.write(first + n, v);
+        }
+    }
+
+    /// Writes results to the registers from `first` on, of which the next instruction uses all.
+    /// There is room for them.
+    pub(super) fn write_open(&mut self, first: Reg, mut values: Vec<Value>) {
+        let end = first + values.len();
+        let above = values.split_off(values.len().min(self.registers.len() - first.index()));
+        self.write_all(first, values);
         self.push(Op::SetTop(end + self.offset));
-        self.open = Some((self.pc + 1, end));
+        self.open = Some(Open { user: self.pc + 1, end, above });
+        let size = &mut self.f.frames[self.frame].size;
+        *size = end.index().max(*size);
+    }
+
+    /// Builds VARARG in an inlined function.
+    pub(super) fn extra_arguments(&mut self) {
+        let i = self.instr(self.pc);
+        self.write_wanted(i.ra(), self.extra.clone(), i.c());
     }
 
     /// Builds TAILCALL in an inlined function: the callee replaces the function, and returns to its
     /// caller. If the callee cannot be inlined, the frame continues in the interpreter.
     pub(super) fn tail_call(&mut self) {
         let Some(all) = self.source.calls.get(&self.pc.as_u32()) else {
-            match self.library_call() {
-                true => self.return_inlined(self.instr(self.pc).ra(), 1),
-                false => {
+            let selected = self.select();
+            match selected {
+                Some(results) => self.return_values(results),
+                None if self.library_call() => self.return_inlined(self.instr(self.pc).ra(), 1),
+                None => {
                     let state = self.state();
                     self.end(End::Exit(state));
                 }
@@ -115,36 +148,50 @@ impl Builder<'_> {
         };
         let is_counted = self.argument_count().is_some();
         let number = self.callee_of(all).filter(|_| is_counted);
-        // the callee's registers are where those of this function are
-        let closure = number.and_then(|number| self.inlined_closure(number, 0));
+        let callee = self.f.frames[self.frame].callee();
+        let closure = number.and_then(|number| self.inlined_closure(number, callee));
         let (Some(number), Some(closure)) = (number, closure) else {
             let state = self.state();
             return self.end(End::Exit(state));
         };
         let caller = self.f.frames[self.frame].caller.expect("the function is inlined");
         let caller = Caller { is_tail: true, ..caller };
-        let (outer, arguments) = (self.outer.clone(), self.arguments());
-        let returns = self.inline(number, closure, (self.offset, caller), outer, arguments);
+        let arguments = self.arguments();
+        let mut outer = self.outer.clone();
+        outer.retain(|(r, _)| r.index() < callee);
+        let returns = self.inline(number, closure, (callee, caller), outer, arguments);
         self.returns.extend(returns);
     }
 
-    /// Returns the callee, guarded to be a closure of the candidate, whose frame will lie `above`
-    /// registers higher. Returns `None` if the frame is too large, or the callee is known to be
-    /// something else.
-    fn inlined_closure(&mut self, number: usize, above: usize) -> Option<Value> {
+    /// Returns the callee, guarded to be a closure of the candidate, which is called from register
+    /// `at` of the outermost frame. Returns `None` if the frame is too large, or the callee is
+    /// known to be something else.
+    fn inlined_closure(&mut self, number: usize, at: usize) -> Option<Value> {
         let i = self.instr(self.pc);
         let callee = self.read(i.ra());
-        if !self.has_room(number, above) || self.is_never(callee, Tag::FUNCTION) {
+        let passed = self.argument_count().expect("the number of arguments is known");
+        if !self.has_room(number, at, passed) || self.is_never(callee, Tag::FUNCTION) {
             return None;
         }
         Some(self.guard_method(callee, self.candidates[number].inlinee.slot))
     }
 
-    /// Returns whether there is room for the frame of a candidate `above` registers higher.
-    fn has_room(&self, number: usize, above: usize) -> bool {
-        let size = usize::from(self.candidates[number].inlinee.proto.max_stack);
+    /// Returns whether there is room for the frame of a candidate that is called from register `at`
+    /// of the outermost frame with so many arguments.
+    fn has_room(&self, number: usize, at: usize, passed: usize) -> bool {
+        let proto = &self.candidates[number].inlinee.proto;
+        let mut size = Layout::RESERVED + usize::from(proto.max_stack);
+        if proto.is_vararg {
+            // the arguments lie below the frame, and extra ones may be copied to registers
+            size += Layout::RESERVED + passed.max(proto.num_params.into()) + passed;
+        }
+        self.fits(at + size)
+    }
+
+    /// Returns whether frames may use so many slots from the base of the outermost frame on.
+    fn fits(&self, slots: usize) -> bool {
         let outermost = usize::from(self.f.frames[Frame::new(0)].proto.max_stack);
-        self.offset + above + Layout::RESERVED + size <= outermost + INLINED_SLOTS
+        slots <= outermost + INLINED_SLOTS
     }
 
     /// Returns the metamethod to inline for the instruction, whose operands are these values: the
@@ -154,15 +201,16 @@ impl Builder<'_> {
         let seen = *self.source.snapshot.handlers.get(&self.pc.as_u32())?;
         let &[number] = &all[..] else { return None };
         let receiver = usize::from(seen.first != Tag::TABLE);
-        let is_possible = self.has_room(number, self.above())
+        let is_possible = self.has_room(number, self.above(), operands.len())
             && !self.is_never(operands[receiver], Tag::TABLE)
             && !self.is_never(operands[0], seen.first);
         is_possible.then_some(Handler { number, seen, receiver })
     }
 
-    /// Returns where the frames of metamethods lie: above all registers.
+    /// Returns the register of the outermost frame from which metamethods are called: that above
+    /// all registers.
     fn above(&self) -> usize {
-        self.source.proto.max_stack.into()
+        self.offset + usize::from(self.source.proto.max_stack)
     }
 
     /// Builds the call of a metamethod in place of the instruction. Returns its first result, or
@@ -170,11 +218,10 @@ impl Builder<'_> {
     pub(super) fn inline_handler(
         &mut self,
         handler: Handler,
-        operands: [Value; 2],
+        operands: [Value; HANDLER_ARGUMENTS],
         early: Option<Return>,
     ) -> Option<Value> {
         let Handler { number, seen: handler, receiver } = handler;
-        let above = self.above();
         self.guard(operands[0], handler.first);
         let table = self.guard(operands[receiver], Tag::TABLE);
         if let Some(shape) = handler.shape {
@@ -192,11 +239,10 @@ impl Builder<'_> {
         let closure = self.guard_method(function, self.candidates[number].inlinee.slot);
         let operands = operands.map(|v| self.refined(v));
         let caller = Caller { frame: self.frame, pc: self.pc + 1, is_tail: false };
-        let offset = self.offset + above + Layout::RESERVED;
-        let outer = self.needed_during_handler();
-        let mut returns = self.inline(number, closure, (offset, caller), outer, operands.to_vec());
+        let (above, outer) = (self.above(), self.needed_during_handler());
+        let mut returns = self.inline(number, closure, (above, caller), outer, operands.to_vec());
         returns.extend(early);
-        let results = self.continue_after(returns, Reg::new(above), 1);
+        let results = self.continue_after(returns, Reg::new(above - self.offset), 1);
         results.map(|results| results[0])
     }
 
@@ -219,25 +265,42 @@ impl Builder<'_> {
         Return { from: self.block, values: vec![v], known: self.known.clone() }
     }
 
-    /// Builds the body of a function in place of its call, with these arguments; returns its
-    /// returns. `outer` are the registers of the callers that are live after the call.
+    /// Builds the body of a function in place of its call, from register `at` of the outermost
+    /// frame, with these arguments; returns its returns. `outer` are the registers of the callers
+    /// that are live after the call.
     fn inline(
         &mut self,
         number: usize,
         closure: Value,
-        (offset, caller): (usize, Caller),
-        outer: Vec<(Reg, Value)>,
+        (at, caller): (usize, Caller),
+        mut outer: Vec<(Reg, Value)>,
         mut arguments: Vec<Value>,
     ) -> Vec<Return> {
         let candidate = &self.candidates[number];
-        let params = usize::from(candidate.inlinee.proto.num_params);
-        arguments.truncate(params);
+        let proto = candidate.inlinee.proto.clone();
+        let params = usize::from(proto.num_params);
+        let mut extra = arguments.split_off(params.min(arguments.len()));
         while arguments.len() < params {
             let nil = self.nil();
             arguments.push(nil);
         }
-        let (proto, inlinee) = (candidate.inlinee.proto.clone(), Some(number));
-        let frame = self.f.frames.push(FrameData { proto, offset, caller: Some(caller), inlinee });
+        let mut offset = at + Layout::RESERVED;
+        if proto.is_vararg {
+            // the frame begins after the arguments, of which the extra ones stay where they are
+            let places = (offset + params..).map(Reg::new);
+            outer.extend(places.zip(extra.iter().copied()));
+            offset += params + extra.len() + Layout::RESERVED;
+        } else {
+            extra.clear();
+        }
+        let frame = self.f.frames.push(FrameData {
+            size: proto.max_stack.into(),
+            proto,
+            offset,
+            extra: extra.len(),
+            caller: Some(caller),
+            inlinee: Some(number),
+        });
         let part = &candidate.part;
         let source = Source {
             proto: &candidate.inlinee.proto,
@@ -263,6 +326,7 @@ impl Builder<'_> {
             offset,
             closure: Some(closure),
             outer,
+            extra,
             returns: Vec::new(),
             f: std::mem::take(&mut self.f),
             block: self.block,
@@ -323,7 +387,7 @@ impl Builder<'_> {
     }
 
     /// Returns the arguments of the call.
-    fn arguments(&mut self) -> Vec<Value> {
+    pub(super) fn arguments(&mut self) -> Vec<Value> {
         let first = self.instr(self.pc).ra() + Layout::RESERVED;
         let passed = self.argument_count().expect("the number of arguments is known");
         (0..passed).map(|n| self.read(first + n)).collect()
@@ -365,6 +429,11 @@ impl Builder<'_> {
     /// function.
     pub(super) fn return_inlined(&mut self, a: Reg, count: usize) {
         let values = a.range(count).map(|r| self.read(r)).collect();
+        self.return_values(values);
+    }
+
+    /// Ends the block with the return of values, in an inlined function.
+    fn return_values(&mut self, values: Vec<Value>) {
         let known = std::mem::take(&mut self.known);
         self.returns.push(Return { from: self.block, values, known });
     }

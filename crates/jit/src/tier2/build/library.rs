@@ -8,6 +8,7 @@ use perilune_runtime::native::Builtin;
 use perilune_runtime::value::Tag;
 
 use super::Builder;
+use crate::analysis::selector::Selector;
 use crate::codegen::builtin::Inlined;
 use crate::entity::RegisterOperands;
 use crate::feedback::inlinee::MAX_LIBRARY_ARGUMENTS;
@@ -87,13 +88,50 @@ impl Builder<'_> {
             }
         };
         self.registers[i.a()..].fill(None);
-        if wants != Wants::Nothing {
-            self.write(i.ra(), result);
-        }
-        if wants == Wants::All && i.op() == Bytecode::Call {
-            self.end_open(i.ra() + 1);
+        match wants {
+            Wants::Nothing => {}
+            Wants::All if i.op() == Bytecode::Call => self.write_open(i.ra(), vec![result]),
+            Wants::One | Wants::All => self.write(i.ra(), result),
         }
         true
+    }
+
+    /// Builds CALL or TAILCALL of `select` among the extra arguments of an inlined function, if
+    /// feedback has seen no other callee; returns the results.
+    pub(super) fn select(&mut self) -> Option<Vec<Value>> {
+        /// The most extra arguments of which one is selected by a variable.
+        const MAX_SELECTED_FROM: usize = 8;
+        let i = self.instr(self.pc);
+        let snapshot = self.source.snapshot;
+        match snapshot.callee(self.pc) {
+            CalleeSeen::Builtin(number) if number == Builtin::Select as u32 => {}
+            _ => return None,
+        }
+        let selector = Selector::of(self.source.proto, self.pc)?;
+        let callee = self.read(i.ra());
+        let extra = self.argument_count()?.checked_sub(1)?;
+        if snapshot.general || self.is_never(callee, Tag::NATIVE) {
+            return None;
+        }
+        let is_single = i.op() == Bytecode::Call && (1..=2).contains(&i.c());
+        let index = self.read(i.ra() + Layout::RESERVED);
+        let is_selected = is_single && extra <= MAX_SELECTED_FROM;
+        if selector == Selector::Variable && (!is_selected || self.is_never(index, Tag::INTEGER)) {
+            return None;
+        }
+        let callee = self.guard(callee, Tag::NATIVE);
+        self.guard_library(callee, Builtin::Select as u32);
+        let mut arguments = self.arguments();
+        Some(match selector {
+            Selector::Count => vec![self.integer(extra as i64)],
+            Selector::From(n) => arguments.split_off(n.min(arguments.len())),
+            Selector::Variable => {
+                let index = self.guard(index, Tag::INTEGER);
+                let state = self.state();
+                let list = self.f.lists.push(arguments.split_off(1));
+                vec![self.value(Type::Any, Op::Select(index, list, state))]
+            }
+        })
     }
 
     /// Returns whether a call of library function `number` gives a table a metatable.

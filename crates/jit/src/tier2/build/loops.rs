@@ -191,7 +191,8 @@ impl Builder<'_> {
         let mut stores = Stores { upvalues, ..Stores::default() };
         let reached = l.instructions.iter().filter(|&&pc| !source.flow.cold[pc]);
         let Source { proto, snapshot, calls, .. } = *source;
-        let of = Code { proto, snapshot, calls, candidates: self.candidates };
+        let (candidates, is_inlined) = (self.candidates, self.is_inlined());
+        let of = Code { proto, snapshot, calls, candidates, is_inlined };
         let length = of.look(&mut reached.copied(), &mut stores)?;
         Some((stores, length))
     }
@@ -203,6 +204,7 @@ struct Code<'a> {
     snapshot: &'a Snapshot,
     calls: &'a Calls,
     candidates: &'a [Candidate<'a>],
+    is_inlined: bool,
 }
 
 impl Code<'_> {
@@ -225,6 +227,7 @@ impl Code<'_> {
                 SetField | SetFieldK | SetTabUp | SetTabUpK => stores.tables = true,
                 NewTable if i.b() > MAX_FIELDS => return None,
                 SetList if items(self.proto, pc).is_some() => {}
+                VarArg if self.is_inlined => {}
                 Closure | Concat | VarArg | SetList | TForPrep | Close | Tbc => return None,
                 TForCall if self.snapshot.callee(pc) != CalleeSeen::Nothing => return None,
                 // a store that may make an array grow
@@ -252,7 +255,7 @@ impl Code<'_> {
         }
         let mut reached = Pc::all(proto).filter(|&pc| part.flow.reached[pc] && !part.flow.cold[pc]);
         let (snapshot, candidates) = (part.snapshot, self.candidates);
-        let of = Code { proto, snapshot, calls, candidates };
+        let of = Code { proto, snapshot, calls, candidates, is_inlined: true };
         of.look(&mut reached, stores)
     }
 }

@@ -40,7 +40,7 @@ pub(crate) use loops::{Loops, Loudness};
 use loops::{Noise, Peel, Stores};
 use order::{Entered, Order};
 
-use crate::analysis::complete::results_of;
+use crate::analysis::complete::Invocation;
 use crate::analysis::facts::facts;
 use crate::analysis::flow::Flow;
 use crate::analysis::live::Live;
@@ -89,16 +89,23 @@ pub(crate) struct Candidate<'a> {
     results: Option<usize>,
 }
 
-/// Adds the functions that may be inlined at some calls; returns their numbers.
-pub(crate) fn add_candidates<'a>(all: &mut Vec<Candidate<'a>>, inlinees: &'a Inlinees) -> Calls {
-    let mut add = |inlinee: &'a Inlinee| {
-        let calls = add_candidates(all, &inlinee.inlinees);
-        let needed = Live::in_interpreter(&inlinee.proto);
-        let results = results_of(&inlinee.proto, &inlinee.snapshot);
+/// Adds the functions that may be inlined at some calls of a function; returns their numbers.
+pub(crate) fn add_candidates<'a>(
+    all: &mut Vec<Candidate<'a>>,
+    caller: Invocation<'_>,
+    inlinees: &'a Inlinees,
+) -> Calls {
+    let mut add = |pc: u32, inlinee: &'a Inlinee| {
+        let passed = caller.arguments_at(pc);
+        let Inlinee { proto, snapshot, .. } = inlinee;
+        let called = Invocation { proto, snapshot, passed };
+        let calls = add_candidates(all, called, &inlinee.inlinees);
+        let (needed, results) = (Live::in_interpreter(proto), called.results());
         all.push(Candidate { inlinee, part: Part::of(inlinee), needed, calls, results });
         all.len() - 1
     };
-    inlinees.iter().map(|(&pc, at)| (pc, at.iter().map(&mut add).collect())).collect()
+    let at = inlinees.iter();
+    at.map(|(&pc, at)| (pc, at.iter().map(|inlinee| add(pc, inlinee)).collect())).collect()
 }
 
 /// Builds a function. Loops that look quiet are built as quiet ones unless `loops` says that they
@@ -121,7 +128,7 @@ fn build_assuming(
     let size = source.tags.at(source.entry).registers().count();
     let mut f = Function { is_entered_in_loop: source.is_loop, ..Function::default() };
     let proto = source.proto.clone();
-    let frame = f.frames.push(FrameData { proto, offset: 0, caller: None, inlinee: None });
+    let frame = f.frames.push(FrameData::outermost(proto));
     let Source { proto, flow, entry, .. } = source;
     let (order, rest) = match Entered::new(proto, flow, entry) {
         Some(Entered { first, rest }) => (first, Some(rest)),
@@ -134,6 +141,7 @@ fn build_assuming(
         offset: 0,
         closure: None,
         outer: Vec::new(),
+        extra: Vec::new(),
         returns: Vec::new(),
         f,
         block: Block::new(0),
@@ -205,6 +213,17 @@ impl Constants {
     }
 }
 
+/// The results of a call or of VARARG of which the next instruction uses all.
+#[derive(Clone)]
+struct Open {
+    /// The instruction that uses them.
+    user: Pc,
+    /// The register after them.
+    end: Reg,
+    /// Those that lie above the registers of the function.
+    above: Vec<Value>,
+}
+
 struct Builder<'a> {
     source: Source<'a>,
     candidates: &'a [Candidate<'a>],
@@ -215,6 +234,8 @@ struct Builder<'a> {
     closure: Option<Value>,
     /// The registers of callers that are needed after the calls that lead here.
     outer: Vec<(Reg, Value)>,
+    /// The extra arguments, if the function is an inlined vararg function.
+    extra: Vec<Value>,
     /// Returns, if the function is inlined.
     returns: Vec<Return>,
     f: Function,
@@ -238,9 +259,8 @@ struct Builder<'a> {
     built: Range<Pc>,
     /// The shape of the receiver for which a call is built, if that may have several.
     receiver: Option<u32>,
-    /// The end of the results of a call of which all are used, and the instruction that uses them,
-    /// if their number is known.
-    open: Option<(Pc, Reg)>,
+    /// Results of which the next instruction uses all, if their number is known.
+    open: Option<Open>,
     starts: SecondaryMap<Pc, Start>,
     /// Loops that are not what they look like.
     loops: &'a Loops,
@@ -426,10 +446,19 @@ impl Builder<'_> {
 
     /// Returns the value of a register.
     fn read(&mut self, r: Reg) -> Value {
-        match self.registers.get(r.index()).copied().flatten() {
+        let held = match r.index().checked_sub(self.registers.len()) {
+            None => self.registers[r.index()],
+            Some(n) => self.open().and_then(|open| open.above.get(n).copied()),
+        };
+        match held {
             Some(v) => self.refined(v),
             None => self.load(r),
         }
+    }
+
+    /// Returns the results that the instruction uses all of, if their number is known.
+    fn open(&self) -> Option<&Open> {
+        self.open.as_ref().filter(|open| open.user == self.pc)
     }
 
     /// Writes a register.
@@ -457,7 +486,10 @@ impl Builder<'_> {
     fn state_at(&mut self, pc: Pc) -> State {
         let own = self.all().filter(|&r| self.is_needed(pc, r));
         let own = own.filter_map(|r| Some((r + self.offset, self.registers[r.index()]?)));
-        let registers = self.callers().chain(own).collect();
+        let open = self.open.as_ref().filter(|open| open.user == pc);
+        let open = open.into_iter().flat_map(|open| &open.above).enumerate();
+        let above = open.map(|(n, &v)| (Reg::new(self.offset + self.registers.len() + n), v));
+        let registers = self.callers().chain(own).chain(above).collect();
         self.f.states.push(FrameState::new(self.frame, pc, registers))
     }
 
@@ -590,8 +622,9 @@ impl Builder<'_> {
         }
         let mut kept = vec![None; self.registers.len()];
         for &(r, v) in &self.f.states[state].registers {
-            if let Some(own) = r.index().checked_sub(self.offset) {
-                kept[own] = Some(v);
+            let own = r.index().checked_sub(self.offset);
+            if let Some(held) = own.and_then(|own| kept.get_mut(own)) {
+                *held = Some(v);
             }
         }
         self.registers = kept;
@@ -623,7 +656,7 @@ impl Builder<'_> {
         use Bytecode::*;
         let i = self.instr(pc);
         if self.is_inlined()
-            && let Some((a, count)) = returned(i)
+            && let Some((a, count)) = self.returned(i)
         {
             self.return_inlined(a, count);
             return false;
@@ -723,6 +756,7 @@ impl Builder<'_> {
                 return false;
             }
             VarArgPrep | ExtraArg => {}
+            VarArg if self.is_inlined() => self.extra_arguments(),
             Call => return self.call(),
             TailCall if self.is_inlined() => {
                 self.tail_call();
@@ -799,6 +833,20 @@ impl Builder<'_> {
         tags::step(proto, snapshot, flow, self.pc, jumps, &mut self.tags);
     }
 
+    /// Returns the registers that an instruction returns, first and count, if it is a return that
+    /// closes nothing and whose number of values is known.
+    fn returned(&self, i: Instr) -> Option<(Reg, usize)> {
+        let a = i.ra();
+        match (i.op(), i.b()) {
+            (Bytecode::Return0, _) => Some((a, 0)),
+            (Bytecode::Return1, _) => Some((a, 1)),
+            (Bytecode::Return, _) if i.c() != 0 => None,
+            (Bytecode::Return, 0) => Some((a, self.open()?.end.index() - a.index())),
+            (Bytecode::Return, b) => Some((a, b - 1)),
+            _ => None,
+        }
+    }
+
     /// Sets a register to the result of an instruction.
     fn set(&mut self, r: Reg, ty: Type, op: Op) {
         let v = self.value(ty, op);
@@ -855,15 +903,4 @@ fn may_speculate(op: Bytecode) -> bool {
             | VarArgPrep
             | ExtraArg
     )
-}
-
-/// Returns the registers that an instruction returns, first and count, if it is a return that
-/// closes nothing and whose number of values is known.
-fn returned(i: Instr) -> Option<(Reg, usize)> {
-    match i.op() {
-        Bytecode::Return0 => Some((i.ra(), 0)),
-        Bytecode::Return1 => Some((i.ra(), 1)),
-        Bytecode::Return if i.b() != 0 && i.c() == 0 => Some((i.ra(), i.b() - 1)),
-        _ => None,
-    }
 }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use cranelift_codegen::entity::EntityRef;
 use perilune_runtime::value::Tag;
 
 use super::Builder;
-use crate::analysis::constructor::{Constructor, Constructors, MAX_FIELDS, items};
+use crate::analysis::constructor::{Constructor, Constructors, MAX_FIELDS, MAX_ITEMS, items};
 use crate::entity::RegisterOperands;
 use crate::feedback::snapshot::FieldPath;
 use crate::testing::fault::Fault;
@@ -62,7 +63,14 @@ impl Builder<'_> {
     /// Builds SETLIST.
     pub(super) fn set_list(&mut self) {
         let (pc, i) = (self.pc, self.instr(self.pc));
-        let Some(count) = items(self.source.proto, pc) else { return self.generic() };
+        let Some(items) = items(self.source.proto, pc) else { return self.generic() };
+        let open = || Some(self.open()?.end.index() - i.a() - 1);
+        let Some(count) = items.count.or_else(open).filter(|&count| count <= MAX_ITEMS) else {
+            return self.generic();
+        };
+        if count == 0 {
+            return;
+        }
         let table = self.read(i.ra());
         let values: Vec<Value> = (1..=count).map(|n| self.read(i.ra() + n)).collect();
         let is_nil = |&v: &Value| self.f.ty(v) == Type::Is(Tag::NIL);
@@ -74,7 +82,7 @@ impl Builder<'_> {
         }
         let state = self.state();
         let list = self.f.lists.push(values);
-        self.push(Op::SetList(table, list, state));
+        self.push(Op::SetList(table, list, items.expected, state));
         self.forget();
     }
 

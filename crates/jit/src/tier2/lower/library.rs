@@ -1,7 +1,8 @@
 //! Calls of library functions that machine code knows.
 
-use cranelift_codegen::ir;
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{self, InstBuilder};
 use perilune_runtime::frame::Frame as Layout;
 use perilune_runtime::value::Tag;
 
@@ -9,7 +10,7 @@ use super::Lower;
 use crate::codegen::value::Known;
 use crate::entity::Reg;
 use crate::generic::single::Payload;
-use crate::tier2::ir::{Inst, Library, State, Value};
+use crate::tier2::ir::{Inst, Library, List, State, Value};
 
 impl Lower<'_, '_> {
     pub(super) fn library(
@@ -60,6 +61,23 @@ impl Lower<'_, '_> {
             Some(tag) => self.set_bits(inst, value[0], tag),
             None => self.set_any(inst, (value[0], value[1])),
         }
+    }
+
+    /// Selects a value of a list.
+    pub(super) fn select(&mut self, inst: &Inst, index: Value, list: List, state: State) {
+        let exit = self.exit(state);
+        let index = self.bits(index);
+        let positive = self.emit().ins().icmp_imm_s(IntCC::SignedGreaterThan, index, 0);
+        self.emit().guard(positive, exit);
+        let (mut bits, mut tag) = (self.emit().int(0), self.emit().tag(Tag::NIL));
+        for (n, v) in self.f.lists[list].clone().into_iter().enumerate() {
+            let (of_value, tag_of_value) = (self.bits(v), self.tag(v));
+            let tag_of_value = self.emit().tag_value(tag_of_value);
+            let is_this = self.emit().ins().icmp_imm_s(IntCC::Equal, index, n as i64 + 1);
+            bits = self.emit().ins().select(is_this, of_value, bits);
+            tag = self.emit().ins().select(is_this, tag_of_value, tag);
+        }
+        self.set_any(inst, (bits, tag));
     }
 
     /// The result of an instruction: the payload of a value of this tag.

@@ -74,7 +74,13 @@ impl Lower<'_, '_> {
     }
 
     /// Stores the items of a constructor.
-    pub(super) fn set_list(&mut self, inst: &Inst, table: Value, list: List, state: State) {
+    pub(super) fn set_list(
+        &mut self,
+        inst: &Inst,
+        table: Value,
+        (list, expected): (List, usize),
+        state: State,
+    ) {
         let failed = self.exit(state);
         let i = self.instr(inst);
         let items: Vec<Value> = self.f.lists[list].clone();
@@ -85,7 +91,7 @@ impl Lower<'_, '_> {
         let homes = self.homes_of(&registers);
         let table = self.bits(table);
         let (slow, done) = (self.emit().cold_block(), self.emit().block());
-        self.emit().begin_list(inst.pc, table, &values, (slow, done));
+        self.emit().begin_list(inst.pc, table, (&values, expected), (slow, done));
 
         self.emit().switch_to(slow);
         self.emit().store_homes(&homes);

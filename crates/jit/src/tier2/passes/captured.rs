@@ -9,7 +9,6 @@
 use cranelift_codegen::entity::{EntityRef, SecondaryMap};
 use perilune_bytecode::Op as Bytecode;
 use perilune_bytecode::effects::effects;
-use perilune_runtime::frame::Frame as Layout;
 use perilune_runtime::value::Tag;
 
 use super::homes::loop_registers;
@@ -201,7 +200,7 @@ impl Promoter<'_> {
             }
             // so are those from the frame on that is inlined or called
             Op::Inline(frame, _) | Op::InlineInner(frame, _) => {
-                self.release(self.f.frames[frame].offset - Layout::RESERVED, current);
+                self.release(self.f.frames[frame].callee(), current);
             }
             Op::Library(library, ..) => self.release(library.at.index(), current),
             _ => {}
@@ -268,7 +267,7 @@ impl Promoter<'_> {
     fn is_needed(&self, state: State, r: Reg) -> bool {
         let FrameState { mut frame, mut pc, ref closures, .. } = self.f.states[state];
         while let Some(caller) = self.f.frames[frame].caller {
-            let called = self.f.frames[frame].offset - Layout::RESERVED;
+            let called = self.f.frames[frame].callee();
             let FrameData { offset, ref proto, .. } = self.f.frames[caller.frame];
             // a metamethod runs above all registers, which are as before the instruction
             let is_handler = called >= offset + usize::from(proto.max_stack);

@@ -131,7 +131,7 @@ mod tests {
     fn function(op: impl Fn(Value) -> Option<Op>, loops: bool) -> Function {
         let mut f = Function::default();
         let proto = listing::compile("local x, y = ... return y");
-        let frame = f.frames.push(FrameData { proto, offset: 0, caller: None, inlinee: None });
+        let frame = f.frames.push(FrameData::outermost(proto));
         let pc = Pc::new(0);
         let [x, y] = [0, 1].map(|_| f.value(Type::Any));
         let condition = f.value(Type::Condition);

@@ -98,7 +98,7 @@ impl Homes {
                 self.0[first..].fill(None);
             }
             // the items are stored if the runtime stores the list
-            Op::SetList(_, list, _) => {
+            Op::SetList(_, list, ..) => {
                 let first = register_above(f, inst, 1);
                 for (held, &v) in self.0[first..].iter_mut().zip(&f.lists[list]) {
                     if *held != Some(f.origin(v)) {
@@ -193,7 +193,7 @@ pub(crate) fn loop_registers(i: perilune_bytecode::Instr) -> (usize, usize) {
 
 /// Returns the number of slots of all frames. Calls use slots above those of registers.
 pub(crate) fn slots(f: &Function) -> usize {
-    let ends = f.frames.values().map(|frame| frame.offset + usize::from(frame.proto.max_stack));
+    let ends = f.frames.values().map(|frame| frame.offset + frame.size);
     ends.max().expect("there is a frame") + 16
 }
 
