@@ -1,10 +1,12 @@
 -- expect: ok
---| 15067
---| 459
+--| 45293.0
+--| 742.5
 --| numbernumbernil numbernumbernil stringstringnil booleanbooleannil tabletablenil functionfunctionnil
 --| bad argument #1 to 'select' (index out of range)
 --| bad argument #1 to 'select' (index out of range)
 --| 45153	true	0
+--| false	bad argument #1 to 'select' (index out of range)
+--| 322255.0
 --| 298	b	3
 --| 299	changed	3
 --| x 300 none none	x	300
@@ -33,6 +35,9 @@ local function sum(...)
 end
 local function add(a, b, c) return (a or 0) + (b or 0) + (c or 0) end
 local function eight(x) return x, x + 1, x + 2, x + 3, x + 4, x + 5, x + 6, x + 7 end
+local function many(x)
+  return x, x + 1, x + 2, x + 3, x + 4, x + 5, x + 6, x + 7, x, x, x, x, x, x, x + 0.5, x
+end
 local function total(...) return sum(...) end
 local function last(a, b, c, d, e, f, g, h) return h end
 
@@ -58,6 +63,7 @@ local function run(n)
     s = s + sum(i, nil, 3) + total(1, 2, i)
     -- more results than the caller has registers
     s = s + last(eight(i)) + total(eight(i)) + pass(last, eight(i))
+    s = s + last(many(i)) + total(many(i)) + pass(last, many(i)) + (select("#", all(many(i))))
   end
   return s
 end
@@ -90,6 +96,30 @@ local function selects(n)
   return r
 end
 print(selects(300), pcall(selects, 0))
+local function worse(i, ...) return (select(i, ...)) end
+local function select_none(n)
+  local r = 0
+  for i = 1, n do r = r + worse(i < n and 1 or 0, i) end
+  return r
+end
+local ok, m = pcall(select_none, 300)
+print(ok, strip(m))
+
+-- functions that are not inlined are passed more values than the caller has registers
+local function greatest(i) local x = math.max(many(i)) return x end
+local function joined(...) local x = string.format("%d%d%d%d%d%d%d%d", ...) return x end
+local function counted(i) local t = {many(i)} return #t end
+local function some(i, f) local x = f(many(i)) return x end
+local others = {math.min, last, sum, tostring}
+local function passes(n)
+  local s, text = 0, ""
+  for i = 1, n do
+    s = s + greatest(i) + counted(i) + #joined(many(i)) + tonumber(some(i, others[i % 4 + 1]))
+    s = s + some(i < n and i or i + 0.5, last)
+  end
+  return s
+end
+print(passes(300))
 
 local function locals(...)
   local found = {}
