@@ -12,6 +12,7 @@ use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
+use crate::feedback::note_called;
 use crate::native::{
     call_for_instruction, call_function, enter_continued, native_returned, run_to_lua,
 };
@@ -219,6 +220,21 @@ pub(crate) unsafe fn mark_to_close(st: *mut State, place: *mut Value) -> Step {
     Ok(())
 }
 
+/// Records the iterator that the TFORCALL of the frame at `base` calls, except for `next` and the
+/// iterator of `ipairs`, which it mostly executes without a call.
+unsafe fn note_iterator(base: *mut Value, f: Value) {
+    let is_traversal = f.tag() == Tag::NATIVE && {
+        let number = (*f.as_native()).header.word;
+        number == Builtin::Next as u32 || number == Builtin::IpairsStep as u32
+    };
+    if !is_traversal {
+        let frame = Frame(base);
+        let inst = (*frame.callee().as_function()).instance;
+        let pc = frame.word().pc() as usize - 1;
+        note_called(inst, *(*inst).cells.add(pc) as usize, f);
+    }
+}
+
 /// Executes TFORCALL off the fast paths: an ordinary call. Calls native iterators, the most common,
 /// directly.
 ///
@@ -229,6 +245,7 @@ pub(crate) unsafe fn call_iterator(st: *mut State, i: Instr) -> Step {
     let mut s = StateRef::new(st);
     let ra = s.base.add(i.a());
     let (f, callee) = (ra.get(), ra.add(4));
+    note_iterator(s.base, f);
     let new_base = callee.add(2);
     callee.put(f);
     callee.add(1).put(Value::NIL);

@@ -1,8 +1,8 @@
 //! The control flow of bytecode, in the form that the compilers need.
 
 use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
-use perilune_bytecode::Proto;
 use perilune_bytecode::flow::is_test;
+use perilune_bytecode::{Op, Proto};
 
 use crate::analysis::facts::is_cold;
 use crate::entity::{Pc, Reg};
@@ -102,7 +102,7 @@ impl Flow {
         }
         let predecessors = self.predecessors(proto);
         for head in heads {
-            let members = loop_members(&predecessors, head);
+            let members = loop_members(proto, &predecessors, head);
             for &pc in reached.iter().filter(|&&pc| members.contains(pc)) {
                 if let (Some(next), _) = self.successors(proto, pc)
                     && !members.contains(next)
@@ -115,14 +115,20 @@ impl Flow {
 }
 
 /// Returns the instructions of the loop with this head: those from which a back edge to the head is
-/// reached without passing the head.
-pub(crate) fn loop_members(predecessors: &SecondaryMap<Pc, Vec<Pc>>, head: Pc) -> EntitySet<Pc> {
+/// reached without passing the head. A generic loop jumps back to its body, its head here, but is
+/// entered at the call of its iterator.
+pub(crate) fn loop_members(
+    proto: &Proto,
+    predecessors: &SecondaryMap<Pc, Vec<Pc>>,
+    head: Pc,
+) -> EntitySet<Pc> {
+    let is_entry = |pc: Pc| pc < head && pc.instr(proto).op() == Op::TForPrep;
     let mut members = EntitySet::new();
     members.insert(head);
     let mut todo: Vec<Pc> = predecessors[head].iter().copied().filter(|&pc| pc >= head).collect();
     while let Some(pc) = todo.pop() {
         if members.insert(pc) {
-            todo.extend(&predecessors[pc]);
+            todo.extend(predecessors[pc].iter().copied().filter(|&pc| !is_entry(pc)));
         }
     }
     members

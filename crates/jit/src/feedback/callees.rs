@@ -48,8 +48,8 @@ pub(crate) struct Called {
     pub(crate) callees: Vec<(*mut Instance, BTreeSet<u32>)>,
 }
 
-/// Returns the calls that have always called the same Lua function, or methods of receivers of a
-/// few shapes, and whose numbers of arguments and results are known, or may become known when the
+/// Returns the calls that have always called the same Lua function, calls of iterators among them,
+/// or methods of receivers of a few shapes, and whose numbers of arguments and results are known, or may become known when the
 /// code is built.
 ///
 /// # Safety
@@ -58,6 +58,7 @@ pub(crate) unsafe fn callees_of(inst: *mut Instance) -> Vec<Called> {
     let code = &(&(*inst).proto).code;
     let calls = code.iter().enumerate();
     let calls = calls.filter(|&(pc, i)| match i.op() {
+        Op::TForCall => true,
         Op::Call | Op::TailCall if i.b() != 0 => true,
         Op::Call | Op::TailCall => pc > 0 && matches!(code[pc - 1].op(), Op::Call | Op::VarArg),
         _ => false,
@@ -69,6 +70,7 @@ pub(crate) unsafe fn callees_of(inst: *mut Instance) -> Vec<Called> {
             let callees = match cache.others {
                 0 => vec![(cache.instance()?, BTreeSet::new())],
                 _ if is_open => return None,
+                _ if i.op() == Op::TForCall => return None,
                 _ => methods(inst, method_lookup(code, pc)?)?,
             };
             Some(Called { pc: pc as u32, callees })

@@ -34,6 +34,11 @@ const STATEMENTS: &[&str] = &[
     "if not busy then busy = true $v = object[n($w) + 10] busy = false end",
     "sum = (n(sum) + n($w)) % 1009",
     "if not busy then busy = true $v = $w + $w busy = false end",
+    "do local c = 0 for p, q in $f, $w, $w do c, x, y = c + 1, p, q if c > 4 then break end end end",
+    "for p, q in up, $n do x, y = q, $f(p, x) end",
+    "for p, q in counter($n, ...) do x = q y = n(y) + p end",
+    "for p, q in pairs({$l}) do x, y = q, p end",
+    "for p, q in ipairs({$w, $w}) do x = q y = n(y) + p end",
     "last = function() return $w end",
 ];
 
@@ -73,6 +78,10 @@ impl Generator {
             "local function n(v) return math.type(v) and v == v and v % 1009 or 1 end\n".into(),
             "local function eight(v) return v, 2, 3, 4, 5, 6, 7, v end\n".into(),
             "local function f0(...) return ... end\n".into(),
+            "local function up(m, i) i = (i or 0) + 1 if i <= m then return i, i / 2 end end\n"
+                .into(),
+            "local function counter(m, ...) local i, t = 0, {...} return function()\n".into(),
+            "i = i + 1 if i <= m then return i, t[i] end end end\n".into(),
         ];
         let count = self.range(2, 6);
         for n in 1..=count {

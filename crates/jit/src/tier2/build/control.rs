@@ -103,10 +103,19 @@ impl Builder<'_> {
         self.forget();
     }
 
-    /// Builds TFORLOOP; control continues after it at the end of the loop.
-    pub(super) fn for_each_loop(&mut self) {
+    /// Builds TFORLOOP; returns whether control may continue after it, at the end of the loop.
+    pub(super) fn for_each_loop(&mut self) -> bool {
         let (pc, i) = (self.pc, self.instr(self.pc));
         let key = self.read(i.ra() + 4);
+        match self.f.ty(key) {
+            Type::Is(Tag::NIL) => return true,
+            Type::Is(_) => {
+                self.write(i.ra() + 2, key);
+                self.goto(pc + 1 - i.bx());
+                return false;
+            }
+            _ => {}
+        }
         let ended = self.value(Type::Condition, Op::HasTag(key, Tag::NIL));
         let (end, on) = self.branch(ended);
         let before = (self.registers.clone(), self.known.clone());
@@ -115,6 +124,7 @@ impl Builder<'_> {
         self.goto(pc + 1 - i.bx());
         (self.registers, self.known) = before;
         self.switch_to(end);
+        true
     }
 
     /// Returns the condition that a register counts as true, or its truth if that is known.

@@ -194,6 +194,47 @@ impl Builder<'_> {
         slots <= outermost + INLINED_SLOTS
     }
 
+    /// Builds TFORCALL of an iterator that may be inlined; returns whether control continues after
+    /// it.
+    pub(super) fn call_iterator(&mut self) -> bool {
+        /// The register, counted from that of the iterator, from which it is called, and which
+        /// receives its first result.
+        const CALLED: usize = 4;
+        let i = self.instr(self.pc);
+        let [function, state, control] = [0, 1, 2].map(|n| self.read(i.ra() + n));
+        let arguments = vec![state, control];
+        let (first, at) = (i.ra() + CALLED, self.offset + i.a() + CALLED);
+        let number = self.source.calls.get(&self.pc.as_u32()).and_then(|all| self.callee_of(all));
+        let number = number.filter(|&number| {
+            self.has_room(number, at, arguments.len()) && !self.is_never(function, Tag::FUNCTION)
+        });
+        let Some(number) = number else {
+            self.generic();
+            return true;
+        };
+        let closure = self.guard_method(function, self.candidates[number].inlinee.slot);
+        let caller = Caller { frame: self.frame, pc: self.pc + 1, is_tail: false };
+        let outer = self.needed_below(first);
+        let returns = self.inline(number, closure, (at, caller), outer, arguments);
+        self.registers[first.index()..].fill(None);
+        // the loop ends with nil: returns of it need no test
+        let is_end =
+            |r: &Return| r.values.first().is_none_or(|&v| self.f.ty(v) == Type::Is(Tag::NIL));
+        let (ends, others): (Vec<Return>, Vec<Return>) = returns.into_iter().partition(is_end);
+        let before = self.registers.clone();
+        if let Some(results) = self.continue_after(ends, first, i.c()) {
+            self.write_all(first, results);
+            if others.is_empty() {
+                return true;
+            }
+            self.fall(self.pc + 2);
+            self.registers = before;
+        }
+        let Some(results) = self.continue_after(others, first, i.c()) else { return false };
+        self.write_all(first, results);
+        true
+    }
+
     /// Returns the metamethod to inline for the instruction, whose operands are these values: the
     /// one that it has always called.
     pub(super) fn handler_to_inline(&self, operands: [Value; 2]) -> Option<Handler> {
@@ -399,8 +440,14 @@ impl Builder<'_> {
 
     /// Returns the registers of the frame and of its callers that are live after the call.
     fn needed_after_call(&mut self) -> Vec<(Reg, Value)> {
-        let (a, next) = (self.instr(self.pc).a(), self.pc + 1);
-        let own = self.all().take(a).filter(|&r| self.is_needed(next, r));
+        self.needed_below(self.instr(self.pc).ra())
+    }
+
+    /// Returns the registers of the frame below `end`, and of its callers, that are live after the
+    /// instruction.
+    fn needed_below(&mut self, end: Reg) -> Vec<(Reg, Value)> {
+        let next = self.pc + 1;
+        let own = self.all().take(end.index()).filter(|&r| self.is_needed(next, r));
         let own = own.filter_map(|r| Some((r + self.offset, self.registers[r.index()]?)));
         let own: Vec<(Reg, Value)> = own.collect();
         self.callers().chain(own).collect()

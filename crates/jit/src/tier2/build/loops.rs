@@ -157,6 +157,13 @@ impl Builder<'_> {
         self.starts[to].is_begun && self.peel.as_ref().is_some_and(|peel| peel.head == to)
     }
 
+    /// Returns whether the block at `pc` is in the loop whose first iteration is being peeled. A
+    /// generic loop jumps back to its body, and from there to its head.
+    pub(super) fn is_in_peeled_round(&self, pc: Pc) -> bool {
+        let head = self.peel.as_ref().map(|peel| peel.head);
+        head.is_some_and(|head| self.order.loops[&head].blocks.contains(&pc))
+    }
+
     /// Ends the block with a jump from the peeled iteration to the loop.
     pub(super) fn end_peeled_round(&mut self) {
         let incoming = Incoming {
@@ -168,11 +175,6 @@ impl Builder<'_> {
         peel.incoming.push(incoming);
         let block = peel.next;
         self.end(End::Jump(Target { block, args: Vec::new() }));
-    }
-
-    /// Returns whether `head` is that of the quiet loop being built.
-    pub(super) fn is_quiet(&self, head: Pc) -> bool {
-        self.quiet.is_some_and(|(quiet, _)| quiet == head)
     }
 
     /// Returns whether the block at `pc` is in the quiet loop being built. It is not if a jump to
@@ -229,6 +231,7 @@ impl Code<'_> {
                 SetList if items(self.proto, pc).is_some() => {}
                 VarArg if self.is_inlined => {}
                 Closure | Concat | VarArg | SetList | TForPrep | Close | Tbc => return None,
+                TForCall if self.calls.contains_key(&pc.as_u32()) => {}
                 TForCall if self.snapshot.callee(pc) != CalleeSeen::Nothing => return None,
                 // a store that may make an array grow
                 SetTable | SetTableK | SetI | SetIK

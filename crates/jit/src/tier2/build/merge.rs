@@ -13,16 +13,14 @@ use crate::tier2::known::Upvalue;
 impl Builder<'_> {
     /// Ends the block: goes to the instruction at `to`, by way of a poll if that is backwards.
     pub(super) fn goto(&mut self, to: Pc) {
-        if to <= self.pc && (self.source.counts || !self.ends_peeled_round(to)) {
-            let is_quiet = self.is_quiet(to);
+        if to <= self.pc && (self.source.counts || !self.is_in_peeled_round(to)) {
+            let is_quiet = self.is_in_quiet_loop(to);
             let state = self.state_at(to);
             self.push(Op::Poll(state, is_quiet));
             if !is_quiet {
                 let noise = self.noise;
                 self.after_call(state);
-                if !self.is_in_quiet_loop(to) {
-                    self.noise = noise;
-                }
+                self.noise = noise;
             }
         }
         self.fall(to);

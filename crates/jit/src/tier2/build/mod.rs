@@ -771,7 +771,8 @@ impl Builder<'_> {
                 return self.set_class();
             }
             TForCall if self.is_traversal(pc) => self.traverse(),
-            TForLoop => self.for_each_loop(),
+            TForCall => return self.call_iterator(),
+            TForLoop => return self.for_each_loop(),
             Return | TForPrep => return self.generic_end(),
             _ => match operation(self.source.proto, i) {
                 Some(operation) => return self.arithmetic(operation),

@@ -42,7 +42,7 @@ impl Entered {
     /// Returns the blocks for an OSR entry at `entry`; `None` if no other loop is around that one.
     pub(super) fn new(proto: &Proto, flow: &Flow, entry: Pc) -> Option<Entered> {
         let predecessors = flow.predecessors(proto);
-        let members = loop_members(&predecessors, entry);
+        let members = loop_members(proto, &predecessors, entry);
         let inside = || Pc::all(proto).filter(|&pc| members.contains(pc));
         let is_natural = inside().all(|pc| pc >= entry);
         // what leads back to the entry may be code that was never executed
