@@ -84,6 +84,11 @@ impl Emitter<'_> {
         self.load64(Region::Objects, closure, closure::UPVALUES + n * size_of::<usize>())
     }
 
+    /// Loads the payload of the first bound value of a native function.
+    pub(crate) fn bound(&mut self, function: Value) -> Value {
+        self.load_constant(I64, function, closure::BOUND as i32)
+    }
+
     /// Loads the address of the value of an upvalue.
     pub(crate) fn upvalue_place(&mut self, upvalue: Value) -> Value {
         self.load64(Region::Objects, upvalue, closure::PLACE)

@@ -338,7 +338,7 @@ impl JitState {
             let caller = Invocation { proto: &(*inst).proto, snapshot, passed: Some(0) };
             if caller.arguments_at(pc).is_none() {
                 snapshot.inlinees.remove(&pc);
-                snapshot.not_inlined.note(pc, "the number of arguments varies");
+                snapshot.not_inlined.note(pc, "the argument count varies");
             }
         }
     }

@@ -120,6 +120,10 @@ pub enum CalleeSeen {
     Builtin(u32),
     /// The library's `pcall`.
     PCall,
+    /// The library's `ipairs`.
+    Ipairs,
+    /// The library's `pairs`.
+    Pairs,
     /// A Lua function first, and others later.
     LuaFirst,
     /// No function, but something that has `__call`. A function that is gone looks the same.
@@ -154,6 +158,8 @@ impl CalleeSeen {
             _ if c.others != 0 => CalleeSeen::Several,
             CalleeCache::OTHER => CalleeSeen::Object,
             f if f == CalleeCache::NATIVE | Builtin::PCall as usize => CalleeSeen::PCall,
+            f if f == CalleeCache::NATIVE | Builtin::Ipairs as usize => CalleeSeen::Ipairs,
+            f if f == CalleeCache::NATIVE | Builtin::Pairs as usize => CalleeSeen::Pairs,
             f if f & CalleeCache::NATIVE != 0 => {
                 Builtin::of_callee(f).map_or(CalleeSeen::Native, CalleeSeen::Builtin)
             }

@@ -46,18 +46,20 @@ impl Translator<'_> {
         let lua = matches!(seen, CalleeSeen::Lua | CalleeSeen::LuaFirst);
         let other = if lua { self.emit.cold_block() } else { self.emit.block() };
         let done = self.emit.join_block(I64);
-        let native =
-            matches!(seen, CalleeSeen::Native | CalleeSeen::Builtin(_) | CalleeSeen::PCall);
-        if !native && self.emit.require(&[tag], Tag::FUNCTION, other) {
+        let is_frameless = matches!(seen, CalleeSeen::Builtin(_));
+        let is_native = matches!(
+            seen,
+            CalleeSeen::Native | CalleeSeen::PCall | CalleeSeen::Ipairs | CalleeSeen::Pairs
+        );
+        if !is_native && !is_frameless && self.emit.require(&[tag], Tag::FUNCTION, other) {
             self.lua_call(pc, (a, c, stores), callee, nargs, done);
         } else {
             self.emit.jump(other);
         }
         self.emit.switch_to(other);
         // machine code cannot call other native functions
-        let is_unknown =
-            !matches!(seen, CalleeSeen::Native | CalleeSeen::Object | CalleeSeen::PCall);
-        if matches!(c, 1 | 2) && !lua && is_unknown {
+        let may_be_frameless = !is_native && seen != CalleeSeen::Object;
+        if matches!(c, 1 | 2) && !lua && may_be_frameless {
             let (arguments, has_result) = (i.b().checked_sub(1), c == 2);
             let stores = has_result && stores;
             let call = BuiltinCall { a, arguments, has_result, stores, callee, tag, nargs };

@@ -195,8 +195,8 @@ impl Translator<'_> {
         let &Traversal { pc, object, a, wanted, done } = round;
         self.emit.verify_entry(pc, object, entry.key, entry.value);
         if by_next {
-            // its tag stays as it is
-            self.emit.store_payload(a + 3, entry.position);
+            let tag = self.emit.tag(Tag::ITER);
+            self.emit.store_register(a + 3, entry.position, tag);
         }
         let ((key, key_tag), (value, value_tag)) = (entry.key, entry.value);
         self.emit.store_register(a + 4, key, key_tag);

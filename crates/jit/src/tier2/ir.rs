@@ -328,6 +328,10 @@ pub(crate) enum Op {
     GuardNoNewIndex(Metatable, State),
     /// Exits if the value is nil.
     GuardNotNil(Value, State),
+    /// Exits if the table has a metatable.
+    GuardNoMetatable(Value, State),
+    /// The bound value of a native function that has one, another native function.
+    Bound(Value),
     /// Sets the top of the stack to the address of a register: the values below it are all results
     /// of a call, which the next instruction uses.
     SetTop(Reg),
@@ -641,6 +645,8 @@ impl Op {
             SetRegister(_, v)
             | GuardMethod(v, ..)
             | GuardNotNil(v, _)
+            | GuardNoMetatable(v, _)
+            | Bound(v)
             | GuardLibrary(v, ..)
             | Inline(_, v)
             | Guard(v, ..)
@@ -741,6 +747,7 @@ impl Op {
             | GuardMetatable(_, s)
             | GuardNoNewIndex(_, s)
             | GuardNotNil(_, s)
+            | GuardNoMetatable(_, s)
             | Global(_, _, s)
             | Poll(s, _)
             | FastPath(s)
@@ -759,7 +766,7 @@ impl Op {
             Speculate(..) | Rounds(..) | Integer(_) | Float(_) | Primitive(_) | Str(_)
             | Register(_) | Upvalue(..) | FloatArith(..) | ToFloat(_) | CompareInt(..)
             | CompareFloat(..) | Same(..) | HasTag(..) | HasShape(..) | IsString(..)
-            | IsInteger(..) | IsTrue(_) | Not(_) => true,
+            | IsInteger(..) | IsTrue(_) | Not(_) | Bound(_) => true,
             _ => false,
         }
     }

@@ -566,6 +566,17 @@ impl<'a> Lower<'_, 'a> {
                 let tag = self.emit().tag_value(tag);
                 self.emit().guard(tag, other);
             }
+            Op::GuardNoMetatable(v, state) => {
+                let other = self.exit(state);
+                let table = self.bits(v);
+                let meta = self.emit().meta(table);
+                self.emit().guard_not(meta, other);
+            }
+            Op::Bound(v) => {
+                let function = self.bits(v);
+                let bound = self.emit().bound(function);
+                self.set_lua(inst, Payload::Bits(bound), Known::Tag(Tag::NATIVE));
+            }
             Op::SetTop(r) => {
                 let r = self.own(inst, r);
                 self.emit().set_top(r);

@@ -90,6 +90,8 @@ impl fmt::Display for Line<'_> {
             GuardMetatable(meta, _) => write!(f, "guard_metatable {meta}")?,
             GuardNoNewIndex(meta, _) => write!(f, "guard_no_newindex {meta}")?,
             GuardNotNil(v, _) => write!(f, "guard_not_nil {v}")?,
+            GuardNoMetatable(v, _) => write!(f, "guard_no_metatable {v}")?,
+            Bound(v) => write!(f, "bound {v}")?,
             NewTable(object, _) => {
                 f.write_str("new_table")?;
                 for (n, field) in function.objects[object].fields.iter().enumerate() {

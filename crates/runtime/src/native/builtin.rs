@@ -28,6 +28,10 @@ builtins! {
     ///
     /// The iterator of `ipairs`.
     IpairsStep "ipairs_step";
+    /// Its bound value is the iterator.
+    Ipairs "ipairs";
+    /// Its bound value is `next`.
+    Pairs "pairs";
     SetMetatable "setmetatable";
     GetMetatable "getmetatable";
     Next "next";

@@ -11,7 +11,6 @@ use super::inline::Handler;
 use crate::analysis::facts::{Speculation, speculation};
 use crate::codegen::number::Operator;
 use crate::entity::{Pc, Reg, RegisterOperands};
-use crate::feedback::snapshot::CalleeSeen;
 use crate::tier2::ir::{Block, BlockData, End, Op, Target, Type, Value};
 
 impl Builder<'_> {
@@ -82,48 +81,6 @@ impl Builder<'_> {
             self.fall(pc + 2);
             return false;
         }
-        true
-    }
-
-    /// Returns whether a TFORCALL has called nothing, though it was executed: all loops so far have
-    /// been by `next` or `ipairs`.
-    pub(super) fn is_traversal(&self, pc: Pc) -> bool {
-        let snapshot = self.source.snapshot;
-        !snapshot.general && snapshot.callee(pc) == CalleeSeen::Nothing
-    }
-
-    /// Builds TFORCALL of a loop by `next` or `ipairs`.
-    pub(super) fn traverse(&mut self) {
-        let a = self.instr(self.pc).ra();
-        for r in a.range(4) {
-            self.read(r);
-        }
-        let state = self.state();
-        self.push(Op::FastPath(state));
-        self.forget();
-    }
-
-    /// Builds TFORLOOP; returns whether control may continue after it, at the end of the loop.
-    pub(super) fn for_each_loop(&mut self) -> bool {
-        let (pc, i) = (self.pc, self.instr(self.pc));
-        let key = self.read(i.ra() + 4);
-        match self.f.ty(key) {
-            Type::Is(Tag::NIL) => return true,
-            Type::Is(_) => {
-                self.write(i.ra() + 2, key);
-                self.goto(pc + 1 - i.bx());
-                return false;
-            }
-            _ => {}
-        }
-        let ended = self.value(Type::Condition, Op::HasTag(key, Tag::NIL));
-        let (end, on) = self.branch(ended);
-        let before = (self.registers.clone(), self.known.clone());
-        self.switch_to(on);
-        self.write(i.ra() + 2, key);
-        self.goto(pc + 1 - i.bx());
-        (self.registers, self.known) = before;
-        self.switch_to(end);
         true
     }
 

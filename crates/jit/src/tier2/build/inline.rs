@@ -7,6 +7,7 @@ use perilune_runtime::frame::Frame as Layout;
 use perilune_runtime::tier::INLINED_SLOTS;
 use perilune_runtime::value::Tag;
 
+use super::iterate::VARIABLES;
 use super::order::Order;
 use super::{Builder, Open, Source};
 use crate::analysis::complete::HANDLER_ARGUMENTS;
@@ -44,7 +45,7 @@ impl Builder<'_> {
             if let Some(results) = self.select() {
                 self.registers[i.a()..].fill(None);
                 self.write_results(results);
-            } else if !self.library_call() {
+            } else if !self.begin_traversal() && !self.library_call() {
                 self.generic_call();
             }
             return true;
@@ -76,7 +77,7 @@ impl Builder<'_> {
     }
 
     /// Writes results to the registers from `first` on: `c - 1` of them, or all if `c` is 0.
-    fn write_wanted(&mut self, first: Reg, mut results: Vec<Value>, c: usize) {
+    pub(super) fn write_wanted(&mut self, first: Reg, mut results: Vec<Value>, c: usize) {
         let Some(wanted) = c.checked_sub(1) else { return self.write_open(first, results) };
         results.truncate(wanted);
         while results.len() < wanted {
@@ -197,13 +198,11 @@ impl Builder<'_> {
     /// Builds TFORCALL of an iterator that may be inlined; returns whether control continues after
     /// it.
     pub(super) fn call_iterator(&mut self) -> bool {
-        /// The register, counted from that of the iterator, from which it is called, and which
-        /// receives its first result.
-        const CALLED: usize = 4;
         let i = self.instr(self.pc);
         let [function, state, control] = [0, 1, 2].map(|n| self.read(i.ra() + n));
         let arguments = vec![state, control];
-        let (first, at) = (i.ra() + CALLED, self.offset + i.a() + CALLED);
+        // the iterator is called from the register that receives its first result
+        let (first, at) = (i.ra() + VARIABLES, self.offset + i.a() + VARIABLES);
         let number = self.source.calls.get(&self.pc.as_u32()).and_then(|all| self.callee_of(all));
         let number = number.filter(|&number| {
             self.has_room(number, at, arguments.len()) && !self.is_never(function, Tag::FUNCTION)
@@ -434,7 +433,7 @@ impl Builder<'_> {
         (0..passed).map(|n| self.read(first + n)).collect()
     }
 
-    fn nil(&mut self) -> Value {
+    pub(super) fn nil(&mut self) -> Value {
         self.value(Type::Is(Tag::NIL), Op::Primitive(Tag::NIL))
     }
 

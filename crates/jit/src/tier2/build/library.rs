@@ -198,7 +198,7 @@ impl Builder<'_> {
     }
 
     /// Guards a native function to be library function `number`.
-    fn guard_library(&mut self, function: Value, number: u32) {
+    pub(super) fn guard_library(&mut self, function: Value, number: u32) {
         let origin = self.f.origin(function);
         if !self.known.has_method(origin, number as usize) {
             let state = self.state();

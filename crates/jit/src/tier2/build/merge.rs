@@ -107,7 +107,10 @@ impl Builder<'_> {
         for r in needed {
             let held: Vec<Option<Value>> =
                 incoming.iter().map(|edge| edge.registers[r.index()]).collect();
-            if is_kept(r) && held.iter().all(|v| *v == held[0]) {
+            let is_nil = |v| self.f.ty(v) == Type::Is(Tag::NIL);
+            let has_position = || kept.as_ref().is_some_and(|l| l.writes_position(r));
+            let is_kept = is_kept(r) || held[0].is_some_and(is_nil) && has_position();
+            if is_kept && held.iter().all(|v| *v == held[0]) {
                 registers[r.index()] = held[0];
                 continue;
             }
@@ -175,7 +178,7 @@ impl Builder<'_> {
     /// Returns the type of a parameter of the block at `pc`, given those of what is passed.
     fn param_type(&self, pc: Pc, is_loop: bool, passed: impl Iterator<Item = Type>) -> Type {
         match passed.reduce(Type::join).unwrap_or(Type::Any) {
-            ty @ Type::Is(Tag::INTEGER | Tag::FLOAT) if self.peeled.contains(&pc) => ty,
+            ty @ Type::Is(Tag::INTEGER | Tag::FLOAT | Tag::ITER) if self.peeled.contains(&pc) => ty,
             _ if is_loop => Type::Any,
             ty => ty,
         }

@@ -13,6 +13,7 @@ mod arith;
 mod control;
 mod dispatch;
 mod inline;
+mod iterate;
 mod library;
 mod loops;
 mod merge;
@@ -773,7 +774,9 @@ impl Builder<'_> {
             TForCall if self.is_traversal(pc) => self.traverse(),
             TForCall => return self.call_iterator(),
             TForLoop => return self.for_each_loop(),
-            Return | TForPrep => return self.generic_end(),
+            TForPrep => return self.for_each_prep(),
+            Close => self.close(),
+            Return => return self.generic_end(),
             _ => match operation(self.source.proto, i) {
                 Some(operation) => return self.arithmetic(operation),
                 None => self.generic(),

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
-use perilune_bytecode::Proto;
 use perilune_bytecode::effects::effects;
+use perilune_bytecode::{Op, Proto};
 
 use crate::analysis::flow::{Flow, loop_members};
 use crate::entity::{Pc, Reg};
@@ -71,6 +71,8 @@ pub(super) struct Loop {
     pub(super) instructions: Vec<Pc>,
     /// The registers that its instructions write.
     written: EntitySet<Reg>,
+    /// The registers with the positions of traversals by `next`.
+    positions: EntitySet<Reg>,
     /// If set, all registers from this one on are written.
     written_from: Option<Reg>,
     /// Whether no other loop is inside.
@@ -80,13 +82,31 @@ pub(super) struct Loop {
 impl Loop {
     /// Returns whether an instruction of the loop writes a register.
     pub(super) fn writes(&self, r: Reg) -> bool {
+        self.positions.contains(r) || self.writes_value(r)
+    }
+
+    /// Returns whether instructions of the loop write a register only as the position of a
+    /// traversal. What is nil before the loop is no position.
+    pub(super) fn writes_position(&self, r: Reg) -> bool {
+        self.positions.contains(r) && !self.writes_value(r)
+    }
+
+    fn writes_value(&self, r: Reg) -> bool {
         self.written.contains(r) || self.written_from.is_some_and(|from| from <= r)
     }
 
     fn add(&mut self, proto: &Proto, pc: Pc) {
         let i = pc.instr(proto);
         let effects = effects(i);
-        for (from, count) in effects.writes.into_iter().chain([loop_registers(i)]) {
+        let (from, count) = loop_registers(i);
+        let of_loop = match i.op() {
+            Op::TForCall => &mut self.positions,
+            _ => &mut self.written,
+        };
+        Reg::new(from).range(count).for_each(|r| {
+            of_loop.insert(r);
+        });
+        for (from, count) in effects.writes {
             Reg::new(from).range(count).for_each(|r| {
                 self.written.insert(r);
             });
@@ -204,6 +224,7 @@ impl Order {
                 blocks: inside().map(|n| self.blocks[n]).collect(),
                 instructions: Vec::new(),
                 written: EntitySet::new(),
+                positions: EntitySet::new(),
                 written_from: None,
                 is_innermost: !heads.iter().any(|&other| other != head && is_in[other]),
             };
