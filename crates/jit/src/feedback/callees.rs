@@ -49,8 +49,8 @@ pub(crate) struct Called {
 }
 
 /// Returns the calls that have always called the same Lua function, calls of iterators among them,
-/// or methods of receivers of a few shapes, and whose numbers of arguments and results are known, or may become known when the
-/// code is built.
+/// or methods of receivers of a few shapes, and whose numbers of arguments and results are known,
+/// or may become known when the code is built.
 ///
 /// # Safety
 /// As for [`callees`].

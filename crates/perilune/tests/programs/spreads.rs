@@ -34,7 +34,7 @@ const STATEMENTS: &[&str] = &[
     "if not busy then busy = true $v = object[n($w) + 10] busy = false end",
     "sum = (n(sum) + n($w)) % 1009",
     "if not busy then busy = true $v = $w + $w busy = false end",
-    "do local c = 0 for p, q in $f, $w, $w do c, x, y = c + 1, p, q if c > 4 then break end end end",
+    "do local c = 0 for p, q in $f, $w do c, x, y = c + 1, p, q if c > 4 then break end end end",
     "for p, q in up, $n do x, y = q, $f(p, x) end",
     "for p, q in counter($n, ...) do x = q y = n(y) + p end",
     "for p, q in pairs({$l}) do x, y = q, p end",
