@@ -1,6 +1,7 @@
 //! Steps of table traversals: to elements of the array part, and to nodes of the hash part.
 
 use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
 use perilune_runtime::header::GcHeader;
 use perilune_runtime::layout::{node, shape, state, table, value};
@@ -9,6 +10,7 @@ use perilune_runtime::value::Tag;
 
 use super::Emitter;
 use super::memory::{Region, Regions};
+use crate::entity::Reg;
 
 /// The entry of a table that a traversal has reached.
 pub(crate) struct Entry {
@@ -94,8 +96,24 @@ impl Emitter<'_> {
 
     /// Branches to `end` if a table has no nodes.
     pub(crate) fn guard_nodes(&mut self, table: Value, end: Block) {
-        let nodes = self.load64(Region::Objects, table, table::NODES);
+        let nodes = self.nodes(table);
         self.guard(nodes, end);
+    }
+
+    /// Loads the nodes of a table; 0 if it has none.
+    pub(crate) fn nodes(&mut self, table: Value) -> Value {
+        self.load64(Region::Objects, table, table::NODES)
+    }
+
+    /// Begins a loop by `next` in the runtime, given the loop's first register, from which on the
+    /// iterator and its arguments are in their home slots; returns the first position. Branches to
+    /// `failed` if the runtime fails.
+    pub(crate) fn begin_traversal(&mut self, first: Reg, failed: Block) -> Value {
+        let (st, registers) = (self.state(), self.address(first));
+        let begin = self.body.calls.for_each_prep as usize;
+        let done = self.runtime_word(begin, &[st, registers]);
+        self.guard(done, failed);
+        self.load_payload(first + 3, I64)
     }
 
     /// Executes an iteration of a loop by `next` or `ipairs` in the runtime, given the address of

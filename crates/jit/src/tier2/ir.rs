@@ -330,6 +330,9 @@ pub(crate) enum Op {
     GuardNotNil(Value, State),
     /// Exits if the table has a metatable.
     GuardNoMetatable(Value, State),
+    /// Begins a traversal of a table by `next`, as TFORPREP does; returns its first position. Exits
+    /// if the runtime fails.
+    Traversal(Value, State),
     /// The bound value of a native function that has one, another native function.
     Bound(Value),
     /// Sets the top of the stack to the address of a register: the values below it are all results
@@ -646,6 +649,7 @@ impl Op {
             | GuardMethod(v, ..)
             | GuardNotNil(v, _)
             | GuardNoMetatable(v, _)
+            | Traversal(v, _)
             | Bound(v)
             | GuardLibrary(v, ..)
             | Inline(_, v)
@@ -748,6 +752,7 @@ impl Op {
             | GuardNoNewIndex(_, s)
             | GuardNotNil(_, s)
             | GuardNoMetatable(_, s)
+            | Traversal(_, s)
             | Global(_, _, s)
             | Poll(s, _)
             | FastPath(s)

@@ -272,7 +272,7 @@ impl<'a> Lower<'_, 'a> {
                 Op::Generic(_) | Op::Call(_) => return None,
                 Op::FastPath(_) if self.instr(inst).op() == Bytecode::TForCall => {}
                 Op::FastPath(_) | Op::Poll(_, false) => return None,
-                Op::AddField(..) => return None,
+                Op::AddField(..) | Op::Traversal(..) => return None,
                 Op::Library(library, ..) if library.inlined.is_none() => return None,
                 Op::Equal(..) => return None,
                 Op::SetClass(..) | Op::SetMetatable(..) => {
@@ -572,6 +572,7 @@ impl<'a> Lower<'_, 'a> {
                 let meta = self.emit().meta(table);
                 self.emit().guard_not(meta, other);
             }
+            Op::Traversal(table, state) => self.traversal(inst, table, state),
             Op::Bound(v) => {
                 let function = self.bits(v);
                 let bound = self.emit().bound(function);

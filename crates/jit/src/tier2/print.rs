@@ -91,6 +91,7 @@ impl fmt::Display for Line<'_> {
             GuardNoNewIndex(meta, _) => write!(f, "guard_no_newindex {meta}")?,
             GuardNotNil(v, _) => write!(f, "guard_not_nil {v}")?,
             GuardNoMetatable(v, _) => write!(f, "guard_no_metatable {v}")?,
+            Traversal(v, _) => write!(f, "traversal {v}")?,
             Bound(v) => write!(f, "bound {v}")?,
             NewTable(object, _) => {
                 f.write_str("new_table")?;

@@ -112,7 +112,7 @@ impl Verifier<'_> {
                 self.is(a, float).and_then(|()| self.is(b, float))
             }
             Op::ToFloat(v) | Op::Select(v, ..) => self.is(v, int),
-            Op::GuardNoMetatable(v, _) => self.is(v, table),
+            Op::GuardNoMetatable(v, _) | Op::Traversal(v, _) => self.is(v, table),
             Op::Bound(v) => self.is(v, Type::Is(Tag::NATIVE)),
             Op::StringMethod(v, ..) => self.is(v, Type::Is(Tag::STRING)),
             Op::GuardShape(v, ..)

@@ -81,7 +81,8 @@ impl Builder<'_> {
             }
             let is_whole = is(object, Tag::TABLE) && is(control, Tag::NIL);
             if is_whole && self.is_library(function, Builtin::Next) {
-                let position = self.value(Type::Is(Tag::ITER), Op::Primitive(Tag::ITER));
+                let state = self.state();
+                let position = self.value(Type::Is(Tag::ITER), Op::Traversal(object, state));
                 self.write(a + CLOSING, position);
                 self.fall(call);
                 return false;

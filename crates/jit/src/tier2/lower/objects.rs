@@ -100,6 +100,28 @@ impl Lower<'_, '_> {
         self.emit().switch_to(done);
     }
 
+    /// Begins a traversal of a table. The runtime puts the nodes into order, if there are some.
+    pub(super) fn traversal(&mut self, inst: &Inst, table: Value, state: State) {
+        let exit = self.exit(state);
+        let first = self.instr(inst).ra();
+        let stores = self.stores(state);
+        let homes = self.homes_of(&stores);
+        let table = self.bits(table);
+        let (slow, (done, position)) = (self.emit().cold_block(), self.emit().block_of_word());
+        let (nodes, start) = (self.emit().nodes(table), self.emit().int(0));
+        let empty = self.emit().block();
+        self.emit().branch(nodes, slow, empty);
+        self.emit().switch_to(empty);
+        self.emit().jump_with(done, start);
+
+        self.emit().switch_to(slow);
+        self.emit().store_homes(&homes);
+        let position_of_nodes = self.emit().begin_traversal(first, exit);
+        self.emit().jump_with(done, position_of_nodes);
+        self.emit().switch_to(done);
+        self.set_lua(inst, Payload::Bits(position), Known::Tag(Tag::ITER));
+    }
+
     /// Allocates a closure in the outermost frame.
     pub(super) fn closure(&mut self, inst: &Inst, state: State) {
         let i = self.instr(inst);

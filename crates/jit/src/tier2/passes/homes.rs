@@ -80,6 +80,11 @@ impl Homes {
             Op::Inline(frame, _) => self.0[f.frames[frame].offset - Layout::RESERVED] = None,
             Op::Poll(state, _) => self.poll(f, state),
             Op::Allocate(state) => self.may_store(f, state),
+            // the runtime stores the position
+            Op::Traversal(_, state) => {
+                self.may_store(f, state);
+                self.clobber(f, inst.frame, inst.pc);
+            }
             // arguments are stored if the function is called
             Op::Library(library, args, _) => {
                 let first = library.at.index() + Layout::RESERVED;
