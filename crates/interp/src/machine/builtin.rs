@@ -233,16 +233,20 @@ unsafe fn set_metatable(st: *mut State, args: *mut Value, n: usize) -> Pair {
 }
 
 unsafe fn get_metatable(st: *mut State, args: *mut Value, n: usize) -> Pair {
-    let Some(v) = argument(args, n, 0).filter(|v| v.is_table()) else { return NO_ANSWER };
-    let meta = (*v.as_table()).meta;
-    if meta == 0 {
-        return Value::NIL.into();
-    }
-    // the table of a tagged word is not there yet, and `__metatable` may hide it
-    if meta & TAGGED != 0 || !Table::metamethod(st, v, Event::Metatable).is_nil() {
+    let Some(v) = argument(args, n, 0) else { return NO_ANSWER };
+    // the table of a tagged word is not there yet
+    if v.is_table() && (*v.as_table()).meta & TAGGED != 0 {
         return NO_ANSWER;
     }
-    Value::table(Table::metatable(st, v.as_table())).into()
+    let meta = Table::meta_of(st, v);
+    if meta.is_null() {
+        return Value::NIL.into();
+    }
+    // `__metatable` may hide it
+    if !Table::metamethod(st, v, Event::Metatable).is_nil() {
+        return NO_ANSWER;
+    }
+    Value::table(meta).into()
 }
 
 unsafe fn next(st: *mut State, args: *mut Value, n: usize) -> Pair {

@@ -10,7 +10,7 @@ use perilune_runtime::native::Builtin;
 use crate::analysis::facts::is_cold;
 use crate::analysis::selector::Selector;
 use crate::entity::Pc;
-use crate::feedback::inlinee::{InlineeSeen, MAX_LIBRARY_ARGUMENTS, tail_calls};
+use crate::feedback::inlinee::{InlineeSeen, is_leaf_for, tail_calls};
 use crate::feedback::snapshot::{CalleeSeen, Snapshot};
 
 /// The number of arguments of metamethods that are inlined.
@@ -104,7 +104,7 @@ impl Invocation<'_> {
         if number == Builtin::Select as u32 {
             return Selector::of(self.proto, pc)?.results(passed.checked_sub(1)?);
         }
-        (Builtin::returns_one(number) && passed <= MAX_LIBRARY_ARGUMENTS).then_some(1)
+        (Builtin::returns_one(number) && is_leaf_for(number, passed)).then_some(1)
     }
 
     /// Returns the number of results of TAILCALL at `pc`, if it calls a library function that code

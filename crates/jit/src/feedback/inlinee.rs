@@ -7,6 +7,7 @@ use std::sync::{Arc, Weak};
 use perilune_bytecode::flow::returns_class;
 use perilune_bytecode::{Op, Proto};
 use perilune_code::Method;
+use perilune_runtime::native::Builtin;
 
 use super::snapshot::Snapshot;
 
@@ -17,6 +18,18 @@ const MAX_LENGTH_IN_LOOPS: usize = 64;
 
 /// The most arguments of a call of a library function that code calls without a frame.
 pub(crate) const MAX_LIBRARY_ARGUMENTS: usize = 3;
+
+/// Returns whether code calls a library function with this number, which has a leaf, without a frame
+/// if it passes so many arguments. The leaves of `table.insert` and `table.remove` only work at the
+/// end of a table.
+pub(crate) fn is_leaf_for(number: u32, arguments: usize) -> bool {
+    let most = match number {
+        _ if number == Builtin::Insert as u32 => 2,
+        _ if number == Builtin::Remove as u32 => 1,
+        _ => MAX_LIBRARY_ARGUMENTS,
+    };
+    arguments <= most
+}
 
 /// The most shapes of receivers whose methods are inlined at one call.
 pub(crate) const MAX_SHAPES: usize = 4;

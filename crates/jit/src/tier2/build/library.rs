@@ -11,7 +11,7 @@ use super::Builder;
 use crate::analysis::selector::Selector;
 use crate::codegen::builtin::Inlined;
 use crate::entity::RegisterOperands;
-use crate::feedback::inlinee::MAX_LIBRARY_ARGUMENTS;
+use crate::feedback::inlinee::{MAX_LIBRARY_ARGUMENTS, is_leaf_for};
 use crate::feedback::snapshot::CalleeSeen;
 use crate::tier2::ir::{End, Library, Op, Type, Value};
 
@@ -40,7 +40,7 @@ impl Builder<'_> {
         if snapshot.general {
             return false;
         }
-        let Some(count) = self.argument_count().filter(|&n| n <= MAX_LIBRARY_ARGUMENTS) else {
+        let Some(count) = self.argument_count().filter(|&n| is_leaf_for(number, n)) else {
             return false;
         };
         let callee = self.read(i.ra());
