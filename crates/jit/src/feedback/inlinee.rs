@@ -19,9 +19,9 @@ const MAX_LENGTH_IN_LOOPS: usize = 64;
 /// The most arguments of a call of a library function that code calls without a frame.
 pub(crate) const MAX_LIBRARY_ARGUMENTS: usize = 3;
 
-/// Returns whether code calls a library function with this number, which has a leaf, without a frame
-/// if it passes so many arguments. The leaves of `table.insert` and `table.remove` only work at the
-/// end of a table.
+/// Returns whether code calls the library function with this number, which has a leaf, without a
+/// frame if it passes so many arguments. The leaves of `table.insert` and `table.remove` only work
+/// at the end of a table.
 pub(crate) fn is_leaf_for(number: u32, arguments: usize) -> bool {
     let most = match number {
         _ if number == Builtin::Insert as u32 => 2,
