@@ -580,6 +580,11 @@ impl Emitter<'_> {
         let at = self.plus(key, -1);
         let len = self.array_len(table);
         let kind = self.array_kind(table);
+        if matches!(v.known, Known::Tag(Tag::NIL)) {
+            self.remove_last(table, (at, len, kind), (by_call, done));
+            self.switch_to(by_call);
+            return self.store_by_call((table, key), v, seen, (slow, done));
+        }
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
         self.guard(inside, outside);
         let cases = seen.cases(v.known, seen.held);
@@ -613,13 +618,53 @@ impl Emitter<'_> {
             self.jump(by_call);
         }
         self.switch_to(by_call);
-        let is_nil = matches!(v.known, Known::Tag(Tag::NIL));
-        if (seen.held != Held::Any || seen.exits) && !seen.grows && !is_nil {
-            // Hardly ever: the instruction need not be avoided. Only removing an element of an
-            // array of numbers or booleans always comes here.
+        if (seen.held != Held::Any || seen.exits) && !seen.grows {
+            // Hardly ever: the instruction need not be avoided.
             self.jump(slow);
             return;
         }
+        self.store_by_call((table, key), v, seen, (slow, done));
+    }
+
+    /// Ends the block: removes the last element of an array, which only lowers the length if the
+    /// element before is not nil, as in all arrays of numbers or booleans; goes to `other` if the
+    /// key after `at` is not the last.
+    fn remove_last(
+        &mut self,
+        table: Value,
+        (at, len, kind): (Value, Value, Value),
+        (other, done): (Block, Block),
+    ) {
+        let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
+        self.guard(inside, other);
+        let longer = self.plus(at, 1);
+        let is_last = self.b.ins().icmp(IntCC::Equal, longer, len);
+        self.guard(is_last, other);
+        let (any, before, shorter) = (self.block(), self.block(), self.block());
+        let is_any = self.is_any(kind);
+        self.branch(is_any, any, shorter);
+        self.switch_to(any);
+        self.branch(at, before, shorter);
+        self.switch_to(before);
+        let last = self.plus(at, -1);
+        let (_, tag) = self.element_addresses(table, last);
+        let tag = self.load8(Region::Elements, tag, 0);
+        self.guard(tag, other);
+        self.jump(shorter);
+        self.switch_to(shorter);
+        self.set_array_len(table, at);
+        self.jump(done);
+    }
+
+    /// Ends the block: stores an element in the runtime, and goes to `done`; goes to `slow` if the
+    /// runtime cannot.
+    fn store_by_call(
+        &mut self,
+        (table, key): (Value, Value),
+        v: Stored,
+        seen: ElementStore,
+        (slow, done): (Block, Block),
+    ) {
         let set_int = self.body.calls.set_int as usize;
         let hit = if seen.is_sparse {
             let args = [self.state(), table, key, v.bits, v.tag];
