@@ -1,5 +1,6 @@
 -- expect: ok
 --| 86400
+--| 4	6	3
 --| 3	3.5	0	6	5
 --| 73	10
 --| 3	2
@@ -80,6 +81,14 @@ local function run(n)
   return s
 end
 print(run(300))
+
+local function truths(t)
+  local n = 0
+  for i, v in ipairs(t) do n = n + (v and i or 0) end
+  return n
+end
+for i = 1, 300 do truths({true, false, i % 2 == 0}) end
+print(truths({true, false, true}), truths({1, "x", {}, false}), truths({[1] = 0.5, [2] = true}))
 
 -- other tables: holes, booleans, floats, metatables, growing and shrinking ones
 print(list({1, 2, nil, 4}), list({1.5, 2}), list({}), keys({true, false, true}), three({"a", {}}))

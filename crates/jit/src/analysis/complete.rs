@@ -1,5 +1,5 @@
-//! Decides whether functions that make tail calls can be inlined, and how many results inlined
-//! functions have.
+//! Decides whether functions that make tail calls can be inlined, and how many arguments and results
+//! inlined functions have.
 
 use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::flow::{Successors, returns_class, successors};
@@ -13,7 +13,7 @@ use crate::entity::Pc;
 use crate::feedback::inlinee::{InlineeSeen, is_leaf_for, tail_calls};
 use crate::feedback::snapshot::{CalleeSeen, Snapshot};
 
-/// The number of arguments of metamethods that are inlined.
+/// The number of arguments of metamethods that are inlined, and of iterators.
 pub(crate) const HANDLER_ARGUMENTS: usize = 2;
 
 /// A function with its feedback, as it is called.
@@ -53,9 +53,9 @@ impl Invocation<'_> {
     }
 
     /// Returns the number of arguments that the instruction at `pc` passes, if it is always the
-    /// same: that of CALL and TAILCALL, or else that of the metamethod that it calls. If all
-    /// results of the call before it are arguments, that call must be inlined, or call a library
-    /// function.
+    /// same: that of CALL and TAILCALL, or else that of the metamethod or iterator that it calls.
+    /// If all results of the call before it are arguments, that call must be inlined, or call a
+    /// library function.
     fn arguments(&self, pc: Pc) -> Option<usize> {
         let i = pc.instr(self.proto);
         if !matches!(i.op(), Op::Call | Op::TailCall) {

@@ -1,4 +1,5 @@
-//! Analyses of bytecode: control flow, liveness, tags of registers, and constructors of tables.
+//! Analyses of bytecode: control flow, liveness, tags of registers, constructors of tables, and
+//! calls.
 //!
 //! They work on the entities of [`crate::entity`], and do not depend on the code that is emitted.
 

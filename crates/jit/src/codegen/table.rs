@@ -575,7 +575,6 @@ impl Emitter<'_> {
         seen: ElementStore,
         (slow, done): (Block, Block),
     ) {
-        let outside = if seen.grows { self.block() } else { self.cold_block() };
         let by_call = if seen.is_sparse { self.block() } else { self.cold_block() };
         let at = self.plus(key, -1);
         let len = self.array_len(table);
@@ -585,6 +584,7 @@ impl Emitter<'_> {
             self.switch_to(by_call);
             return self.store_by_call((table, key), v, seen, (slow, done));
         }
+        let outside = if seen.grows { self.block() } else { self.cold_block() };
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
         self.guard(inside, outside);
         let cases = seen.cases(v.known, seen.held);

@@ -8,7 +8,7 @@ use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::FunctionBuilderContext;
 use perilune_bytecode::effects::effects;
 use perilune_bytecode::feedback::access;
-use perilune_bytecode::{Instr, Op, Proto};
+use perilune_bytecode::{Feedback, Instr, Op, Proto};
 use perilune_runtime::value::Tag;
 
 use super::Translator;
@@ -160,14 +160,17 @@ impl<'a> Generic<'a> {
         self.t.element_store(pc)
     }
 
-    /// Returns the kinds of arrays that the access at `pc` has seen.
-    pub(crate) fn kinds_seen(&self, pc: Pc) -> Kinds {
-        Kinds::of(self.t.snapshot.cell(pc))
-    }
-
-    /// Returns whether the access at `pc` may have seen keys outside the array.
-    pub(crate) fn seen_outside(&self, pc: Pc) -> bool {
-        self.t.snapshot.cell(pc) & (access::OUTSIDE | access::OTHER) != 0
+    /// Returns the kinds of arrays that the access at `pc` has seen, and whether it may have seen
+    /// keys outside the array. The call of an iterator records neither: it may meet all kinds, and
+    /// leaves the array once.
+    pub(crate) fn elements_seen(&self, pc: Pc) -> (Kinds, bool) {
+        match self.t.instr(pc).op().feedback() {
+            Feedback::Access => {
+                let cell = self.t.snapshot.cell(pc);
+                (Kinds::of(cell), cell & (access::OUTSIDE | access::OTHER) != 0)
+            }
+            _ => (Kinds::of(access::INTS | access::ANY | access::BOOLS), false),
+        }
     }
 
     /// Returns the number of the record of the instruction at `pc`.

@@ -787,7 +787,7 @@ impl<'a> Lower<'_, 'a> {
             Op::ElementOrNil(table, key, state) => {
                 let wrong = self.exit(state);
                 let (table, key) = (self.bits(table), self.bits(key));
-                let seen = (self.generic.kinds_seen(inst.pc), self.generic.seen_outside(inst.pc));
+                let seen = self.generic.elements_seen(inst.pc);
                 let value = self.emit().element_or_nil(table, key, seen, wrong);
                 self.emit().verify_element(inst.pc, table, key, value);
                 self.set_any(inst, value);
