@@ -1,5 +1,5 @@
-//! Decides whether functions that make tail calls can be inlined, and how many arguments and results
-//! inlined functions have.
+//! Decides whether functions that make tail calls can be inlined, and how many arguments and
+//! results inlined functions have.
 
 use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::flow::{Successors, returns_class, successors};
