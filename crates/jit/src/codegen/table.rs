@@ -580,7 +580,7 @@ impl Emitter<'_> {
         let len = self.array_len(table);
         let kind = self.array_kind(table);
         if matches!(v.known, Known::Tag(Tag::NIL)) {
-            self.remove_last(table, (at, len, kind), (by_call, done));
+            self.clear_element(table, (at, len, kind), (by_call, done));
             self.switch_to(by_call);
             return self.store_by_call((table, key), v, seen, (slow, done));
         }
@@ -626,10 +626,13 @@ impl Emitter<'_> {
         self.store_by_call((table, key), v, seen, (slow, done));
     }
 
-    /// Ends the block: removes the last element of an array, which only lowers the length if the
-    /// element before is not nil, as in all arrays of numbers or booleans; goes to `other` if the
-    /// key after `at` is not the last.
-    fn remove_last(
+    /// Ends the block: stores nil to an element of an array, unless that takes the runtime, where it
+    /// goes to `other`.
+    ///
+    /// Removing the last element only lowers the length if the element before is not nil, as in all
+    /// arrays of numbers or booleans. An element in the middle becomes nil in place, which only
+    /// arrays of any values can hold.
+    fn clear_element(
         &mut self,
         table: Value,
         (at, len, kind): (Value, Value, Value),
@@ -637,11 +640,25 @@ impl Emitter<'_> {
     ) {
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
         self.guard(inside, other);
+        let is_any = self.is_any(kind);
         let longer = self.plus(at, 1);
         let is_last = self.b.ins().icmp(IntCC::Equal, longer, len);
-        self.guard(is_last, other);
+        let (last, middle) = (self.block(), self.block());
+        self.branch(is_last, last, middle);
+
+        self.switch_to(middle);
+        self.guard(is_any, other);
+        let (payload, tag) = self.element_addresses(table, at);
+        let old = self.load8(Region::Elements, tag, 0);
+        // A metamethod may have a say where there is no element.
+        self.guard(old, other);
+        let nil = self.int(0);
+        self.store(Region::Elements, nil, payload, 0);
+        self.store8(Region::Elements, nil, tag, 0);
+        self.jump(done);
+
+        self.switch_to(last);
         let (any, before, shorter) = (self.block(), self.block(), self.block());
-        let is_any = self.is_any(kind);
         self.branch(is_any, any, shorter);
         self.switch_to(any);
         self.branch(at, before, shorter);

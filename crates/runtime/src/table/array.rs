@@ -283,13 +283,15 @@ impl Table {
         {
             return Table::set_node(st, t, Value::int(at as i64 + 1), v);
         }
-        let (old, new) =
-            (Table::kind(t).bytes((*t).array_cap), ArrayKind::Any.bytes((*t).array_cap));
-        if !Table::may_grow(st, old, new) {
-            return;
-        }
-        if !Table::make_any(st, t, (*t).array_cap) {
-            return Table::refuse(st, new);
+        let kind = Table::kind(t);
+        if kind != ArrayKind::Any {
+            let (old, new) = (kind.bytes((*t).array_cap), ArrayKind::Any.bytes((*t).array_cap));
+            if !Table::may_grow(st, old, new) {
+                return;
+            }
+            if !Table::make_any(st, t, (*t).array_cap) {
+                return Table::refuse(st, new);
+            }
         }
         for i in len..at {
             let n = if hashed { Table::live_node(t, i as i64 + 1) } else { ptr::null_mut() };
@@ -297,7 +299,7 @@ impl Table {
                 Table::write_any(t, i, Value::NIL);
             } else {
                 Table::write_any(t, i, Node::value(n));
-                Table::kill_node(n);
+                Table::kill_node(t, n);
             }
         }
         Table::write_any(t, at, v);
@@ -309,7 +311,7 @@ impl Table {
     /// Returns the node of the integer key `i`, which is above 0, if the key has a value in the
     /// hash part, or null.
     unsafe fn live_node(t: *mut Table, i: i64) -> *mut Node {
-        if !Table::has_elements(t) {
+        if !Table::may_have_node(t, i) {
             return ptr::null_mut();
         }
         let n = Table::node_of_int(t, i);
@@ -317,10 +319,11 @@ impl Table {
     }
 
     /// Removes the key of `n`, an integer whose value is now in the array, from the hash part.
-    unsafe fn kill_node(n: *mut Node) {
+    unsafe fn kill_node(t: *mut Table, n: *mut Node) {
         (*n).value_tag = Tag::NIL;
         // A traversal that clears the element must not find this node again.
         (*n).key_tag = DEAD_KEY;
+        Table::note_moved_to_array(t, n, (*n).key_bits as i64);
     }
 
     /// Returns whether the array holds values like `v`, or can be converted so that it does.
@@ -411,7 +414,7 @@ impl Table {
             if n.is_null() || !Table::push(st, t, Node::value(n)) {
                 return;
             }
-            Table::kill_node(n);
+            Table::kill_node(t, n);
         }
     }
 

@@ -26,6 +26,9 @@ impl Table {
     /// Returns the value under the integer key `i`, which is not in the array part.
     #[inline(never)]
     pub unsafe fn get_int_slow(t: *mut Table, i: i64) -> Value {
+        if i > 0 && !Table::is_direct(t) && !Table::may_have_node(t, i) {
+            return Value::NIL;
+        }
         match Table::node_of_int(t, i) {
             n if n.is_null() => Value::NIL,
             n => Node::value(n),

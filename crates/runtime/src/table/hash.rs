@@ -7,11 +7,13 @@
 //! nor on hashes.
 //!
 //! Keys here are normalised: a float with an integral value is never a key.
+//!
+//! [Direct nodes](super::direct) are organised in another way.
 
 use std::ptr;
 
 use super::order::Order;
-use super::{Cell, HAS_ELEMENTS, Node, Table};
+use super::{Cell, DIRECT, HAS_ELEMENTS, Node, Table};
 use crate::header::GcHeader;
 use crate::state::State;
 use crate::string::LuaString;
@@ -32,6 +34,12 @@ impl Node {
     #[inline(always)]
     pub unsafe fn key(n: *mut Node) -> Value {
         Value::from_parts((*n).key_bits, (*n).key_tag)
+    }
+
+    /// Returns whether the key is the integer `i`.
+    #[inline(always)]
+    pub(super) unsafe fn has_int(n: *mut Node, i: i64) -> bool {
+        (*n).key_bits == i as u64 && (*n).key_tag == Tag::INTEGER
     }
 
     /// Returns the value, which in environments is that of the cell.
@@ -68,13 +76,19 @@ impl Table {
     /// Returns the logarithm to base 2 of the number of nodes allocated, if there are any.
     #[inline(always)]
     pub(super) unsafe fn log_nodes(t: *mut Table) -> u8 {
-        (*t).node_bits & !HAS_ELEMENTS
+        (*t).node_bits & !(HAS_ELEMENTS | DIRECT)
     }
 
     /// Returns whether integer keys above 0 may be among the nodes.
     #[inline(always)]
     pub(super) unsafe fn has_elements(t: *mut Table) -> bool {
         (*t).node_bits & HAS_ELEMENTS != 0
+    }
+
+    /// Returns whether the integer key `i`, which is above 0, may be among the nodes.
+    #[inline(always)]
+    pub(super) unsafe fn may_have_node(t: *mut Table, i: i64) -> bool {
+        Table::has_elements(t) && i >= i64::from((*Table::order(t)).least)
     }
 
     /// Checks that integer keys above 0 are noted, for the walk over the heap.
@@ -84,7 +98,7 @@ impl Table {
     pub(crate) unsafe fn check_nodes(t: *mut Table) {
         let keys = (0..Table::node_count(t)).map(|i| &*(*t).nodes.add(i));
         let mut elements = keys.filter(|n| n.key_tag == Tag::INTEGER && n.key_bits as i64 > 0);
-        let is_noted = Table::has_elements(t) || elements.next().is_none();
+        let is_noted = elements.all(|n| Table::may_have_node(t, n.key_bits as i64));
         assert!(is_noted, "the table at {t:?} has elements in its hash part");
     }
 
@@ -151,15 +165,21 @@ impl Table {
     /// Returns the node of an integer, or null.
     #[inline]
     pub(super) unsafe fn node_of_int(t: *mut Table, i: i64) -> *mut Node {
+        if Table::is_direct(t) {
+            return Table::direct_node_of(t, i);
+        }
         if (*t).nodes.is_null() {
             return ptr::null_mut();
         }
         let start = mix(i as u64, Table::log_nodes(t));
-        Table::walk(t, start, |n| (*n).key_bits == i as u64 && (*n).key_tag == Tag::INTEGER)
+        Table::walk(t, start, |n| Node::has_int(n, i))
     }
 
     /// Returns the node of a normalised key, or null.
     pub(super) unsafe fn node_of(t: *mut Table, key: Value) -> *mut Node {
+        if key.is_int() {
+            return Table::node_of_int(t, key.as_int());
+        }
         if (*t).nodes.is_null() {
             return ptr::null_mut();
         }
@@ -193,7 +213,11 @@ impl Table {
         if (*t).nodes.is_null() || (*t).header.flags & super::WATCHED != 0 {
             return false;
         }
-        let n = Table::node_of_int(t, i);
+        if Table::is_direct(t) {
+            return Table::set_direct_at_once(st, t, i, v);
+        }
+        let chain = mix(i as u64, Table::log_nodes(t));
+        let n = Table::walk(t, chain, |n| Node::has_int(n, i));
         if !n.is_null() {
             if (*n).value_tag == Tag::NIL {
                 return false;
@@ -206,7 +230,7 @@ impl Table {
             return false;
         }
         Table::drop_last(t);
-        let entered = Table::insert_node(t, Value::int(i), v);
+        let entered = Table::insert_in_chain(t, chain, Value::int(i), v);
         if entered {
             (*st).barrier_of_store(t, v);
         }
@@ -227,13 +251,21 @@ impl Table {
     /// Inserts `key`, which is normalised and in no node, after the other nodes. The node value `v`
     /// is not nil, and may be a cell. Returns `false` when there is no free node. The caller is
     /// responsible for the barrier and for noting the change.
+    #[inline]
     pub(super) unsafe fn insert_node(t: *mut Table, key: Value, v: Value) -> bool {
+        !(*t).nodes.is_null() && Table::insert_in_chain(t, Table::main_position(t, key), key, v)
+    }
+
+    /// Like [`Table::insert_node`], for a hash part that is not empty and the chain that `key`
+    /// belongs to.
+    #[inline(always)]
+    unsafe fn insert_in_chain(t: *mut Table, chain: usize, key: Value, v: Value) -> bool {
         let nodes = (*t).nodes;
         let used = (*t).nodes_used;
-        if nodes.is_null() || used >> Table::log_nodes(t) != 0 {
-            return false;
+        if used >> Table::log_nodes(t) != 0 {
+            return Table::is_direct(t) && Table::insert_direct(t, key, v);
         }
-        let head = Table::heads(t).add(Table::main_position(t, key));
+        let head = Table::heads(t).add(chain);
         nodes.add(used as usize).write(Node {
             value_bits: v.bits(),
             value_tag: v.tag(),
@@ -277,6 +309,9 @@ impl Table {
     /// its position in its chain is no longer known.
     #[inline]
     unsafe fn drop_last(t: *mut Table) {
+        if Table::is_direct(t) {
+            return;
+        }
         while let Some(last) = (*t).nodes_used.checked_sub(1) {
             let n = (*t).nodes.add(last as usize);
             if (*n).value_tag != Tag::NIL || (*n).key_tag == DEAD_KEY {

@@ -21,6 +21,7 @@ mod array;
 mod asking;
 mod cache;
 mod constructor;
+mod direct;
 mod environment;
 mod get;
 mod hash;
@@ -63,6 +64,9 @@ pub const WATCHED: u8 = GcHeader::IS_META | GcHeader::INDEX_TARGET;
 /// could have, was inserted into the nodes.
 pub const HAS_ELEMENTS: u8 = 1 << 7;
 
+/// The bit of [`Table::node_bits`] that is set while the nodes are [direct](direct).
+const DIRECT: u8 = 1 << 6;
+
 /// The kind of the elements of an array part; kept in `header.aux`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -101,8 +105,8 @@ pub struct Table {
     pub nodes: *mut Node,
     /// Number of nodes in use, which are the first ones.
     pub nodes_used: u32,
-    /// Logarithm to base 2 of the number of nodes allocated, if there are any, and the bit
-    /// [`HAS_ELEMENTS`].
+    /// Logarithm to base 2 of the number of nodes allocated, if there are any, and the bits
+    /// [`HAS_ELEMENTS`] and [`DIRECT`].
     pub node_bits: u8,
     /// Number of field slots allocated.
     pub fields_cap: u8,

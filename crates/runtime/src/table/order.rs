@@ -4,7 +4,7 @@
 //! order. A key that is inserted out of that order leaves the nodes *unsettled*, and the next
 //! traversal sorts them when it starts.
 
-use super::{HAS_ELEMENTS, Node, Table};
+use super::{DIRECT, HAS_ELEMENTS, Node, Table};
 use crate::state::State;
 use crate::value::Tag;
 
@@ -16,6 +16,9 @@ pub(super) struct Order {
     pub(super) integers: u32,
     /// Number of nodes in use when they were last settled, and the bit [`UNSETTLED`].
     settled: u32,
+    /// A lower bound of the integer keys above 0. An array that grows below it need not search the
+    /// nodes for each key.
+    pub(super) least: u32,
 }
 
 /// Set when an integer key is not in its place in the order.
@@ -28,7 +31,7 @@ const FEW: u32 = 64;
 pub const FRONT: u32 = 3 << 30;
 
 impl Order {
-    pub(super) const NEW: Order = Order { integers: 0, settled: 0 };
+    pub(super) const NEW: Order = Order { integers: 0, settled: 0, least: u32::MAX };
 }
 
 impl Table {
@@ -52,25 +55,30 @@ impl Table {
     #[inline(never)]
     unsafe fn start_nodes(st: *mut State, t: *mut Table) -> u32 {
         let used = (*t).nodes_used;
-        let Order { integers, settled } = *Table::order(t);
+        let Order { integers, settled, .. } = *Table::order(t);
         // Sorting is worth its cost when the table is small or many keys are new, so that a program
         // that looks for the first entry after each insertion takes linear time in total.
         if settled & UNSETTLED != 0
             && (used <= FEW || used - (settled & !UNSETTLED).min(used) >= used / 4)
+            && Table::settle(st, t)
         {
-            Table::settle(st, t);
             return Table::start_nodes(st, t);
         }
         if integers > 0 && (*(*t).nodes).key_bits as i64 <= 0 { FRONT } else { 0 }
     }
 
     /// Records that the node with index `at`, the last one, was added for the integer key `key`.
-    #[inline]
+    #[inline(always)]
     pub(super) unsafe fn note_integer(t: *mut Table, at: u32, key: i64) {
-        if key > 0 {
-            (*t).node_bits |= HAS_ELEMENTS;
-        }
         let order = Table::order(t);
+        if key > 0 {
+            if !Table::has_elements(t) {
+                (*t).node_bits |= HAS_ELEMENTS;
+            }
+            if key < i64::from((*order).least) {
+                (*order).least = key as u32;
+            }
+        }
         let ascends = at == 0 || ((*(*t).nodes.add(at as usize - 1)).key_bits as i64) < key;
         if (*order).integers == at && ascends {
             (*order).integers = at + 1;
@@ -79,15 +87,39 @@ impl Table {
         }
     }
 
-    /// Sorts the nodes, and drops those without a value. Has no effect if there is no memory for
-    /// it.
+    /// Records that integer keys of any size may be at any place among the nodes.
+    pub(super) unsafe fn note_any_order(t: *mut Table) {
+        (*t).node_bits |= HAS_ELEMENTS;
+        Table::order(t).write(Order { integers: 0, settled: UNSETTLED, least: 1 });
+    }
+
+    /// Raises the lower bound of the integer keys above 0, after the node `n`, whose key was
+    /// `key`, has moved to the array. Keys in ascending order, as a constructor or a loop stores
+    /// them, move one after the other, so the search for the next one goes on from there.
+    pub(super) unsafe fn note_moved_to_array(t: *mut Table, n: *mut Node, key: i64) {
+        let order = Table::order(t);
+        let number = n.offset_from((*t).nodes) as u32;
+        if key > i64::from((*order).least) || (*order).settled & UNSETTLED != 0 {
+            return;
+        }
+        let mut rest = (number..(*order).integers).map(|i| &*(*t).nodes.add(i as usize));
+        match rest.find(|n| n.key_tag == Tag::INTEGER) {
+            Some(next) => (*order).least = u32::try_from(next.key_bits).unwrap_or(u32::MAX),
+            None => {
+                (*order).least = u32::MAX;
+                (*t).node_bits &= !HAS_ELEMENTS;
+            }
+        }
+    }
+
+    /// Sorts the nodes, and drops those without a value. Returns false, without an effect, if there
+    /// is no memory for it.
     #[cold]
     #[inline(never)]
-    unsafe fn settle(st: *mut State, t: *mut Table) {
+    unsafe fn settle(st: *mut State, t: *mut Table) -> bool {
         let mut live = Vec::new();
         if live.try_reserve_exact(Table::node_count(t)).is_err() {
-            (*Table::order(t)).settled = (*t).nodes_used;
-            return;
+            return false;
         }
         for i in 0..(*t).nodes_used {
             let n = (*t).nodes.add(i as usize);
@@ -102,7 +134,8 @@ impl Table {
         });
         (*st).heap.note_moved_nodes(t);
         (*t).nodes_used = 0;
-        Table::order(t).write(Order { integers: 0, settled: live.len() as u32 });
+        (*t).node_bits &= !DIRECT;
+        Table::order(t).write(Order { settled: live.len() as u32, ..Order::NEW });
         std::ptr::write_bytes(Table::heads(t), 0, Table::node_capacity(t));
         for mut n in live {
             Table::re_enter_node(t, &mut n);
@@ -110,6 +143,7 @@ impl Table {
         Table::note_new_key(st, t);
         // The collector may have visited some of the nodes.
         (*st).barrier(t.cast());
+        true
     }
 
     /// Returns how many of the first nodes have integer keys below 1. The hash part must not be

@@ -153,7 +153,8 @@ impl Table {
             (size, inside) = border;
         }
         let capacity = Table::node_capacity(t);
-        let wanted = Table::wanted_nodes(keys - inside, capacity);
+        let direct = Table::direct_capacity(t, key, size, keys - inside);
+        let wanted = direct.unwrap_or_else(|| Table::wanted_nodes(keys - inside, capacity));
         let new = Table::node_bytes(wanted) + ArrayKind::Any.bytes(size as u32);
         let old = Table::node_bytes(capacity) + Table::kind(t).bytes((*t).array_cap);
         if !Table::may_grow(st, old, new) {
@@ -190,6 +191,9 @@ impl Table {
         }
         if !Table::alloc_nodes(st, t, wanted) {
             return Table::refuse(st, new);
+        }
+        if direct.is_some() {
+            Table::make_direct(t);
         }
         if spills {
             Table::spill_array(st, t, size);

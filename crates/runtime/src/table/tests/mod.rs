@@ -657,6 +657,39 @@ fn integers_ascend_and_others_keep_the_order_of_insertion() {
 }
 
 #[test]
+fn direct_nodes_hold_integers_in_a_narrow_range() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
+    with_state(|st| unsafe {
+        let name = string(st, "name");
+        for first in [1000, -40, i64::MAX - 49, i64::MIN] {
+            let t = Table::new(st, 0, 0);
+            for i in 0..50 {
+                Table::set_int(st, t, first + (i ^ 1), Value::TRUE);
+            }
+            assert!(Table::is_direct(t) && Table::node_capacity(t) <= 256);
+            check(t);
+            let expected: Vec<_> = (first..=first + 49).map(|i| i.to_string()).collect();
+            assert_eq!(keys(st, t), expected);
+            assert!(!Table::is_direct(t), "a traversal puts the nodes into order");
+
+            let t = Table::new(st, 0, 0);
+            for i in 0..50 {
+                Table::set_int(st, t, first + i, Value::TRUE);
+            }
+            assert!(Table::is_direct(t));
+            Table::set(st, t, name, Value::TRUE).unwrap();
+            assert!(!Table::is_direct(t), "strings have chains");
+            assert_eq!(keys(st, t), [&expected[..], &["name".into()]].concat());
+        }
+        let t = Table::new(st, 0, 0);
+        for i in 0..50 {
+            Table::set_int(st, t, 1000 + i * 2, Value::TRUE);
+        }
+        assert!(!Table::is_direct(t), "the keys are not close together");
+    });
+}
+
+#[test]
 fn keys_that_come_and_go_do_not_grow_a_table() {
     // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {

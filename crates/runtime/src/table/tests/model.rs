@@ -1,6 +1,7 @@
 //! Performs the same random operations on a table and on a `HashMap`, and compares them.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use fastrand::Rng;
 
@@ -84,8 +85,48 @@ unsafe fn collect(st: *mut State, r: &mut Rng) {
     }
 }
 
-unsafe fn run(st: *mut State, seed: u64, steps: usize) {
+/// Integer keys that move up or down, as those of queues do: the first one, and the one after the
+/// last.
+struct Window {
+    keys: Range<i64>,
+    longest: i64,
+    goes_down: bool,
+}
+
+impl Window {
+    fn new(r: &mut Rng) -> Window {
+        let start = *r.choice(&[1, 1, 9, 900, -3, -900, i64::MAX - 300, i64::MIN + 300]).unwrap();
+        Window { keys: start..start, longest: 1 << r.usize(..7), goes_down: start < 0 || r.bool() }
+    }
+
+    /// Returns a key to set, or one to clear.
+    fn next(&mut self, r: &mut Rng) -> (i64, bool) {
+        let Range { start, end } = &mut self.keys;
+        let sets = start == end || *end - *start < self.longest && r.usize(..5) < 3;
+        let key = match (sets, self.goes_down) {
+            (true, false) => *end,
+            (true, true) => *start - 1,
+            (false, false) => *start,
+            (false, true) => *end - 1,
+        };
+        match (sets, self.goes_down) {
+            (true, false) => *end += 1,
+            (true, true) => *start -= 1,
+            (false, false) => *start += 1,
+            (false, true) => *end -= 1,
+        }
+        if r.usize(..100) == 0 {
+            self.goes_down ^= true;
+        }
+        (key, sets)
+    }
+}
+
+/// Performs `steps` operations. Returns how many of them found [direct nodes](crate::table::direct).
+unsafe fn run(st: *mut State, seed: u64, steps: usize) -> usize {
     let mut r = Rng::with_seed(seed);
+    let mut window = (seed % 3 == 0).then(|| Window::new(&mut r));
+    let mut direct = 0;
     let mut model: HashMap<Key, Value> = HashMap::new();
     let t = Table::new(st, r.usize(..5) as u8, r.usize(..6) as u32);
     (*st).add_host_root(Value::table(t));
@@ -94,6 +135,27 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize) {
         assert!(Table::make_environment(st, t));
     }
     for step in 0..steps {
+        direct += usize::from(Table::is_direct(t));
+        if let Some(window) = &mut window
+            && r.usize(..50) != 0
+        {
+            let (key, sets) = window.next(&mut r);
+            let old = model.get(&Key::Int(key)).copied().unwrap_or(Value::NIL);
+            assert!(
+                Table::get(t, Value::int(key)).same_bits(old),
+                "{key} at {step} of seed {seed}"
+            );
+            let v = if sets { random_value(st, &mut r, bias) } else { Value::NIL };
+            assert!(Table::set_int_within(st, t, key, v), "there is no limit");
+            match v.is_nil() {
+                true => model.remove(&Key::Int(key)),
+                false => model.insert(Key::Int(key), v),
+            };
+            if r.usize(..100) == 0 {
+                compare(st, t, &model);
+            }
+            continue;
+        }
         match r.usize(..40) {
             0 if r.usize(..2) == 0 => collect(st, &mut r),
             0 => {
@@ -161,6 +223,7 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize) {
         }
     }
     compare(st, t, &model);
+    direct
 }
 
 #[test]
@@ -168,9 +231,11 @@ fn agrees_with_a_model() {
     // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         let (seeds, steps) = if cfg!(miri) { (3, 80) } else { (400, 500) };
+        let mut direct = 0;
         for seed in 1..=seeds {
-            run(st, seed * 0x9E37_79B9, steps);
-            run(st, seed * 0x85EB_CA6B, 50);
+            direct += run(st, seed * 0x9E37_79B9, steps);
+            direct += run(st, seed * 0x85EB_CA6B, 50);
         }
+        assert!(direct > seeds as usize, "direct nodes are tested");
     });
 }

@@ -1,0 +1,158 @@
+//! Direct nodes: a hash part for integers in a narrow range.
+//!
+//! Queues, sliding windows and arrays that do not begin at 1 have integer keys that follow each
+//! other closely, and that the array part cannot hold. Their nodes are mapped directly: the only
+//! place of key `k` is the node with index `k` modulo the number of nodes. There are no chains, and a
+//! new key takes the place of one that has no value any more, so a queue that is never longer than
+//! the buffer uses the same nodes again and again, as a ring buffer does.
+//!
+//! A key whose place is in use, and a key that is not an integer, make the table
+//! [rehash](Table::rehash), which decides anew between direct nodes and chains.
+//!
+//! To all code that does not search for integers, this is a hash part of the usual kind that is
+//! full: all nodes are in use, those without a key have a dead one, and all chains are empty.
+
+use super::{DEAD_KEY, DIRECT, Node, Table};
+use crate::header::GcHeader;
+use crate::state::State;
+use crate::value::{Tag, Value};
+
+/// The least number of keys for which nodes are direct.
+const FEW: usize = 8;
+
+impl Table {
+    /// Returns whether the nodes are direct.
+    #[inline(always)]
+    pub(super) unsafe fn is_direct(t: *mut Table) -> bool {
+        (*t).node_bits & DIRECT != 0
+    }
+
+    /// Returns the only node that may have the integer key `i`, among direct nodes.
+    #[inline(always)]
+    unsafe fn place_of(t: *mut Table, i: i64) -> *mut Node {
+        (*t).nodes.add(i as usize & ((1 << Table::log_nodes(t)) - 1))
+    }
+
+    /// Returns the node of an integer among direct nodes, or null.
+    #[inline(always)]
+    pub(super) unsafe fn direct_node_of(t: *mut Table, i: i64) -> *mut Node {
+        let n = Table::place_of(t, i);
+        if Node::has_int(n, i) { n } else { std::ptr::null_mut() }
+    }
+
+    /// Inserts `key`, which is in no node, among direct nodes. Returns false, without an effect, if
+    /// that is not possible.
+    pub(super) unsafe fn insert_direct(t: *mut Table, key: Value, v: Value) -> bool {
+        if !key.is_int() {
+            return false;
+        }
+        let n = Table::place_of(t, key.as_int());
+        let is_free = (*n).value_tag == Tag::NIL;
+        if is_free {
+            Table::take(n, key.as_int(), v);
+        }
+        is_free
+    }
+
+    #[inline(always)]
+    unsafe fn take(n: *mut Node, i: i64, v: Value) {
+        n.write(Node {
+            value_bits: v.bits(),
+            value_tag: v.tag(),
+            key_tag: Tag::INTEGER,
+            next: 0,
+            key_bits: i as u64,
+        });
+    }
+
+    /// Implements [`Table::set_int_node_at_once`] for direct nodes.
+    #[inline(always)]
+    pub(super) unsafe fn set_direct_at_once(
+        st: *mut State,
+        t: *mut Table,
+        i: i64,
+        v: Value,
+    ) -> bool {
+        let n = Table::place_of(t, i);
+        if (*n).value_tag != Tag::NIL {
+            if !Node::has_int(n, i) {
+                return false;
+            }
+            (*n).value_bits = v.bits();
+            (*n).value_tag = v.tag();
+        } else {
+            // A key up to the capacity may join the array.
+            if v.is_nil() || (i as u64).wrapping_sub(1) <= (*t).array_cap as u64 {
+                return false;
+            }
+            Table::take(n, i, v);
+        }
+        (*st).barrier_of_store(t, v);
+        true
+    }
+
+    /// Returns the number of nodes to allocate for direct nodes in a rehash that inserts `key`,
+    /// moves the integers from 1 to `size` to the array, and leaves `count` keys to the nodes.
+    /// Returns `None` if the nodes have to have chains: for keys that are not integers, or are not
+    /// close together.
+    pub(super) unsafe fn direct_capacity(
+        t: *mut Table,
+        key: Value,
+        size: usize,
+        count: usize,
+    ) -> Option<usize> {
+        if count < FEW || (*t).header.flags & GcHeader::ENVIRONMENT != 0 {
+            return None;
+        }
+        let mut range: Option<(i64, i64)> = None;
+        let mut add = |i: i64| {
+            if i < 1 || i > size as i64 {
+                let (low, high) = range.unwrap_or((i, i));
+                range = Some((low.min(i), high.max(i)));
+            }
+        };
+        if !key.is_int() {
+            return None;
+        }
+        add(key.as_int());
+        for i in 0..Table::node_count(t) {
+            let n = (*t).nodes.add(i);
+            if (*n).value_tag != Tag::NIL {
+                if (*n).key_tag != Tag::INTEGER {
+                    return None;
+                }
+                add((*n).key_bits as i64);
+            }
+        }
+        let len = (*t).array_len as usize;
+        if size < len {
+            add(len as i64);
+            let first = (size..len).find(|&i| !Table::element(t, i as u32).is_nil());
+            add(first.map_or(len, |i| i + 1) as i64);
+        }
+        let (low, high) = range?;
+        let width = (high as u64).wrapping_sub(low as u64).wrapping_add(1);
+        let is_dense = width != 0 && width <= (count + count / 2) as u64;
+        // With room for half as many keys again, it takes that many insertions until a key that
+        // counts up or down meets the last one.
+        let room = || (width + width / 2) as usize;
+        is_dense.then(|| room().next_power_of_two()).filter(|&size| size <= Table::MAX_NODES)
+    }
+
+    /// Makes the nodes, which are new, direct.
+    pub(super) unsafe fn make_direct(t: *mut Table) {
+        let capacity = Table::node_capacity(t);
+        for i in 0..capacity {
+            (*t).nodes.add(i).write(Node {
+                value_bits: 0,
+                value_tag: Tag::NIL,
+                key_tag: DEAD_KEY,
+                next: 0,
+                key_bits: 0,
+            });
+        }
+        (*t).nodes_used = capacity as u32;
+        (*t).node_bits |= DIRECT;
+        Table::note_any_order(t);
+    }
+}
