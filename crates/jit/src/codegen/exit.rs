@@ -242,7 +242,7 @@ impl Emitter<'_> {
             self.switch_to(block);
             let status = self.b.block_params(block)[0];
             let depth = self.int(self.depth() as i64);
-            let distance = self.int(i64::from(frame::slot(self.frame().offset)));
+            let distance = self.int(i64::from(frame::slot(self.frame().passed_base())));
             self.jump_with_all(shared, &[status, depth, distance]);
         }
         self.in_frame(0);
@@ -251,7 +251,8 @@ impl Emitter<'_> {
     }
 
     /// As [`Emitter::exit_block`], for the frame of an inlined function, whose base the runtime has
-    /// stored. The code returns for the outermost frame, which is `distance` below.
+    /// stored: after an error, the one that it had before extra arguments moved it. The code returns
+    /// for the outermost frame, which is `distance` below the latter.
     fn exit_inlined(&mut self, [status, depth, distance]: [Value; 3]) {
         let st = self.state();
         let base = self.load64(Region::State, st, state::BASE);

@@ -59,6 +59,19 @@ pub(super) struct FrameCode<'a> {
     pub(super) exit: Option<Block>,
 }
 
+impl FrameCode<'_> {
+    /// Returns the number of slots from the base of the outermost frame to the base that the frame
+    /// had before extra arguments moved it.
+    pub(super) fn passed_base(&self) -> usize {
+        match self.inlined {
+            Some((_, extra)) if self.proto.is_vararg => {
+                self.offset - (usize::from(self.proto.num_params) + extra + Frame::RESERVED)
+            }
+            _ => self.offset,
+        }
+    }
+}
+
 impl<'a> Emitter<'a> {
     /// Adds a frame of an inlined function; frames are numbered in this order, from 1 on.
     pub(crate) fn add_frame(&mut self, proto: &'a Proto, frame: InlinedFrame) {

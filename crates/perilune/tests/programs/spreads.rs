@@ -40,6 +40,10 @@ const STATEMENTS: &[&str] = &[
     "for p, q in pairs({$l}) do x, y = q, p end",
     "for p, q in ipairs({$w, $w}) do x = q y = n(y) + p end",
     "last = function() return $w end",
+    "if n($w) % 7 == $n then error($w, 0) end",
+    "if n(sum) % 7 == $n then x = missing($w) end",
+    "z, x = pcall($f, $l)",
+    "x, y = select(2, pcall($f, $l))",
 ];
 
 /// Lists of values.
@@ -110,7 +114,12 @@ impl Generator {
         parts.push(format!("return {returned} end end\n").into());
         let list = self.pick(&["i", "i, 2", "i, nil, s", "i, s, 3, 4", "", "i, 'k', {}"]);
         let times = self.pick(&[12, 30, 60]);
-        let call = format!("local p, q, r = f{n}({list}) s = (n(s) + n(p) + n(q) * 3) % 1009");
+        let separator = if list.is_empty() { "" } else { ", " };
+        let results = match self.chance(50) {
+            true => format!("local _, p, q, r = pcall(f{n}{separator}{list})"),
+            false => format!("local p, q, r = f{n}({list})"),
+        };
+        let call = format!("{results} s = (n(s) + n(p) + n(q) * 3) % 1009");
         let odd =
             self.pick(&["", "if i % 11 == 0 then s = 's' end", "if i % 7 == 0 then s = s / 2 end"]);
         let body = format!("{call} {odd}");
