@@ -3,6 +3,9 @@
 //! Many objects are created empty and get their fields from the statements that follow. The code
 //! that is certainly executed after NEWTABLE determines how many there will be, so these tables get
 //! room for them at once, and slots, as if the constructor named them.
+//!
+//! Other objects get their fields from a method or function that the code calls next, as in
+//! `local o = setmetatable({}, self) o:init()`. These get room for a few fields.
 
 use smallvec::SmallVec;
 
@@ -17,6 +20,9 @@ pub const MAX_ROOM: usize = 64;
 /// The most instructions that are looked at after a constructor. Each of many tables in a long
 /// function would otherwise look at all of the function.
 const MAX_DISTANCE: usize = 200;
+
+/// The least number of fields that there is room for in an object that other functions initialize.
+const GUESS: usize = 4;
 
 /// Raises operand B of each NEWTABLE to the number of fields that the table has after the stores of
 /// the constructor and those that follow.
@@ -64,10 +70,12 @@ fn fields(
 ) -> usize {
     let mut names: SmallVec<[usize; 16]> = SmallVec::new();
     let mut left = MAX_DISTANCE;
+    let (mut is_object, mut is_used) = (false, false);
     for (q, &i) in code.iter().enumerate().skip(pc + 1) {
         let op = i.op();
         if own == 0 {
             if left == 0 || targets[q] || jumps(code, q) {
+                is_used |= next(code, q) != Next::Leaves;
                 break;
             }
             left -= 1;
@@ -79,6 +87,9 @@ fn fields(
             own = own.saturating_sub(1);
         } else if own == 0 && is_passed(i, table) {
             table = i.a();
+            is_object = true;
+        } else if own == 0 && is_object && matches!(op, Op::SelfK | Op::Move) && i.b() == table {
+            is_used = true;
         } else if own == 0 && effects(i).changes(table) {
             break;
         }
@@ -86,7 +97,7 @@ fn fields(
             break;
         }
     }
-    names.len()
+    if is_object && is_used { names.len().max(GUESS) } else { names.len() }
 }
 
 #[cfg(test)]
@@ -109,6 +120,10 @@ mod tests {
         check("local t = setmetatable({}, c) t.x = 1 return t", 1);
         check("local t = setmetatable({}, {__index = c}) t.x, t.y = 1, 2 return t", 2);
         check("local t = {} t[1] = 2 t.x = 1 t[x] = 3 t.y = 4", 2);
+        check("local t = setmetatable({}, c) t:init() return t", GUESS);
+        check("local t = setmetatable({x = 1}, c) init(t) return t", GUESS);
+        check("local t = setmetatable({}, c) if x then t.x = 1 end return t", GUESS);
+        check("local t = {} t:init() return t", 0);
         check("local t = {1, 2} t.x = 1", 1);
         // each assignment is two instructions
         let far = |n: usize| format!("local t = {{}} {} t.x = 1", "a = b ".repeat(n));

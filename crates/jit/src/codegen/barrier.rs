@@ -63,12 +63,23 @@ impl Emitter<'_> {
         self.switch_to(on);
     }
 
-    /// Branches to `other` if the table is a metatable or a class, or if a store of some value
-    /// would need the barrier.
-    pub(crate) fn guard_plain_store(&mut self, table: Value, other: Block) {
+    /// Emits the barrier of a table that has gained a field with this value, and so `shape`.
+    pub(crate) fn barrier_of_gain(&mut self, table: Value, shape: Value, v: (Value, Known)) {
+        if self.body.fault == Some(Fault::NoBarrier) {
+            return;
+        }
         let flags = self.flags(table);
-        let due = self.b.ins().band_imm_u(flags, i64::from(WATCHED | GcHeader::UNLOGGED));
-        self.guard_not(due, other);
+        let unlogged = self.is_unlogged(flags);
+        let (cold, on) = (self.cold_block(), self.block());
+        self.branch(unlogged, cold, on);
+        self.switch_to(cold);
+        let barrier = self.body.calls.barrier as usize;
+        self.quiet_leaf(barrier, &[table, shape]);
+        self.available.change(self.b.func, Region::Flags);
+        // A big table stays as it is, and may need one for the value too.
+        self.barrier(table, v);
+        self.jump(on);
+        self.switch_to(on);
     }
 
     /// Returns those of `flags` that matter for a store of a value with this tag: `also`, and the

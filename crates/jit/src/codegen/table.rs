@@ -219,7 +219,8 @@ impl Emitter<'_> {
 
     /// Adds the field that the successor of an entry has more, in slot `slot`; branches to `other`
     /// if the value is nil, or there is no room. `to`: the successor, of which this is known then.
-    /// Room is made if the slots of its tables need not be inline.
+    /// Room is made if the slots of its tables need not be inline. Returns the successor; the caller
+    /// is responsible for the barrier.
     pub(crate) fn add_field(
         &mut self,
         table: Value,
@@ -227,7 +228,7 @@ impl Emitter<'_> {
         r: Record,
         (bits, tag): (Value, Known),
         other: Block,
-    ) {
+    ) -> Value {
         let next = self.successor(r, other);
         let mut id = self.load32(Region::Objects, next, header::WORD);
         if let Some(to) = to {
@@ -259,6 +260,7 @@ impl Emitter<'_> {
         self.store_value(Region::Fields, (bits, t), fields, at);
         self.store(Region::Objects, next, table, table::SHAPE);
         self.store(Region::Objects, id, table, header::WORD);
+        next
     }
 
     /// Gives a table a metatable `{__index = class}`, as `Table::set_meta_index` does; branches to

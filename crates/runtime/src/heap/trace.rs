@@ -2,7 +2,7 @@
 
 use crate::closure::{LuaClosure, NativeClosure};
 use crate::header::{GcHeader, Kind};
-use crate::instance::Instance;
+use crate::instance::{EntryKind, FieldCache, Instance};
 use crate::string::LuaString;
 use crate::table::{ArrayKind, Cell, LocalShape, Node, Table};
 use crate::thread::Thread;
@@ -110,6 +110,13 @@ pub(crate) unsafe fn visit_children<V: Visitor>(o: *mut GcHeader, v: &mut V) {
             }
             for site in (*i).sites() {
                 v.pointer(site.shape);
+            }
+            // Caches are weak, but objects that die young leave no reference to the shapes that
+            // they went through, and code would miss the transitions after each cycle.
+            for e in (*i).field_caches().iter().flat_map(FieldCache::entries) {
+                if let EntryKind::Gain(_) = e.kind() {
+                    v.pointer(e.outcome);
+                }
             }
         }
         Kind::Shape => {

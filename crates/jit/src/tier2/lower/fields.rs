@@ -92,14 +92,16 @@ impl Lower<'_, '_> {
         let other = self.exit(state);
         let (bits, tag) = (self.bits(v), self.tag(v));
         let table = self.bits(table);
-        self.emit().guard_plain_store(table, other);
+        let flags = self.emit().flags(table);
+        self.emit().guard_not_watched(flags, other);
         let record = self.emit().record(gain.cache, gain.entry, other);
         self.emit().guard_record_id(record, gain.shape, other);
         if !gain.plain {
             self.emit().guard_lacks(table, Event::NewIndex, other);
         }
         let place = (gain.slot, Some(gain.to));
-        self.emit().add_field(table, place, record, (bits, tag), other);
+        let next = self.emit().add_field(table, place, record, (bits, tag), other);
+        self.emit().barrier_of_gain(table, next, (bits, tag));
         let key = self.instr(inst).b();
         let tag = self.emit().tag_value(tag);
         self.emit().verify_field(inst.pc, table, key, (bits, tag));
