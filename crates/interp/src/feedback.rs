@@ -4,7 +4,8 @@ use perilune_bytecode::Instr;
 use perilune_bytecode::feedback::access;
 use perilune_runtime::closure::NativeClosure;
 use perilune_runtime::frame::Frame;
-use perilune_runtime::instance::{CalleeCache, Handled, Instance};
+use perilune_runtime::instance::{CalleeCache, FieldEntry, Handled, Instance};
+use perilune_runtime::meta::Event;
 use perilune_runtime::state::State;
 use perilune_runtime::table::{ArrayKind, Table};
 use perilune_runtime::value::{Tag, Value};
@@ -94,6 +95,19 @@ pub(crate) unsafe fn note_handler(
     let inst = (*frame.callee().as_function()).instance;
     let pc = frame.word().pc() as usize - 1;
     Instance::note_handler(st, inst, pc, Handled { first, shape, receiver, function });
+}
+
+/// Records the `__call` of `object`, which the CALL or TAILCALL before the pc of the top frame
+/// calls.
+///
+/// # Safety
+/// As [`note_handler`].
+#[cold]
+pub(crate) unsafe fn note_called_object(st: *mut State, object: Value) {
+    let function = Table::metamethod(st, object, Event::Call);
+    if !function.is_nil() {
+        note_handler(&mut *st, object.tag(), FieldEntry::NO_SHAPE, object, function);
+    }
 }
 
 /// Records that a call has this callee.

@@ -27,7 +27,9 @@ use crate::class::{call_meta, set_class};
 use crate::closing_scope::{close_for_return, close_variable};
 use crate::closure::make_closure;
 use crate::enter::hot_entry;
-use crate::feedback::{Cells, access_of_int, note_called, note_callee, store_to_int};
+use crate::feedback::{
+    Cells, access_of_int, note_called, note_called_object, note_callee, store_to_int,
+};
 use crate::loop_entry::hot_loop;
 use crate::native::{
     after_native, call_for_instruction, deliver, native_returned, return_slow, returned_to_machine,
@@ -837,6 +839,8 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                     if (*(*inst).callees.add(cell)).callee != CalleeCache::OTHER {
                         note_callee(inst, cell, CalleeCache::OTHER);
                     }
+                    save_pc!();
+                    note_called_object(st, f);
                     step!(call_for_instruction(st, ra, nargs));
                     if MODE == HOOKED {
                         poll!((*st).top);
@@ -851,7 +855,12 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             Op::TailCall => {
                 let (b, ra) = (i.b(), ra!());
                 let nargs = if b != 0 { b - 1 } else { (*st).top.offset_from(ra) as usize - 2 };
-                note_called(inst, *cells.at(ip.sub(1)) as usize, ra.get());
+                let f = ra.get();
+                note_called(inst, *cells.at(ip.sub(1)) as usize, f);
+                if !matches!(f.tag(), Tag::FUNCTION | Tag::NATIVE) {
+                    save_pc!();
+                    note_called_object(st, f);
+                }
                 step!(tail_call(st, ra, nargs, i.c() != 0));
                 poll!((*st).top);
             }

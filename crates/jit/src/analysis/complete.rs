@@ -53,7 +53,8 @@ impl Invocation<'_> {
     }
 
     /// Returns the number of arguments that the instruction at `pc` passes, if it is always the
-    /// same: that of CALL and TAILCALL, or else that of the metamethod or iterator that it calls.
+    /// same: that of CALL and TAILCALL, with the object whose `__call` is called, or else that of the
+    /// metamethod or iterator that it calls.
     /// If all results of the call before it are arguments, that call must be inlined, or call a
     /// library function.
     fn arguments(&self, pc: Pc) -> Option<usize> {
@@ -61,10 +62,11 @@ impl Invocation<'_> {
         if !matches!(i.op(), Op::Call | Op::TailCall) {
             return Some(HANDLER_ARGUMENTS);
         }
-        match i.b() {
-            0 => self.open_end(pc)?.checked_sub(i.a() + Frame::RESERVED),
-            b => Some(b - 1),
-        }
+        let passed = match i.b() {
+            0 => self.open_end(pc)?.checked_sub(i.a() + Frame::RESERVED)?,
+            b => b - 1,
+        };
+        Some(passed + usize::from(self.snapshot.calls_object(pc.as_u32())))
     }
 
     /// Returns the register after the results of the instruction before `pc`, which the one at `pc`

@@ -306,7 +306,9 @@ impl JitState {
             inner.prunes = self.jit.options.prune;
             inner.failed = History::of(&method).failed();
             let passed = match (&(*inst).proto).code[pc as usize].op() {
-                Op::Call | Op::TailCall => passed_at(inst, pc as usize, params),
+                Op::Call | Op::TailCall => {
+                    passed_at(inst, pc as usize, params, snapshot.calls_object(pc).into())
+                }
                 _ => Passed::new(),
             };
             chain.push(callee);

@@ -15,15 +15,21 @@ use perilune_runtime::instance::Instance;
 pub(crate) type Passed = Vec<(usize, *mut Instance)>;
 
 /// Returns the closures that the call at `pc` passes, if `params` are those that the function with
-/// this instance is passed itself.
+/// this instance is passed itself. The callee receives them from its parameter number `shift` on.
 ///
 /// # Safety
 /// `inst` is a live instance of the state that runs on this thread.
-pub(crate) unsafe fn passed_at(inst: *mut Instance, pc: usize, params: &Passed) -> Passed {
+pub(crate) unsafe fn passed_at(
+    inst: *mut Instance,
+    pc: usize,
+    params: &Passed,
+    shift: usize,
+) -> Passed {
     let i = (&(&(*inst).proto).code)[pc];
     let count = i.b().saturating_sub(1);
     let first = i.a() + Frame::RESERVED;
-    (0..count).filter_map(|n| Some((n, closure_in(inst, pc, first + n, params)?))).collect()
+    let passed = |n| Some((n + shift, closure_in(inst, pc, first + n, params)?));
+    (0..count).filter_map(passed).collect()
 }
 
 /// Returns the calls whose callees are closures that the function makes or is passed, with their

@@ -6,7 +6,8 @@ use perilune_bytecode::feedback::operands as seen;
 use perilune_bytecode::{Feedback, Instr, Op};
 use perilune_runtime::closure::LuaClosure;
 use perilune_runtime::frame::Frame;
-use perilune_runtime::instance::{EntryKind, FieldEntry, Instance};
+use perilune_runtime::instance::{CalleeCache, EntryKind, FieldEntry, Instance};
+use perilune_runtime::value::Tag;
 
 use super::inlinee::MAX_SHAPES;
 use super::snapshot::HandlerSeen;
@@ -79,7 +80,8 @@ pub(crate) unsafe fn callees_of(inst: *mut Instance) -> Vec<Called> {
 }
 
 /// Returns the metamethods that instructions have called, for each instruction that has only ever
-/// called one Lua function and has met no other operands.
+/// called one Lua function and has met no other operands; the `__call` of what calls have called,
+/// among others.
 ///
 /// # Safety
 /// As for [`callees`].
@@ -104,6 +106,15 @@ pub(crate) unsafe fn handlers_of(inst: *mut Instance) -> Vec<(u32, HandlerSeen, 
                 let is_alone = cache.entries().all(|e| e.kind() == EntryKind::Unused);
                 let shape = Some(record.entry.chain_shape).filter(|_| is_alone);
                 Some(shape.filter(|&shape| shape != FieldEntry::NO_SHAPE)?)
+            }
+            Feedback::Callee => {
+                let cache = &*(*inst).callees.add(cell as usize);
+                let is_object = cache.callee == CalleeCache::OTHER && cache.others == 0;
+                let is_call = matches!(i.op(), Op::Call | Op::TailCall);
+                if !is_object || !is_call || record.first != Tag::TABLE {
+                    return None;
+                }
+                None
             }
             _ => return None,
         };

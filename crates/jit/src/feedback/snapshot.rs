@@ -142,6 +142,14 @@ pub struct HandlerSeen {
     pub shape: Option<u32>,
 }
 
+impl Snapshot {
+    /// Returns whether the CALL or TAILCALL at `pc` calls the `__call` of an object, and passes the
+    /// object as the first argument.
+    pub(crate) fn calls_object(&self, pc: u32) -> bool {
+        self.handlers.contains_key(&pc)
+    }
+}
+
 impl FieldSnapshot {
     unsafe fn take(st: *mut State, cache: &FieldCache) -> FieldSnapshot {
         let entries = cache.entries().enumerate();

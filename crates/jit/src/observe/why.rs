@@ -82,7 +82,9 @@ fn reasons(proto: &Proto, snapshot: &Snapshot, pc: usize, in_loop: bool) -> Vec<
                 let why = snapshot.not_inlined.get(pc as u32).or(open);
                 found.extend(why.map(|why| format!("is not inlined: {why}")));
             }
-            Some(CalleeSeen::Object) => found.push("calls an object with __call".to_owned()),
+            Some(CalleeSeen::Object) if !snapshot.inlinees.contains_key(&(pc as u32)) => {
+                found.push("calls an object with __call".to_owned());
+            }
             Some(CalleeSeen::Native) => found.push("calls a native function".to_owned()),
             _ => {}
         },

@@ -56,13 +56,12 @@ impl Builder<'_> {
             return true;
         };
         let callee = self.offset + i.a();
-        let Some(closure) = self.inlined_closure(number, callee) else {
+        let Some((closure, arguments)) = self.called_closure(number, callee) else {
             self.generic_call();
             return true;
         };
         let caller = Caller { frame: self.frame, pc: self.pc + 1, is_tail: false };
         let outer = self.needed_after_call();
-        let arguments = self.arguments();
         let returns = self.inline(number, closure, (callee, caller), outer, arguments);
         self.registers[i.a()..].fill(None);
         let Some(results) = self.continue_after(returns, i.ra(), wanted) else { return false };
@@ -150,14 +149,13 @@ impl Builder<'_> {
         let is_counted = self.argument_count().is_some();
         let number = self.callee_of(all).filter(|_| is_counted);
         let callee = self.f.frames[self.frame].callee();
-        let closure = number.and_then(|number| self.inlined_closure(number, callee));
-        let (Some(number), Some(closure)) = (number, closure) else {
+        let called = number.and_then(|number| self.called_closure(number, callee));
+        let (Some(number), Some((closure, arguments))) = (number, called) else {
             let state = self.state();
             return self.end(End::Exit(state));
         };
         let caller = self.f.frames[self.frame].caller.expect("the function is inlined");
         let caller = Caller { is_tail: true, ..caller };
-        let arguments = self.arguments();
         let mut outer = self.outer.clone();
         outer.retain(|(r, _)| r.index() < callee);
         let returns = self.inline(number, closure, (callee, caller), outer, arguments);
@@ -165,16 +163,26 @@ impl Builder<'_> {
     }
 
     /// Returns the callee, guarded to be a closure of the candidate, which is called from register
-    /// `at` of the outermost frame. Returns `None` if the frame is too large, or the callee is
-    /// known to be something else.
-    fn inlined_closure(&mut self, number: usize, at: usize) -> Option<Value> {
+    /// `at` of the outermost frame, and its arguments. If the call has called an object, the callee
+    /// is the object's `__call`, and the object the first argument. Returns `None` if the frame is
+    /// too large, or the callee is known to be something else.
+    fn called_closure(&mut self, number: usize, at: usize) -> Option<(Value, Vec<Value>)> {
         let i = self.instr(self.pc);
-        let callee = self.read(i.ra());
-        let passed = self.argument_count().expect("the number of arguments is known");
-        if !self.has_room(number, at, passed) || self.is_never(callee, Tag::FUNCTION) {
+        let mut callee = self.read(i.ra());
+        let mut arguments = self.arguments();
+        let is_object = self.source.snapshot.calls_object(self.pc.as_u32());
+        let tag = if is_object { Tag::TABLE } else { Tag::FUNCTION };
+        let passed = arguments.len() + usize::from(is_object);
+        if !self.has_room(number, at, passed) || self.is_never(callee, tag) {
             return None;
         }
-        Some(self.guard_method(callee, self.candidates[number].inlinee.slot))
+        if is_object {
+            let object = self.guard(callee, Tag::TABLE);
+            arguments.insert(0, object);
+            callee = self.handler_of(object);
+        }
+        let closure = self.guard_method(callee, self.candidates[number].inlinee.slot);
+        Some((closure, arguments))
     }
 
     /// Returns whether there is room for the frame of a candidate that is called from register `at`
@@ -267,15 +275,7 @@ impl Builder<'_> {
         if let Some(shape) = handler.shape {
             self.guard_shapes(table, Shapes::of([shape]).expect("it is one"));
         }
-        let lookup = self.lookup(table);
-        let function = match self.known.lookup(lookup) {
-            Some(function) => function,
-            None => {
-                let op = Op::Handler(Metatable::Of(table), self.state());
-                self.value(Type::Is(Tag::FUNCTION), op)
-            }
-        };
-        self.known.note_lookup(lookup, function);
+        let function = self.handler_of(table);
         let closure = self.guard_method(function, self.candidates[number].inlinee.slot);
         let operands = operands.map(|v| self.refined(v));
         let caller = Caller { frame: self.frame, pc: self.pc + 1, is_tail: false };
@@ -284,6 +284,18 @@ impl Builder<'_> {
         returns.extend(early);
         let results = self.continue_after(returns, Reg::new(above - self.offset), 1);
         results.map(|results| results[0])
+    }
+
+    /// Returns the metamethod of a table that the instruction has always called.
+    fn handler_of(&mut self, table: Value) -> Value {
+        let lookup = self.lookup(table);
+        let known = self.known.lookup(lookup);
+        let function = known.unwrap_or_else(|| {
+            let op = Op::Handler(Metatable::Of(table), self.state());
+            self.value(Type::Is(Tag::FUNCTION), op)
+        });
+        self.known.note_lookup(lookup, function);
+        function
     }
 
     /// Returns whether the instruction has called a metamethod that may be inlined.
