@@ -97,13 +97,21 @@ pub(crate) unsafe fn note_handler(
     Instance::note_handler(st, inst, pc, Handled { first, shape, receiver, function });
 }
 
-/// Records the `__call` of `object`, which the CALL or TAILCALL before the pc of the top frame
-/// calls.
+/// Records the callee of the CALL or TAILCALL before the pc of the top frame; if that is an object,
+/// also its `__call`.
 ///
 /// # Safety
-/// As [`note_handler`].
+/// As [`note_handler`] and [`note_called`].
+#[inline(always)]
+pub(crate) unsafe fn note_call(st: *mut State, inst: *mut Instance, cell: usize, callee: Value) {
+    note_called(inst, cell, callee);
+    if !matches!(callee.tag(), Tag::FUNCTION | Tag::NATIVE) {
+        note_called_object(st, callee);
+    }
+}
+
 #[cold]
-pub(crate) unsafe fn note_called_object(st: *mut State, object: Value) {
+unsafe fn note_called_object(st: *mut State, object: Value) {
     let function = Table::metamethod(st, object, Event::Call);
     if !function.is_nil() {
         note_handler(&mut *st, object.tag(), FieldEntry::NO_SHAPE, object, function);

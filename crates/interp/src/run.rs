@@ -14,7 +14,7 @@ use perilune_bytecode::{Instr, Op};
 use perilune_runtime::closure::{LuaClosure, NativeClosure};
 use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
-use perilune_runtime::instance::{CalleeCache, FieldCache, Instance};
+use perilune_runtime::instance::{FieldCache, Instance};
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::{Cx, Ret};
 use perilune_runtime::state::{State, poll};
@@ -27,9 +27,7 @@ use crate::class::{call_meta, set_class};
 use crate::closing_scope::{close_for_return, close_variable};
 use crate::closure::make_closure;
 use crate::enter::hot_entry;
-use crate::feedback::{
-    Cells, access_of_int, note_called, note_called_object, note_callee, store_to_int,
-};
+use crate::feedback::{Cells, access_of_int, note_call, note_callee, store_to_int};
 use crate::loop_entry::hot_loop;
 use crate::native::{
     after_native, call_for_instruction, deliver, native_returned, return_slow, returned_to_machine,
@@ -836,11 +834,8 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                         Err(_) => return Exit::Error,
                     }
                 } else {
-                    if (*(*inst).callees.add(cell)).callee != CalleeCache::OTHER {
-                        note_callee(inst, cell, CalleeCache::OTHER);
-                    }
                     save_pc!();
-                    note_called_object(st, f);
+                    note_call(st, inst, cell, f);
                     step!(call_for_instruction(st, ra, nargs));
                     if MODE == HOOKED {
                         poll!((*st).top);
@@ -855,12 +850,8 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             Op::TailCall => {
                 let (b, ra) = (i.b(), ra!());
                 let nargs = if b != 0 { b - 1 } else { (*st).top.offset_from(ra) as usize - 2 };
-                let f = ra.get();
-                note_called(inst, *cells.at(ip.sub(1)) as usize, f);
-                if !matches!(f.tag(), Tag::FUNCTION | Tag::NATIVE) {
-                    save_pc!();
-                    note_called_object(st, f);
-                }
+                save_pc!();
+                note_call(st, inst, *cells.at(ip.sub(1)) as usize, ra.get());
                 step!(tail_call(st, ra, nargs, i.c() != 0));
                 poll!((*st).top);
             }

@@ -21,8 +21,8 @@ pub const MAX_ROOM: usize = 64;
 /// function would otherwise look at all of the function.
 const MAX_DISTANCE: usize = 200;
 
-/// The least number of fields that there is room for in an object that other functions initialize.
-const GUESS: usize = 4;
+/// The number of fields for which an object that other functions initialize gets room.
+const EXPECTED: usize = 4;
 
 /// Raises operand B of each NEWTABLE to the number of fields that the table has after the stores of
 /// the constructor and those that follow.
@@ -97,7 +97,7 @@ fn fields(
             break;
         }
     }
-    if is_object && is_used { names.len().max(GUESS) } else { names.len() }
+    if is_object && is_used { names.len().max(EXPECTED) } else { names.len() }
 }
 
 #[cfg(test)]
@@ -120,9 +120,9 @@ mod tests {
         check("local t = setmetatable({}, c) t.x = 1 return t", 1);
         check("local t = setmetatable({}, {__index = c}) t.x, t.y = 1, 2 return t", 2);
         check("local t = {} t[1] = 2 t.x = 1 t[x] = 3 t.y = 4", 2);
-        check("local t = setmetatable({}, c) t:init() return t", GUESS);
-        check("local t = setmetatable({x = 1}, c) init(t) return t", GUESS);
-        check("local t = setmetatable({}, c) if x then t.x = 1 end return t", GUESS);
+        check("local t = setmetatable({}, c) t:init() return t", EXPECTED);
+        check("local t = setmetatable({x = 1}, c) init(t) return t", EXPECTED);
+        check("local t = setmetatable({}, c) if x then t.x = 1 end return t", EXPECTED);
         check("local t = {} t:init() return t", 0);
         check("local t = {1, 2} t.x = 1", 1);
         // each assignment is two instructions

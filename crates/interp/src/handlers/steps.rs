@@ -19,7 +19,7 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::runtime::{CONTINUE, status, stepped};
 use crate::closing_scope::close_for_return;
-use crate::feedback::{access_of_int, note_called, note_called_object, store_to_int};
+use crate::feedback::{access_of_int, note_call, store_to_int};
 use crate::native::{call_for_instruction, deliver, return_slow, returned_to_machine, run_to_lua};
 use crate::operators::{self, Order};
 use crate::poll::safepoint;
@@ -311,10 +311,7 @@ pub(super) unsafe extern "C-unwind" fn call(st: *mut State) -> u64 {
             code = Some(entry);
         }
     }
-    note_called(at.instance, *at.cell() as usize, f);
-    if !matches!(f.tag(), Tag::FUNCTION | Tag::NATIVE) {
-        note_called_object(st, f);
-    }
+    note_call(st, at.instance, *at.cell() as usize, f);
     let step = match code {
         Some(entry) => run_to_lua(st, machine::call_code(st, ra, entry, nargs, at.i.c())),
         None => call_for_instruction(st, ra, nargs),
@@ -327,11 +324,7 @@ pub(super) unsafe extern "C-unwind" fn tail(st: *mut State) -> u64 {
     let at = At::top(st);
     let ra = at.register(at.i.a());
     let nargs = arguments(st, at.i, ra);
-    let f = ra.get();
-    note_called(at.instance, *at.cell() as usize, f);
-    if !matches!(f.tag(), Tag::FUNCTION | Tag::NATIVE) {
-        note_called_object(st, f);
-    }
+    note_call(st, at.instance, *at.cell() as usize, ra.get());
     polled(st, tail_call(st, ra, nargs, at.i.c() != 0), || (*st).top)
 }
 

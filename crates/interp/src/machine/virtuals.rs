@@ -79,8 +79,11 @@ unsafe fn allocate(
     let metatable = description.next();
     let t = Table::of_constructor(st, inst, pc, slots);
     for _ in 0..fields {
-        let store = *(*inst).code.add(description.word() as usize);
-        let name = (*inst).constants.cast_mut().add(store.b()).get();
+        let mut name = description.next();
+        if !name.is_string() {
+            let store = *(*inst).code.add(name.bits() as usize);
+            name = (*inst).constants.cast_mut().add(store.b()).get();
+        }
         let mut v = description.next();
         if v.tag() == Tag::ITER {
             v = description.object(v.bits() as usize);

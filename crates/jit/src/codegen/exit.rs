@@ -251,8 +251,8 @@ impl Emitter<'_> {
     }
 
     /// As [`Emitter::exit_block`], for the frame of an inlined function, whose base the runtime has
-    /// stored: after an error, the one that it had before extra arguments moved it. The code returns
-    /// for the outermost frame, which is `distance` below the latter.
+    /// stored: after an error, the one that it had before extra arguments moved it. The code
+    /// returns for the outermost frame, which is `distance` below the latter.
     fn exit_inlined(&mut self, [status, depth, distance]: [Value; 3]) {
         let st = self.state();
         let base = self.load64(Region::State, st, state::BASE);

@@ -102,6 +102,14 @@ impl<'a> Emitter<'a> {
         self.frames[n].instance
     }
 
+    /// Returns constant `n`, a string, of the function of a frame whose code has begun.
+    pub(crate) fn name_in(&mut self, frame: usize, n: usize) -> Value {
+        let current = std::mem::replace(&mut self.current, frame);
+        let (name, _) = self.constant(n);
+        self.current = current;
+        name
+    }
+
     /// Reserves so many slots from the base of the outermost frame on.
     pub(crate) fn reserve(&mut self, slots: usize) {
         let above = slots.saturating_sub(usize::from(self.body.proto.max_stack));

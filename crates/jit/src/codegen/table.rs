@@ -219,8 +219,8 @@ impl Emitter<'_> {
 
     /// Adds the field that the successor of an entry has more, in slot `slot`; branches to `other`
     /// if the value is nil, or there is no room. `to`: the successor, of which this is known then.
-    /// Room is made if the slots of its tables need not be inline. Returns the successor; the caller
-    /// is responsible for the barrier.
+    /// Room is made if the slots of its tables need not be inline. Returns the successor; the
+    /// caller is responsible for the barrier.
     pub(crate) fn add_field(
         &mut self,
         table: Value,
@@ -628,8 +628,8 @@ impl Emitter<'_> {
         self.store_by_call((table, key), v, seen, (slow, done));
     }
 
-    /// Ends the block: stores nil to an element of an array, unless that takes the runtime, where it
-    /// goes to `other`.
+    /// Ends the block: stores nil to an element of an array; goes to `other` where that takes the
+    /// runtime.
     ///
     /// Removing the last element only lowers the length if the element before is not nil, as in all
     /// arrays of numbers or booleans. An element in the middle becomes nil in place, which only

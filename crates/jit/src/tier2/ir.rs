@@ -530,8 +530,8 @@ pub(crate) struct VirtualTable {
     pub(crate) site: (Frame, Pc),
     /// The number of its slots for fields.
     pub(crate) slots: usize,
-    /// The fields, each with an instruction of that frame that stores it.
-    pub(crate) fields: Vec<(Pc, Content)>,
+    /// The fields, each with an instruction that stores it, and its frame.
+    pub(crate) fields: Vec<((Frame, Pc), Content)>,
     pub(crate) metatable: Option<Metatable>,
 }
 

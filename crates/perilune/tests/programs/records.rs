@@ -196,7 +196,11 @@ impl Generator {
             1 => fields,
             _ => self.range(0, fields + 1),
         };
-        let mut parts: Vec<Part> = vec![format!("makers[{n}] = function(a, b, c, ...) ").into()];
+        let (x, y) = (self.range(1, fields + 1), self.range(1, fields + 1));
+        let mut parts: Vec<Part> = vec![
+            format!("local function set{n}(o, v, w) o.f{x} = v o.f{y} = w end\n").into(),
+            format!("makers[{n}] = function(a, b, c, ...) ").into(),
+        ];
         if self.chance(30) {
             parts.push(Node::text(Kind::Stmt, "keep.v = a ").into());
         }
@@ -252,6 +256,9 @@ impl Generator {
                 9 => format!("local q = r q.f{field} = {value} "),
                 10 => format!("(function() r.f{field} = {value} end)() "),
                 11 => format!("rawset(r, 'f{field}', {value}) "),
+                12..=16 => format!("set{n}(r, {value}, a) "),
+                17 => format!("if b then set{n}(r, {value}, a) end "),
+                18 => format!("(function(o) o.f{field} = {value} end)(r) "),
                 _ => format!("r.f{field} = {value} "),
             };
             parts.push(Node::text(Kind::Stmt, store).into());

@@ -32,7 +32,7 @@ const STATEMENTS: &[&str] = &[
     "if not busy then busy = true $v = object + $w busy = false end",
     "if not busy then busy = true $v = #object busy = false end",
     "if not busy then busy = true $v, x = object($l) busy = false end",
-    "if not busy then busy = true $v = (function(...) return object(...) end)($w, 2) busy = false end",
+    "if not busy then busy = true x = (function(o) return o(1) end)(object) busy = false end",
     "if not busy then busy = true $v = object[n($w) + 10] busy = false end",
     "sum = (n(sum) + n($w)) % 1009",
     "if not busy then busy = true $v = $w + $w busy = false end",

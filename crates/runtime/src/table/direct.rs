@@ -2,12 +2,12 @@
 //!
 //! Queues, sliding windows and arrays that do not begin at 1 have integer keys that follow each
 //! other closely, and that the array part cannot hold. Their nodes are mapped directly: the only
-//! place of key `k` is the node with index `k` modulo the number of nodes. There are no chains, and a
-//! new key takes the place of one that has no value any more, so a queue that is never longer than
-//! the buffer uses the same nodes again and again, as a ring buffer does.
+//! place of key `k` is the node with index `k` modulo the number of nodes. There are no chains, and
+//! a new key takes the place of one that has no value any more, so a queue that is never longer
+//! than the buffer uses the same nodes again and again, as a ring buffer does.
 //!
 //! A key whose place is in use, and a key that is not an integer, make the table
-//! [rehash](Table::rehash), which decides anew between direct nodes and chains.
+//! [rehash](Table::rehash), which decides again between direct nodes and chains.
 //!
 //! To all code that does not search for integers, this is a hash part of the usual kind that is
 //! full: all nodes are in use, those without a key have a dead one, and all chains are empty.

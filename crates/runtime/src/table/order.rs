@@ -95,7 +95,7 @@ impl Table {
 
     /// Raises the lower bound of the integer keys above 0, after the node `n`, whose key was
     /// `key`, has moved to the array. Keys in ascending order, as a constructor or a loop stores
-    /// them, move one after the other, so the search for the next one goes on from there.
+    /// them, move one after the other, so the search for the next one starts there.
     pub(super) unsafe fn note_moved_to_array(t: *mut Table, n: *mut Node, key: i64) {
         let order = Table::order(t);
         let number = n.offset_from((*t).nodes) as u32;

@@ -88,8 +88,14 @@ impl Lower<'_, '_> {
             }
             None => self.describe_word(homes, 0),
         }
-        for &(pc, content) in &table.fields {
-            self.describe_word(homes, pc.index() as u64);
+        for &((by, pc), content) in &table.fields {
+            if by == frame {
+                self.describe_word(homes, pc.index() as u64);
+            } else {
+                let key = pc.instr(&self.f.frames[by].proto).b();
+                let name = self.emit().name_in(by.index(), key);
+                self.add_slot(homes, name, Known::Tag(Tag::STRING));
+            }
             match content {
                 Content::Value(v) => {
                     let (payload, tag) = self.lua(v);

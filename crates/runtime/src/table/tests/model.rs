@@ -122,10 +122,10 @@ impl Window {
     }
 }
 
-/// Performs `steps` operations. Returns how many of them found [direct nodes](crate::table::direct).
+/// Performs `steps` operations. Returns how many found [direct nodes](crate::table::direct).
 unsafe fn run(st: *mut State, seed: u64, steps: usize) -> usize {
     let mut r = Rng::with_seed(seed);
-    let mut window = (seed % 3 == 0).then(|| Window::new(&mut r));
+    let mut window = seed.is_multiple_of(3).then(|| Window::new(&mut r));
     let mut direct = 0;
     let mut model: HashMap<Key, Value> = HashMap::new();
     let t = Table::new(st, r.usize(..5) as u8, r.usize(..6) as u32);

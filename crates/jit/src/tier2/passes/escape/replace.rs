@@ -3,9 +3,10 @@
 use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
 use perilune_runtime::value::Tag;
 
-use super::uses::{Allocation, Tables, loaded_key};
+use super::uses::{Allocation, Key, Tables, loaded_key};
 use crate::entity::Reg;
 use crate::hash::HashMap;
+use crate::tier2::dominators::Dominators;
 use crate::tier2::ir::{
     Block, Checks, Content, FrameState, Function, Inst, Metatable, Op, State, Type, Value,
     VirtualTable,
@@ -37,6 +38,9 @@ struct Replacer<'a> {
     block: Block,
     /// Tables of the current block that have got their metatables.
     with_metatable: EntitySet<Value>,
+    /// Fields to which the current block has stored, among those with [`Key::since`].
+    stored: Vec<Part>,
+    dominators: Dominators,
     /// Blocks with new parameters for which arguments are to be passed, in the order of the
     /// parameters.
     pending: Vec<(Block, Part)>,
@@ -49,6 +53,7 @@ struct Replacer<'a> {
 /// Replaces the tables.
 pub(super) fn run(f: &mut Function, tables: &Tables) {
     let predecessors = f.predecessors();
+    let dominators = Dominators::of(f).expect("blocks are in the order where they are reached");
     let block = f.order[0];
     let mut replacer = Replacer {
         f,
@@ -60,6 +65,8 @@ pub(super) fn run(f: &mut Function, tables: &Tables) {
         current: HashMap::default(),
         block,
         with_metatable: EntitySet::new(),
+        stored: Vec::new(),
+        dominators,
         pending: Vec::new(),
         allocated: HashMap::default(),
         states: HashMap::default(),
@@ -78,6 +85,7 @@ impl Replacer<'_> {
         self.block = block;
         self.current.clear();
         self.with_metatable.clear();
+        self.stored.clear();
         let insts = std::mem::take(&mut self.f.blocks[block].insts);
         for table in self.tables.placed_in(block) {
             self.allocate(table, insts.first());
@@ -173,6 +181,7 @@ impl Replacer<'_> {
                 {
                     self.keep(inst, Op::GuardNoNewIndex(metatable, state));
                 }
+                self.stored.push(part);
                 self.current.insert(part, value);
             }
             Op::SetMetatable(v, meta, state) if is_virtual(v) => {
@@ -397,20 +406,35 @@ impl Replacer<'_> {
         let tables = self.tables;
         let made = tables.allocation(table).unwrap_or(tables.template(table));
         let mut fields = Vec::new();
-        for (n, &pc) in made.keys.iter().enumerate() {
+        for (n, key) in made.keys.iter().enumerate() {
+            if !self.may_be_stored(key, (table, n)) {
+                continue;
+            }
             let v = self.part((table, n));
             let content = match tables.is_virtual(v) {
                 true => Content::Table(self.virtual_table(tables.original(v), found)),
                 false => Content::Value(v),
             };
-            fields.push((pc, content));
+            fields.push((key.store, content));
         }
         let metatable = self.metatable(table);
-        let slots = self.f.objects[made.object].slots.max(fields.len());
+        let slots = self.f.objects[made.object].slots.max(made.keys.len());
         let registers = Vec::new();
         let description = VirtualTable { registers, site: made.site, slots, fields, metatable };
         found.push((table, description));
         found.len() - 1
+    }
+}
+
+impl Replacer<'_> {
+    /// Returns whether a field may have been stored where the current block has got to.
+    fn may_be_stored(&self, key: &Key, part: Part) -> bool {
+        let Some(since) = key.since else { return true };
+        if since == self.block {
+            return self.stored.contains(&part);
+        }
+        let (from, to) = (self.dominators.place(since), self.dominators.place(self.block));
+        self.dominators.dominates(from, to)
     }
 }
 

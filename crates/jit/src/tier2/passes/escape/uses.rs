@@ -24,11 +24,29 @@ pub(super) struct Allocation {
     pub(super) site: (Frame, Pc),
     /// The metatable that the table gets in the same block.
     pub(super) metatable: Option<Metatable>,
-    /// The fields that the table may have, each with an instruction of its frame that stores it:
-    /// first those of the constructor, and then others.
-    pub(super) keys: Vec<Pc>,
+    /// The fields that the table may have: first those of the constructor, and then others.
+    pub(super) keys: Vec<Key>,
     /// The stores to fields after the constructor: number of the field, block and value.
     pub(super) stores: Vec<(usize, Block, Value)>,
+}
+
+/// A field that a table may have.
+#[derive(Clone, Copy)]
+pub(super) struct Key {
+    /// An instruction that stores it, and its frame.
+    pub(super) store: (Frame, Pc),
+    /// The block of the instruction if another function stores the field than the one that
+    /// allocates the table. The function of the frame is known in blocks that this one dominates,
+    /// and the field is nil before.
+    pub(super) since: Option<Block>,
+}
+
+impl Key {
+    /// Returns the name of the field.
+    fn name(self, f: &Function) -> Option<&[u8]> {
+        let (frame, pc) = self.store;
+        stored_key(&f.frames[frame].proto, pc)
+    }
 }
 
 /// Values that are tables which do not escape. Those that a block parameter may have are in one
@@ -158,13 +176,15 @@ impl Tables {
                 if let (Op::NewTable(object, _), Some(table)) = (inst.op, inst.result) {
                     self.by_value.insert(table, self.allocations.len());
                     let site = (inst.frame, inst.pc);
+                    let fields = f.objects[object].fields.iter();
+                    let key = |pc| Key { store: (inst.frame, pc), since: None };
                     self.allocations.push(Allocation {
                         table,
                         object,
                         block,
                         site,
                         metatable: None,
-                        keys: f.objects[object].fields.iter().map(|field| field.pc).collect(),
+                        keys: fields.map(|field| key(field.pc)).collect(),
                         stores: Vec::new(),
                     });
                     self.links[table] = Some(table);
@@ -268,13 +288,13 @@ impl Tables {
             return;
         };
         let made = &mut self.allocations[n];
-        let site = &*f.frames[made.site.0].proto;
-        let key = stored_key(&f.frames[inst.frame].proto, inst.pc);
-        let known = made.keys.iter().position(|&pc| stored_key(site, pc) == key);
-        let field = match known {
+        let since = (inst.frame != made.site.0).then_some(block);
+        let key = Key { store: (inst.frame, inst.pc), since };
+        let name = key.name(f);
+        let field = match made.keys.iter().position(|other| other.name(f) == name) {
             Some(field) => field,
-            None if inst.frame == made.site.0 && key.is_some() => {
-                made.keys.push(inst.pc);
+            None if name.is_some() => {
+                made.keys.push(key);
                 made.keys.len() - 1
             }
             None => {
@@ -324,7 +344,7 @@ impl Tables {
             }
         }
         for allocation in &self.allocations {
-            if !self.is_regular(f, allocation) {
+            if !self.is_regular(f, allocation) || !self.has_known_keys(f, &dominators, allocation) {
                 escape(allocation.table);
             }
         }
@@ -443,14 +463,73 @@ impl Tables {
         let template = self.template(allocation.table);
         let proto = |made: &Allocation| &*f.frames[made.site.0].proto;
         let (ours, theirs) = (proto(allocation), proto(template));
+        let same_name = |(a, b): (&Key, &Key)| a.name(f) == b.name(f);
         let kind = |meta: Option<Metatable>| meta.map(|meta| std::mem::discriminant(&meta));
         let mut pairs = allocation.keys.iter().zip(&template.keys);
         !allocation.keys.is_empty()
             && std::ptr::eq(ours, theirs)
             && allocation.site.1 == template.site.1
             && allocation.keys.len() == template.keys.len()
-            && pairs.all(|(&a, &b)| stored_key(ours, a) == stored_key(theirs, b))
+            && pairs.all(same_name)
             && kind(allocation.metatable) == kind(template.metatable)
+    }
+
+    /// Returns whether the names of all fields are known where the table may have to be allocated:
+    /// the blocks that use it dominate the store of each field that another function stores, or are
+    /// dominated by it.
+    fn has_known_keys(&self, f: &Function, dominators: &Dominators, made: &Allocation) -> bool {
+        let mut since: Vec<Block> = made.keys.iter().filter_map(|key| key.since).collect();
+        since.dedup();
+        if since.is_empty() || !self.is_virtual(made.table) {
+            return true;
+        }
+        let class = self.class(made.table);
+        let is_table = |v: &Value| self.class(*v) == class;
+        let is_content =
+            |other: &Allocation| self.contents(f, other).any(|v| self.class(v) == class);
+        if class.is_some_and(|class| self.passed.contains(class))
+            || self.allocations.iter().any(is_content)
+        {
+            return false;
+        }
+        let place = dominators.place(made.block);
+        let is_used = |block: Block| {
+            let data = &f.blocks[block];
+            let states = data.insts.iter().filter_map(|inst| inst.op.state());
+            let mut states = states.chain(data.end.state());
+            states.any(|state| f.states[state].values().any(|v| is_table(&v)))
+                || data.insts.iter().any(|inst| f.args(&inst.op).any(|v| is_table(&v)))
+                || data.end.arg().is_some_and(|v| is_table(&v))
+        };
+        let used = f.order.iter().copied().filter(|&block| is_used(block));
+        let used: Vec<usize> = used
+            .chain(self.places.get(&made.table).copied())
+            .map(|b| dominators.place(b))
+            .collect();
+        since.into_iter().all(|block| {
+            let store = dominators.place(block);
+            dominators.dominates(place, store)
+                && used.iter().all(|&at| {
+                    dominators.dominates(store, at)
+                        || dominators.dominates(at, store) && dominators.dominates(place, at)
+                })
+                && self.is_stored_once(f, made.block, block)
+        })
+    }
+
+    /// Returns whether a block is not reached from itself without passing the one that allocates
+    /// the table.
+    fn is_stored_once(&self, f: &Function, made: Block, block: Block) -> bool {
+        let mut reached: EntitySet<Block> = EntitySet::new();
+        let mut todo: Vec<Block> = vec![block];
+        while let Some(from) = todo.pop() {
+            for to in f.blocks[from].end.targets().map(|target| target.block) {
+                if to != made && reached.insert(to) {
+                    todo.push(to);
+                }
+            }
+        }
+        made == block || !reached.contains(block)
     }
 
     /// Returns whether nothing is stored to an allocated table after it was passed to a block
@@ -612,8 +691,7 @@ impl Tables {
     pub(super) fn field(&self, f: &Function, v: Value, inst: &Inst, key: usize) -> Option<usize> {
         let made = self.template(v);
         let key = name(&f.frames[inst.frame].proto, key)?;
-        let proto = &f.frames[made.site.0].proto;
-        made.keys.iter().position(|&pc| stored_key(proto, pc) == Some(key))
+        made.keys.iter().position(|other| other.name(f) == Some(key))
     }
 
     /// Makes tables escape until all descriptions fit into the slots above the frames.
