@@ -18,8 +18,11 @@ pub struct LuaString {
     pub header: GcHeader,
     /// Number of bytes.
     pub len: u32,
-    /// Reserved for the engine-wide symbol, for comparisons in machine code; always 0.
-    pub symbol: u32,
+    /// Whether an instruction of a function of the state names a field by this string. Not only
+    /// the instructions that name it store such fields then: see [`Table::set_str`].
+    ///
+    /// [`Table::set_str`]: crate::table::Table::set_str
+    pub names_field: u32,
     // The bytes follow, and a NUL, so that C code can borrow them.
 }
 

@@ -3,13 +3,22 @@
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
-use perilune_bytecode::{Constant, Proto, RecordCounts};
+use perilune_bytecode::{Constant, Instr, Op, Proto, RecordCounts};
 
 use super::{CalleeCache, FieldCache, GlobalCache, Instance, Places, Site};
 use crate::header::{GcHeader, Kind};
 use crate::state::State;
 use crate::string::{LuaString, MAX_SHORT};
 use crate::value::Value;
+
+/// Returns the number of the constant by which an instruction names a field.
+fn field_name(i: Instr) -> Option<usize> {
+    match i.op() {
+        Op::GetField | Op::SelfK => Some(i.c()),
+        Op::SetField | Op::SetFieldK => Some(i.b()),
+        _ => None,
+    }
+}
 
 impl Instance {
     /// Creates the instance of `proto` in `st`; `parent` is the instance of the function that
@@ -49,6 +58,9 @@ impl Instance {
         let mut records = RecordCounts::default();
         for (pc, instr) in proto.code.iter().enumerate() {
             cells.add(pc).write(records.number(instr.op().feedback()).unwrap_or(0));
+            if let Some(n) = field_name(*instr) {
+                (*(*constants.add(n)).as_string()).names_field = 1;
+            }
         }
         let fields = this.add(places.fields).cast::<FieldCache>();
         for i in 0..counts.fields as usize {

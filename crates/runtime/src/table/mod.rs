@@ -2,8 +2,9 @@
 //!
 //! Where a key is stored:
 //! * a short-string key that an instruction with a constant name stores is in a **field** slot that
-//!   the table's shape gives, as long as the table has a shape; a table with many or computed
-//!   string keys becomes a dictionary (shape id 0) and has its string keys in the hash part;
+//!   the table's shape gives, as long as the table has a shape; a table with many string keys, or
+//!   with computed ones that name no field elsewhere, becomes a dictionary (shape id 0) and has its
+//!   string keys in the hash part;
 //! * an integer key `k` with `1 <= k <= array_len` is in the **array** part;
 //! * every other key is in the **hash** part.
 //!

@@ -79,7 +79,8 @@ impl Table {
     }
 
     /// Stores `v` under `name`, a string that the program computed. A new name turns the table into
-    /// a dictionary.
+    /// a dictionary, unless the program also uses the name as that of a field: objects are decoded,
+    /// copied and initialized by keys that are computed, and classes get their methods so.
     #[inline]
     pub unsafe fn set_str(st: *mut State, t: *mut Table, name: *mut LuaString, v: Value) {
         if !(*t).shape.is_null() && LuaString::is_short(name) {
@@ -87,6 +88,10 @@ impl Table {
                 Some(slot) => return Table::write_field(st, t, slot, v),
                 None if v.is_nil() => return,
                 None => {
+                    let next = Table::shape_with_computed(st, t, name);
+                    if !next.is_null() {
+                        return Table::add_field(st, t, next, v);
+                    }
                     if !Table::make_dictionary(st, t, 1) {
                         return Table::refuse(st, Table::node_bytes(Table::node_capacity(t)));
                     }
@@ -94,6 +99,21 @@ impl Table {
             }
         }
         Table::set_str_node(st, t, name, v);
+    }
+
+    /// As [`Table::shape_with_field`], for a name that the program computed.
+    #[inline(never)]
+    unsafe fn shape_with_computed(
+        st: *mut State,
+        t: *mut Table,
+        name: *mut LuaString,
+    ) -> *mut LocalShape {
+        /// The most fields of a table that gains one in this way.
+        const MOST: u32 = 32;
+        match (*name).names_field != 0 && (*(*t).shape).count < MOST {
+            true => Table::shape_with_field(st, t, name),
+            false => std::ptr::null_mut(),
+        }
     }
 
     /// Handles the cases of [`Table::set_str`] for a short string that need no allocation. Returns

@@ -125,6 +125,9 @@ impl Window {
 /// Performs `steps` operations. Returns how many found [direct nodes](crate::table::direct).
 unsafe fn run(st: *mut State, seed: u64, steps: usize) -> usize {
     let mut r = Rng::with_seed(seed);
+    for i in 0..r.usize(..200) {
+        (*string(st, &format!("name{i}")).as_string()).names_field = r.u32(..2);
+    }
     let mut window = seed.is_multiple_of(3).then(|| Window::new(&mut r));
     let mut direct = 0;
     let mut model: HashMap<Key, Value> = HashMap::new();
