@@ -65,7 +65,7 @@ pub const WATCHED: u8 = GcHeader::IS_META | GcHeader::INDEX_TARGET;
 /// could have, was inserted into the nodes.
 pub const HAS_ELEMENTS: u8 = 1 << 7;
 
-/// The bit of [`Table::node_bits`] that is set while the nodes are [direct](direct).
+/// The bit of [`Table::node_bits`] that is set while the nodes are [direct].
 const DIRECT: u8 = 1 << 6;
 
 /// The kind of the elements of an array part; kept in `header.aux`.
