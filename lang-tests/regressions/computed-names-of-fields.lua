@@ -8,6 +8,8 @@
 --| 2012name?	400	id	size	size
 --| 218	60
 --| nil	nil	nil
+--| 1000=50 10=50 1=50 2000=50 20=50 2=50 3000=50 300=50 3=50 a!=50 b!=50 nil=50
+--| 80400
 -- Fields stored by computed keys, under names that the program also writes after a dot.
 local function copy(t)
   local r = {}
@@ -97,3 +99,33 @@ local all = {}
 for _, k in ipairs { "k1", "k2", "k31", "k32", "k59", "k60", "zz", "x", "y" } do all[k] = k end
 for k in pairs(all) do all[k] = nil end
 print(next(all), all.k1, all.zz)
+
+-- Loads by computed names, of several shapes, while names come and go.
+local function load(t, k) return t[k] end
+local shapes = {
+  { a = 1, b = 2, c = 3 },
+  { b = 20, a = 10 },
+  setmetatable({ c = 300 }, { __index = function(_, k) return k .. "!" end }),
+  setmetatable({ a = 1000 }, { __index = { b = 2000, c = 3000 } }),
+}
+local found = {}
+for i = 1, 600 do
+  local t = shapes[i % 4 + 1]
+  local v = load(t, ("abc"):sub(i % 3 + 1, i % 3 + 1))
+  found[tostring(v)] = (found[tostring(v)] or 0) + 1
+end
+local list = {}
+for k, n in pairs(found) do list[#list + 1] = k .. "=" .. n end
+table.sort(list)
+print(table.concat(list, " "))
+local total = 0
+for i = 1, 400 do
+  local t = { first = i, second = i + 1, third = 0.5 }
+  local key = i % 2 == 0 and "fir" or "seco"
+  total = total + load(t, key .. (i % 2 == 0 and "st" or "nd"))
+  if load(t, "key" .. i) ~= nil then error "it has no such field" end
+  t.first = nil
+  if load(t, "fir" .. "st") ~= nil then error "the field is nil" end
+  if i % 100 == 0 then collectgarbage() end
+end
+print(total)

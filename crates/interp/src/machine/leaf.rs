@@ -131,7 +131,10 @@ pub(super) unsafe extern "C" fn fill_global(
 pub(super) unsafe extern "C" fn get_str(st: *mut State, t: *mut Table, key: u64) -> Pair {
     panics::leaf(st, NO_ANSWER, || {
         let name = Value::from_parts(key, Tag::STRING).as_string();
-        found_in_chain(st, t, |t| Table::get_str(t, name))
+        match Table::note_field(st, t, name) {
+            Some(v) if !v.is_nil() => v.into(),
+            _ => found_in_chain(st, t, |t| Table::get_str(t, name)),
+        }
     })
 }
 

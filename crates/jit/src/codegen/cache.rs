@@ -5,8 +5,10 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Type, Value};
 use perilune_runtime::instance::{FieldCache, FieldEntry, GlobalCache};
-use perilune_runtime::layout::{cell, field_cache, global_cache, instance, state, table, value};
-use perilune_runtime::table::Node;
+use perilune_runtime::layout::{
+    cell, field_cache, global_cache, instance, megamorphic, state, table, value,
+};
+use perilune_runtime::table::{MegamorphicCache, Node};
 use perilune_runtime::value::Tag;
 
 use super::Emitter;
@@ -76,6 +78,43 @@ impl Emitter<'_> {
     pub(crate) fn guard_record_id(&mut self, r: Record, shape: u32, slow: Block) {
         let shape = self.b.ins().iconst(I32, i64::from(shape));
         self.guard_record(r, shape, slow);
+    }
+
+    /// Loads the own field of a table whose name is a string that the program computed, by the
+    /// cache of the state; branches to `other` if that has no entry for it, or if the field is nil.
+    pub(crate) fn field_by_name(
+        &mut self,
+        table: Value,
+        name: Value,
+        other: Block,
+    ) -> (Value, Value) {
+        let st = self.state();
+        let entries = self.load64(Region::State, st, state::MEGAMORPHIC);
+        self.guard(entries, other);
+        let shape = self.shape(table);
+        let factor = self.int(MegamorphicCache::FACTOR as i64);
+        let of_shape = self.b.ins().uextend(I64, shape);
+        let of_shape = self.b.ins().imul(of_shape, factor);
+        let of_name = self.b.ins().ushr_imm_u(name, i64::from(MegamorphicCache::SHIFT));
+        let place = self.b.ins().bxor(of_name, of_shape);
+        let place = self.b.ins().band_imm_u(place, MegamorphicCache::SIZE as i64 - 1);
+        let offset = self.b.ins().ishl_imm_u(place, i64::from(megamorphic::LOG_SIZE));
+        let entry = self.b.ins().iadd(entries, offset);
+        let known = self.load_unnoted(entry, megamorphic::NAME);
+        let same = self.b.ins().icmp(IntCC::Equal, known, name);
+        self.guard(same, other);
+        let place = self.load_unnoted(entry, megamorphic::SHAPE);
+        let known = self.b.ins().ireduce(I32, place);
+        let same = self.b.ins().icmp(IntCC::Equal, known, shape);
+        self.guard(same, other);
+        let slot = self.b.ins().ushr_imm_u(place, 32);
+        let fields = self.load64(Region::Objects, table, table::FIELDS);
+        let offset = self.b.ins().ishl_imm_u(slot, i64::from(value::LOG_SIZE));
+        let at = self.b.ins().iadd(fields, offset);
+        let bits = self.load64(Region::Fields, at, value::BITS);
+        let tag = self.load8(Region::Fields, at, value::TAG);
+        self.guard(tag, other);
+        (bits, tag)
     }
 
     /// Branches unless an entry is for a chain that begins with metatable word `meta` (`other`),

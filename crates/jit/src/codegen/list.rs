@@ -164,7 +164,7 @@ impl Emitter<'_> {
     }
 
     /// Loads a word of a table that is about to change, so that it is not used again.
-    fn load_unnoted(&mut self, t: Value, offset: usize) -> Value {
+    pub(super) fn load_unnoted(&mut self, t: Value, offset: usize) -> Value {
         self.load_always(Region::Objects, (Opcode::Load, I64), t, offset as i32)
     }
 }

@@ -120,6 +120,10 @@ impl Translator<'_> {
             self.emit.switch_to(strings);
             let others = self.emit.block();
             if mask & access::STRING != 0 && self.emit.require(&[key_tag], Tag::STRING, others) {
+                let by_call = self.emit.block();
+                let found = self.emit.field_by_name(object, key, by_call);
+                self.found(i.ra(), found, done);
+                self.emit.switch_to(by_call);
                 self.emit.guard_short(key, slow);
                 let args = [self.emit.state(), object, key];
                 let (bits, tag) = self.emit.runtime_pair(self.calls.get_str as usize, &args);

@@ -58,7 +58,9 @@ impl Instance {
         let mut records = RecordCounts::default();
         for (pc, instr) in proto.code.iter().enumerate() {
             cells.add(pc).write(records.number(instr.op().feedback()).unwrap_or(0));
-            if let Some(n) = field_name(*instr) {
+            if let Some(n) = field_name(*instr)
+                && let Some(Constant::Str(_)) = proto.constants.get(n)
+            {
                 (*(*constants.add(n)).as_string()).names_field = 1;
             }
         }

@@ -6,7 +6,9 @@
 //! the cache is emptied before strings are swept.
 
 use super::{LocalShape, Table};
+use crate::state::State;
 use crate::string::LuaString;
+use crate::value::{SlotExt, Value};
 
 /// An entry of the cache.
 #[derive(Clone, Copy)]
@@ -66,5 +68,19 @@ impl MegamorphicCache {
         if let Some(entries) = &mut self.entries {
             entries.fill(EMPTY);
         }
+    }
+}
+
+impl Table {
+    /// Returns the own field `name`, a short string, of a table with a shape that has it, and
+    /// records its slot for code that looks it up by the cache.
+    ///
+    /// # Safety
+    /// `t` and `name` are live objects of `st`.
+    #[inline]
+    pub unsafe fn note_field(st: *mut State, t: *mut Table, name: *mut LuaString) -> Option<Value> {
+        let slot = Table::field_slot(t, name)?;
+        (&mut (*st).megamorphic).record(t, name, slot);
+        Some((*t).fields.add(slot as usize).get())
     }
 }
