@@ -9,6 +9,7 @@
 //!
 //! [`VirtualTable`]: crate::tier2::ir::VirtualTable
 
+mod keys;
 mod loops;
 mod replace;
 mod uses;

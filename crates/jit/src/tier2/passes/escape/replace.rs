@@ -3,7 +3,8 @@
 use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
 use perilune_runtime::value::Tag;
 
-use super::uses::{Allocation, Key, Tables, loaded_key};
+use super::keys::Key;
+use super::uses::{Allocation, Tables, loaded_key};
 use crate::entity::Reg;
 use crate::hash::HashMap;
 use crate::tier2::dominators::Dominators;

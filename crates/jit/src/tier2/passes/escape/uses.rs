@@ -6,6 +6,7 @@ use perilune_bytecode::{Constant, Instr, Op as Bytecode, Proto};
 use perilune_runtime::tier::INLINED_SLOTS;
 use perilune_runtime::value::Tag;
 
+use super::keys::Key;
 use super::loops::Loops;
 use crate::entity::{Pc, Reg};
 use crate::hash::HashMap;
@@ -30,25 +31,6 @@ pub(super) struct Allocation {
     pub(super) stores: Vec<(usize, Block, Value)>,
 }
 
-/// A field that a table may have.
-#[derive(Clone, Copy)]
-pub(super) struct Key {
-    /// An instruction that stores it, and its frame.
-    pub(super) store: (Frame, Pc),
-    /// The block of the instruction if another function stores the field than the one that
-    /// allocates the table. The function of the frame is known in blocks that this one dominates,
-    /// and the field is nil before.
-    pub(super) since: Option<Block>,
-}
-
-impl Key {
-    /// Returns the name of the field.
-    fn name(self, f: &Function) -> Option<&[u8]> {
-        let (frame, pc) = self.store;
-        stored_key(&f.frames[frame].proto, pc)
-    }
-}
-
 /// Values that are tables which do not escape. Those that a block parameter may have are in one
 /// class.
 pub(super) struct Tables {
@@ -64,10 +46,10 @@ pub(super) struct Tables {
     /// The representatives of classes that escape.
     escaped: EntitySet<Value>,
     /// Those of classes with block parameters.
-    passed: EntitySet<Value>,
+    pub(super) passed: EntitySet<Value>,
     loops: Loops,
     /// Where tables are allocated for code outside the loop that makes them.
-    places: HashMap<Value, Block>,
+    pub(super) places: HashMap<Value, Block>,
 }
 
 /// Finds the tables that do not escape.
@@ -101,7 +83,7 @@ impl Tables {
     }
 
     /// Returns the representative of the class of a value.
-    fn class(&self, mut v: Value) -> Option<Value> {
+    pub(super) fn class(&self, mut v: Value) -> Option<Value> {
         while let next = self.links[v]?
             && next != v
         {
@@ -474,64 +456,6 @@ impl Tables {
             && kind(allocation.metatable) == kind(template.metatable)
     }
 
-    /// Returns whether the names of all fields are known where the table may have to be allocated:
-    /// the blocks that use it dominate the store of each field that another function stores, or are
-    /// dominated by it.
-    fn has_known_keys(&self, f: &Function, dominators: &Dominators, made: &Allocation) -> bool {
-        let mut since: Vec<Block> = made.keys.iter().filter_map(|key| key.since).collect();
-        since.dedup();
-        if since.is_empty() || !self.is_virtual(made.table) {
-            return true;
-        }
-        let class = self.class(made.table);
-        let is_table = |v: &Value| self.class(*v) == class;
-        let is_content =
-            |other: &Allocation| self.contents(f, other).any(|v| self.class(v) == class);
-        if class.is_some_and(|class| self.passed.contains(class))
-            || self.allocations.iter().any(is_content)
-        {
-            return false;
-        }
-        let place = dominators.place(made.block);
-        let is_used = |block: Block| {
-            let data = &f.blocks[block];
-            let states = data.insts.iter().filter_map(|inst| inst.op.state());
-            let mut states = states.chain(data.end.state());
-            states.any(|state| f.states[state].values().any(|v| is_table(&v)))
-                || data.insts.iter().any(|inst| f.args(&inst.op).any(|v| is_table(&v)))
-                || data.end.arg().is_some_and(|v| is_table(&v))
-        };
-        let used = f.order.iter().copied().filter(|&block| is_used(block));
-        let used: Vec<usize> = used
-            .chain(self.places.get(&made.table).copied())
-            .map(|b| dominators.place(b))
-            .collect();
-        since.into_iter().all(|block| {
-            let store = dominators.place(block);
-            dominators.dominates(place, store)
-                && used.iter().all(|&at| {
-                    dominators.dominates(store, at)
-                        || dominators.dominates(at, store) && dominators.dominates(place, at)
-                })
-                && self.is_stored_once(f, made.block, block)
-        })
-    }
-
-    /// Returns whether a block is not reached from itself without passing the one that allocates
-    /// the table.
-    fn is_stored_once(&self, f: &Function, made: Block, block: Block) -> bool {
-        let mut reached: EntitySet<Block> = EntitySet::new();
-        let mut todo: Vec<Block> = vec![block];
-        while let Some(from) = todo.pop() {
-            for to in f.blocks[from].end.targets().map(|target| target.block) {
-                if to != made && reached.insert(to) {
-                    todo.push(to);
-                }
-            }
-        }
-        made == block || !reached.contains(block)
-    }
-
     /// Returns whether nothing is stored to an allocated table after it was passed to a block
     /// parameter, where code may know it by another name.
     fn stores_before_passing(&self, f: &Function, made: &Allocation) -> bool {
@@ -662,7 +586,11 @@ impl Tables {
     }
 
     /// Returns all values that are stored to fields of a table.
-    fn contents<'a>(&self, f: &'a Function, made: &'a Allocation) -> impl Iterator<Item = Value> {
+    pub(super) fn contents<'a>(
+        &self,
+        f: &'a Function,
+        made: &'a Allocation,
+    ) -> impl Iterator<Item = Value> {
         let fields = f.objects[made.object].fields.iter().map(|field| field.value);
         fields.chain(made.stores.iter().map(|&(.., v)| v))
     }
@@ -747,7 +675,7 @@ pub(super) fn loaded_key(i: Instr) -> Option<usize> {
 }
 
 /// Returns the name of the field that the instruction at `pc` stores.
-fn stored_key(proto: &Proto, pc: Pc) -> Option<&[u8]> {
+pub(super) fn stored_key(proto: &Proto, pc: Pc) -> Option<&[u8]> {
     name(proto, pc.instr(proto).b())
 }
 
