@@ -18,8 +18,9 @@ pub struct LuaString {
     pub header: GcHeader,
     /// Number of bytes.
     pub len: u32,
-    /// Whether an instruction of a function of the state names a field by this string. Not only
-    /// the instructions that name it store such fields then: see [`Table::set_str`].
+    /// 1 if an instruction of a function of the state names a field by this string, or else 0. A
+    /// store under a computed key that is this string may then add a field, too.
+    /// See [`Table::set_str`].
     ///
     /// [`Table::set_str`]: crate::table::Table::set_str
     pub names_field: u32,

@@ -289,11 +289,11 @@ pub struct RuntimeCalls {
 /// A description is an array of slots: the [`counts`](virtuals::counts), the tables, each after
 /// those that its fields name, the closures, and the [registers](virtuals::register). A table is
 /// its [`site`](virtuals::site), the instance of the function that allocates it, its metatable or
-/// nil, and for each field the value and before it the name, or the pc of an instruction of that
-/// function that stores it. A closure is its
-/// [function and frame](virtuals::closure), and the instance of the frame's function. Numbers are
-/// payloads of nil. A field that holds another table of the description has its position, with the
-/// tag [`Tag::ITER`](crate::value::Tag::ITER), which no Lua value has.
+/// nil, and for each field its name, or the pc of an instruction of that function that stores it,
+/// and the value. A closure is its [function and frame](virtuals::closure), and the instance of the
+/// frame's function. Numbers are payloads of nil. A field that holds another table of the
+/// description has its position, with the tag [`Tag::ITER`](crate::value::Tag::ITER), which no Lua
+/// value has.
 pub mod virtuals {
     /// Packs the numbers of tables, of closures and of registers.
     pub const fn counts(tables: usize, closures: usize, registers: usize) -> u64 {

@@ -54,9 +54,8 @@ impl Invocation<'_> {
 
     /// Returns the number of arguments that the instruction at `pc` passes, if it is always the
     /// same: that of CALL and TAILCALL, with the object whose `__call` is called, or else that of
-    /// the metamethod or iterator that it calls.
-    /// If all results of the call before it are arguments, that call must be inlined, or call a
-    /// library function.
+    /// the metamethod or iterator that it calls. If all results of the call before it are
+    /// arguments, that call must be inlined, or call a library function.
     fn arguments(&self, pc: Pc) -> Option<usize> {
         let i = pc.instr(self.proto);
         if !matches!(i.op(), Op::Call | Op::TailCall) {

@@ -163,9 +163,9 @@ impl Emitter<'_> {
         self.guard(stored, failed);
     }
 
-    /// Loads a word of a table that is about to change, so that it is not used again.
-    pub(super) fn load_unnoted(&mut self, t: Value, offset: usize) -> Value {
-        self.load_always(Region::Objects, (Opcode::Load, I64), t, offset as i32)
+    /// Loads a word that is not used again: of a table that is about to change, or of a cache.
+    pub(super) fn load_unnoted(&mut self, at: Value, offset: usize) -> Value {
+        self.load_always(Region::Objects, (Opcode::Load, I64), at, offset as i32)
     }
 }
 

@@ -1,16 +1,17 @@
 //! The verifier: it checks the invariants of functions that every pass relies on and preserves.
 
-use cranelift_codegen::entity::SecondaryMap;
+use cranelift_codegen::entity::{EntityRef, SecondaryMap};
 use perilune_runtime::value::Tag;
 
 use super::dominators::Dominators;
-use super::ir::{Block, End, Function, Op, State, Type, Value};
+use super::ir::{Block, End, Frame, Function, Op, State, Type, Value};
 
 /// Checks a function.
 ///
 /// # Errors
 /// The first fault: a value used where it is not defined, or of a type that an instruction does not
-/// take, a block without an end, or arguments that do not match parameters.
+/// take, a table described where a function that it needs has not begun, a block without an end, or
+/// arguments that do not match parameters.
 pub(super) fn verify(f: &Function) -> Result<(), String> {
     let verifier = Verifier { f, dominators: Dominators::of(f)? };
     verifier.check()
@@ -43,6 +44,7 @@ impl Verifier<'_> {
                 }
             }
         }
+        let begins = self.begins();
         for (n, &block) in self.f.order.iter().enumerate() {
             let data = &self.f.blocks[block];
             let end = data.insts.len() + 1;
@@ -50,9 +52,23 @@ impl Verifier<'_> {
                 Some(place) if self.dominates(place, (n, at)) => Ok(()),
                 _ => Err(format!("{v} is used in {block}, where it is not defined")),
             };
-            let state = |state: Option<State>, at| match state {
-                Some(state) => self.f.states[state].values().try_for_each(|v| defined(v, at)),
-                None => Ok(()),
+            let begun = |frame: Frame, at: usize| {
+                let is_before = |&place: &Place| self.dominates(place, (n, at));
+                match frame.index() == 0 || begins[frame].iter().any(is_before) {
+                    true => Ok(()),
+                    false => {
+                        Err(format!("{block} describes a table of {frame}, which has not begun"))
+                    }
+                }
+            };
+            let state = |state: Option<State>, at| {
+                let Some(state) = state else { return Ok(()) };
+                let state = &self.f.states[state];
+                let stores = state.virtuals.iter().flat_map(|table| &table.fields);
+                let stores = stores.map(|&((frame, _), _)| frame);
+                let sites = state.virtuals.iter().map(|table| table.site.0);
+                sites.chain(stores).try_for_each(|frame| begun(frame, at))?;
+                state.values().try_for_each(|v| defined(v, at))
             };
             for (at, inst) in data.insts.iter().enumerate() {
                 self.f.args(&inst.op).try_for_each(|v| defined(v, at + 1))?;
@@ -72,6 +88,19 @@ impl Verifier<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the places where the functions of inlined frames begin.
+    fn begins(&self) -> SecondaryMap<Frame, Vec<Place>> {
+        let mut begins: SecondaryMap<Frame, Vec<Place>> = SecondaryMap::new();
+        for (n, &block) in self.f.order.iter().enumerate() {
+            for (at, inst) in self.f.blocks[block].insts.iter().enumerate() {
+                if let Op::Inline(frame, _) | Op::InlineInner(frame, _) = inst.op {
+                    begins[frame].push((n, at + 1));
+                }
+            }
+        }
+        begins
     }
 
     fn check_end(&self, block: Block, end: &End) -> Result<(), String> {

@@ -100,6 +100,9 @@ impl Visitor for Verifier {
             self.work.push(o);
         }
     }
+    unsafe fn cached(&mut self, _o: *mut GcHeader) {
+        // It may be unmarked, and is cleared before the sweep.
+    }
     unsafe fn buffer(&mut self, p: *mut u8, size: usize) {
         let size = round(size);
         if self.swept && size <= super::block::SMALL_MAX {

@@ -18,6 +18,13 @@ pub(crate) trait Visitor {
     unsafe fn buffer(&mut self, p: *mut u8, size: usize);
     /// Receives a node of a table that has a key and no value.
     unsafe fn empty_node(&mut self, _n: *mut Node) {}
+    /// Receives a reference of an inline cache that keeps its object alive if it was there when the
+    /// instance was visited. There is no barrier for it: the object may die later, and the
+    /// reference is cleared then.
+    #[inline(always)]
+    unsafe fn cached(&mut self, o: *mut GcHeader) {
+        self.object(o);
+    }
 
     /// Receives a reference to an object, or null.
     #[inline(always)]
@@ -115,7 +122,7 @@ pub(crate) unsafe fn visit_children<V: Visitor>(o: *mut GcHeader, v: &mut V) {
             // they went through, and code would miss the transitions after each cycle.
             for e in (*i).field_caches().iter().flat_map(FieldCache::entries) {
                 if let EntryKind::Gain(_) = e.kind() {
-                    v.pointer(e.outcome);
+                    v.cached(e.outcome);
                 }
             }
         }

@@ -101,7 +101,7 @@ impl Table {
         size: usize,
         count: usize,
     ) -> Option<usize> {
-        if count < FEW || (*t).header.flags & GcHeader::ENVIRONMENT != 0 {
+        if count < FEW || !key.is_int() || (*t).header.flags & GcHeader::ENVIRONMENT != 0 {
             return None;
         }
         let mut range: Option<(i64, i64)> = None;
@@ -111,9 +111,6 @@ impl Table {
                 range = Some((low.min(i), high.max(i)));
             }
         };
-        if !key.is_int() {
-            return None;
-        }
         add(key.as_int());
         for i in 0..Table::node_count(t) {
             let n = (*t).nodes.add(i);

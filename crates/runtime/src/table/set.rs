@@ -80,7 +80,7 @@ impl Table {
 
     /// Stores `v` under `name`, a string that the program computed. A new name turns the table into
     /// a dictionary, unless the program also uses the name as that of a field: objects are decoded,
-    /// copied and initialized by keys that are computed, and classes get their methods so.
+    /// copied and initialized by keys that are computed, and classes get methods that way.
     #[inline]
     pub unsafe fn set_str(st: *mut State, t: *mut Table, name: *mut LuaString, v: Value) {
         if !(*t).shape.is_null() && LuaString::is_short(name) {

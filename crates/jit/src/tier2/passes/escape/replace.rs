@@ -425,10 +425,8 @@ impl Replacer<'_> {
         found.push((table, description));
         found.len() - 1
     }
-}
 
-impl Replacer<'_> {
-    /// Returns whether a field may have been stored where the current block has got to.
+    /// Returns whether a field may have been stored at the current position in the current block.
     fn may_be_stored(&self, key: &Key, part: Part) -> bool {
         let Some(since) = key.since else { return true };
         if since == self.block {
