@@ -10,6 +10,14 @@
 --| 59526
 --| 47850	9
 --| 10200
+--| 7620	7500	22020
+--| 7620	7500	22020
+--| 7740	14880	22260
+--| 7740	14880	22260
+--| 7560.0	3810.0	21900.0
+--| 7560.0	3810.0	21900.0
+--| 7860	22260	22500
+--| 7860	22260	22500
 -- Objects whose fields other functions store, and which compiled code does not allocate.
 local C = {}
 C.__index = C
@@ -181,3 +189,49 @@ local co = coroutine.wrap(function()
 end)
 for _ = 1, 100 do co() end
 print(co())
+
+-- Exits while objects are not allocated: after the stores, between them, and in nested functions.
+local probe = { v = 1 }
+local function steps(o, x)
+  o.x = x
+  o.step = probe.v
+  o.y = o.step + 1
+end
+local function make(x)
+  local o = setmetatable({}, C)
+  steps(o, x)
+  return o
+end
+local function after(n)
+  local s = 0
+  for i = 1, n do
+    local o = new(i, 2)
+    s = s + o.x + probe.v + o.y
+  end
+  return s
+end
+local function inside(n)
+  local s = 0
+  for i = 1, n do
+    local o = make(i)
+    s = s + o.x * o.step + o.y
+  end
+  return s
+end
+local function both(n)
+  local s = 0
+  for i = 1, n do
+    local o = setmetatable({ first = i }, C)
+    local before = probe.v
+    mark(o, i)
+    init(o, before, i)
+    s = s + o.first + probe.v + o.marked + o.x + o.y
+  end
+  return s
+end
+local through = setmetatable({}, { __index = { v = 3 } })
+local probes = { probe, { a = 1, v = 2 }, { a = 1, b = 2, v = 0.5 }, through }
+for round = 1, 8 do
+  probe = probes[(round + 1) // 2]
+  print(after(120), inside(120), both(120))
+end
