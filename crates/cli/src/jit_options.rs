@@ -204,7 +204,7 @@ impl JitChoices {
             (o.threshold, o.loop_threshold, o.sync, o.prune) = (1, 1, true, false);
         }
         if mode == Mode::BaselineSync {
-            (o.stitch_threshold, o.loop_threshold) = (1, 1);
+            (o.stitch_threshold, o.loop_threshold, o.speculate_unseen) = (1, 1, true);
         }
         let is_early = match mode {
             Mode::Tier2Sync | Mode::Tier2GcStress | Mode::Tier2GcPhases => true,

@@ -31,7 +31,7 @@ const OPTIONS: &str = "  -e stat   execute string 'stat'
 
 const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             bytecode: list the bytecode of what would be run, and do not run
-            it; feedback, why, ssa, exits, clif, clif-opt, vcode, asm (and with
+            it; feedback, why, ssa, exits, clif, clif-opt, vcode, stencils, asm (and with
             them bytecode): run, and show these stages of what is compiled to
             machine code, of all functions or of those of a name or place
             (asm:fib, clif:fib.lua:3)

@@ -137,7 +137,7 @@ fn wrong_values() {
         (
             "--jit=on --dump=clif,code:f",
             "'--dump=clif,code:f': there is no dump 'code' (there are bytecode, feedback, why, \
-             ssa, exits, clif, clif-opt, vcode, asm)",
+             ssa, exits, clif, clif-opt, vcode, stencils, asm)",
         ),
         ("--jit-why", "'--jit-why': it needs a value: '='"),
         ("--jit-why=", "'--jit-why=': 'why:' names no function"),

@@ -14,6 +14,7 @@ use perilune_runtime::value::Tag;
 
 use crate::form::{Field, Form, Jump, Place};
 use crate::runtime::Runtime;
+use crate::speculation::Speculation;
 
 /// Flags of all accesses: they are aligned and do not trap.
 const MEM: MemFlagsData = MemFlagsData::trusted();
@@ -55,10 +56,19 @@ impl<'a, F: Form> Emitter<'a, F> {
     pub fn finish(mut self, config: cranelift_codegen::isa::TargetFrontendConfig) {
         if let Some(slow) = self.slow {
             self.switch(slow);
-            self.form.slow(&mut self.b);
+            if self.speculates() {
+                self.go(Jump::General);
+            } else {
+                self.form.slow(&mut self.b);
+            }
         }
         self.b.seal_all_blocks();
         self.b.finalize(config);
+    }
+
+    /// Returns whether this copy of the instruction assumes something about its operands.
+    pub(crate) fn speculates(&self) -> bool {
+        self.form.speculation() != Speculation::Nothing
     }
 
     // ---- memory ----
@@ -254,7 +264,9 @@ impl<'a, F: Form> Emitter<'a, F> {
     }
 
     pub(crate) fn part(&mut self, number: usize) {
-        if let Some(op) = self.form.inlined(number) {
+        if self.speculates() {
+            self.leave();
+        } else if let Some(op) = self.form.inlined(number) {
             (self.define)(self, op, number);
         } else {
             self.form.part(&mut self.b, number);
@@ -297,8 +309,12 @@ impl<'a, F: Form> Emitter<'a, F> {
         self.note_value(bits);
     }
 
-    /// Sets bits of the instruction's feedback cell, given as a value.
+    /// Sets bits of the instruction's feedback cell, given as a value. A copy that assumes what
+    /// they say was chosen because they are set.
     pub(crate) fn note_value(&mut self, bits: Value) {
+        if self.speculates() {
+            return;
+        }
         let at = self.form.cell(&mut self.b);
         let old = self.load(I32, at);
         let new = self.b.ins().bor(old, bits);

@@ -4,6 +4,8 @@ use cranelift_codegen::ir::Value;
 use cranelift_frontend::FunctionBuilder;
 use perilune_bytecode::Op;
 
+use crate::speculation::Speculation;
+
 /// An address.
 #[derive(Clone, Copy)]
 pub struct Place {
@@ -56,6 +58,8 @@ pub enum Jump {
     Ahead,
     /// One word more than `Bx` words ahead.
     Past,
+    /// The general copy of this instruction.
+    General,
 }
 
 /// The source of operands. Addresses are valid until something is called.
@@ -81,12 +85,34 @@ pub trait Operands {
     fn interpreter(&mut self, b: &mut FunctionBuilder<'_>) -> Value;
     /// Returns the position of the next instruction in the form that a frame word stores.
     fn return_word(&mut self, b: &mut FunctionBuilder<'_>) -> Value;
+    /// Returns what this copy of the instruction assumes about its operands.
+    fn speculation(&self) -> Speculation {
+        Speculation::Nothing
+    }
+    /// Returns an operand that is added to an integer or compared with one, and not used otherwise.
+    fn immediate(&mut self, b: &mut FunctionBuilder<'_>, field: Field) -> Value {
+        self.number(b, field)
+    }
+    /// Returns operand C of a test, 0 or 1, if this copy is for one of the two.
+    fn wanted(&self) -> Option<bool> {
+        None
+    }
+    /// Returns the value of the register that an operand names, if it is a float that the preceding
+    /// instruction has left in a machine register.
+    fn carried(&self, _field: Field) -> Option<Value> {
+        None
+    }
 }
 
 /// The exits of an instruction. Each of them ends the current block, unless it returns a value.
 pub trait Exits {
     /// Continues at another instruction of the function.
     fn go(&mut self, b: &mut FunctionBuilder<'_>, jump: Jump);
+    /// Continues at the next instruction, with the result of this one, a float, in a machine
+    /// register.
+    fn carry(&mut self, b: &mut FunctionBuilder<'_>, _result: Value) {
+        self.go(b, Jump::Next);
+    }
     /// Returns whether a jump leads backwards, as a 64-bit value that is negative if it does.
     fn direction(&mut self, b: &mut FunctionBuilder<'_>, jump: Jump) -> Value;
     /// Returns the cell that counts how often a jump has led backwards.

@@ -16,9 +16,11 @@ mod facts;
 mod form;
 mod ops;
 mod runtime;
+mod speculation;
 
 pub use emitter::{COLD, Define, Emitter, switch};
 pub use facts::{Fact, facts};
 pub use form::{Exits, Field, Form, Jump, Operands, Place};
 pub use ops::{define, parts, step};
 pub use runtime::{Runtime, Width};
+pub use speculation::{Condition, Speculation, carried, carries, condition, speculations};

@@ -6,14 +6,15 @@
 //! same amount contain the hole, and nothing else may have changed.
 
 use iced_x86::{
-    BlockEncoder, BlockEncoderOptions, ConstantOffsets, Formatter, Instruction, InstructionBlock,
-    IntelFormatter, Mnemonic,
+    BlockEncoder, BlockEncoderOptions, Code, ConstantOffsets, Formatter, Instruction,
+    InstructionBlock, IntelFormatter, Mnemonic,
 };
 use perilune_semantics::Jump;
 
-use crate::assemble::{is_branch, reference};
+use crate::assemble::is_branch;
 use crate::compile::Compiled;
 use crate::frame::without_frame;
+use crate::layout::{Ordered, end_with, order};
 use crate::stencil::Hole;
 use crate::symbol::{JUMPS, Symbol};
 
@@ -56,6 +57,8 @@ pub(crate) struct Extracted {
     pub(crate) hot: Part,
     /// The code that is rarely executed.
     pub(crate) cold: Part,
+    /// The jump that is left out at the end of the hot part.
+    pub(crate) falls: Option<Jump>,
 }
 
 /// The amounts by which numbers are raised.
@@ -74,60 +77,78 @@ struct Holes {
 }
 
 /// Creates a stencil from the function that `compile` compiles, with the number of a hole raised.
-/// Returns `None` if the code needs a native frame. If `falls`, the code of the next instruction
-/// follows.
+/// Returns `None` if the code needs a native frame. A jump to `falls` at the end of the hot part is
+/// left out, since the code of that instruction follows.
 pub(crate) fn extract(
     label: &str,
-    falls: bool,
+    falls: Option<Jump>,
     compile: impl Fn(Option<(Hole, i32)>) -> Result<Compiled, String>,
 ) -> Result<Option<Extracted>, String> {
-    let code = compile(None)?;
-    let Some(mut list) = without_frame(&code.bytes) else { return Ok(None) };
+    let ordered = |code: &Compiled| -> Result<Option<Ordered>, String> {
+        let Some(list) = without_frame(&code.bytes) else { return Ok(None) };
+        let mut ordered = order(label, code, list)?;
+        if let Some(jump) = falls {
+            end_with(&mut ordered, Symbol::Target(jump));
+        }
+        Ok(Some(ordered))
+    };
+    let Some(Ordered { mut list, symbols, first_cold }) = ordered(&compile(None)?)? else {
+        return Ok(None);
+    };
     let mut holes = vec![Holes::default(); list.len()];
     for hole in Hole::ALL {
         for by in RAISES {
-            let other = compile(Some((hole, by)))?;
-            let other = without_frame(&other.bytes).unwrap_or_default();
-            if other.len() != list.len() {
-                return Err(format!("{label}: other code for another {hole:?}"));
-            }
-            for ((i, o), found) in list.iter().zip(&other).zip(&mut holes) {
+            let other = ordered(&compile(Some((hole, by)))?)?;
+            let other = other.filter(|o| o.symbols == symbols && o.first_cold == first_cold);
+            let other = other.filter(|o| o.list.len() == list.len());
+            let other = other.ok_or_else(|| format!("{label}: other code for another {hole:?}"))?;
+            for ((i, o), found) in list.iter().zip(&other.list).zip(&mut holes) {
                 compare(i, o, hole, by, found)
                     .map_err(|what| format!("{label}: {what} for another {hole:?} at {i}"))?;
             }
         }
     }
-
-    // Jumps to removed instructions lead to the instruction that follows.
-    let starts: Vec<u64> = list.iter().map(Instruction::ip).collect();
-    for i in list.iter_mut().filter(|i| is_branch(i) && reference(&code, i).is_none()) {
-        let target = i.near_branch_target();
-        let to = starts.iter().find(|&&start| start >= target);
-        i.set_near_branch64(*to.ok_or_else(|| format!("{label}: a jump to the end"))?);
+    for (i, _) in list.iter_mut().zip(&holes).filter(|(_, holes)| has_operand(holes)) {
+        extend_sign(i).map_err(|e| format!("{label}: {e}"))?;
     }
-    let first_cold = first_cold(&code, &list);
-    // a jump to the next instruction at the end of the hot part is left out
-    let is_last = |i: &Instruction| {
-        i.mnemonic() == Mnemonic::Jmp && reference(&code, i) == Some(Symbol::Target(Jump::Next))
+    let last = first_cold.checked_sub(1).map(|n| list[n]);
+    let is_left_out = |jump: Jump| {
+        last.is_some_and(|i| {
+            i.mnemonic() == Mnemonic::Jmp && symbols.get(&i.ip()) == Some(&Symbol::Target(jump))
+        })
     };
-    let dropped = falls && first_cold > 0 && is_last(&list[first_cold - 1]);
-    let dropped_at = list[first_cold.saturating_sub(1)].ip();
-    for i in &mut list {
-        match reference(&code, i) {
-            Some(Symbol::Target(jump)) if is_branch(i) => {
-                i.set_near_branch64(TARGETS_AT + jump as u64 * TARGET_SIZE);
-            }
-            Some(other) => return Err(format!("{label}: a reference to {}", other.label())),
+    let falls = falls.filter(|&jump| is_left_out(jump));
+    for i in list.iter_mut().filter(|i| is_branch(i)) {
+        let to = match symbols.get(&i.ip()) {
+            Some(&Symbol::Target(jump)) => Some(jump),
             // a branch to the jump that is left out
-            None if is_branch(i) && dropped && i.near_branch_target() == dropped_at => {
-                i.set_near_branch64(TARGETS_AT + Jump::Next as u64 * TARGET_SIZE);
-            }
-            None => {}
+            _ => falls.filter(|_| last.is_some_and(|l| l.ip() == i.near_branch_target())),
+        };
+        if let Some(jump) = to {
+            i.set_near_branch64(TARGETS_AT + jump as u64 * TARGET_SIZE);
         }
     }
-    let end_of_hot = if dropped { first_cold - 1 } else { first_cold };
+    let end_of_hot = first_cold - usize::from(falls.is_some());
     let (hot, cold) = (&list[..end_of_hot], &list[first_cold..]);
-    encode(label, hot, cold, &holes[..end_of_hot], &holes[first_cold..]).map(Some)
+    let parts = encode(label, hot, cold, &holes[..end_of_hot], &holes[first_cold..])?;
+    Ok(Some(Extracted { falls, ..parts }))
+}
+
+/// Returns whether an instruction contains an operand, which may be negative.
+fn has_operand(holes: &Holes) -> bool {
+    matches!(holes.immediate, Some((Hole::Immediate(_), _)))
+}
+
+/// Turns a move of 32 bits, which the processor extends by zeros, into one that extends the sign.
+fn extend_sign(i: &mut Instruction) -> Result<(), iced_x86::IcedError> {
+    if i.code() == Code::Mov_r32_imm32 {
+        let number = i.immediate32() as i32;
+        let to = i.op0_register().full_register();
+        let at = i.ip();
+        *i = Instruction::with2(Code::Mov_rm64_imm32, to, number)?;
+        i.set_ip(at);
+    }
+    Ok(())
 }
 
 /// Compares an instruction with the same one for another number.
@@ -167,24 +188,6 @@ fn compare(
     if same != *i || other.ip() != i.ip() { Err("another instruction".to_owned()) } else { Ok(()) }
 }
 
-/// Returns the index of the first instruction of the cold part. Cranelift places cold blocks last;
-/// the parts are separated after a jump, before the first run of instructions that are mostly cold.
-fn first_cold(code: &Compiled, list: &[Instruction]) -> usize {
-    let is_cold = |i: &Instruction| {
-        let at = i.ip() as usize;
-        code.places.iter().find(|(range, _)| range.contains(&at)).map(|&(_, is_cold)| is_cold)
-    };
-    let mut start = 0;
-    for run in list.split_inclusive(|i| i.mnemonic() == Mnemonic::Jmp) {
-        let (cold, hot): (Vec<_>, Vec<_>) = run.iter().filter_map(is_cold).partition(|&c| c);
-        if start > 0 && cold.len() > hot.len() {
-            return start;
-        }
-        start += run.len();
-    }
-    list.len()
-}
-
 /// Encodes both parts of a stencil.
 fn encode(
     label: &str,
@@ -197,7 +200,7 @@ fn encode(
         | BlockEncoderOptions::RETURN_CONSTANT_OFFSETS;
     let blocks = [InstructionBlock::new(hot, 0), InstructionBlock::new(cold, COLD_AT)];
     let encoded = BlockEncoder::encode_slice(64, &blocks, options).map_err(|e| e.to_string())?;
-    let cold_from = cold.first().map_or(u64::MAX, Instruction::ip);
+    let is_in = |list: &[Instruction], at: u64| list.iter().any(|i| i.ip() == at);
     let mut parts = Vec::new();
     for (result, (list, holes)) in encoded.into_iter().zip([(hot, hot_holes), (cold, cold_holes)]) {
         let starts = &result.new_instruction_offsets;
@@ -206,9 +209,14 @@ fn encode(
             let start = starts[n] as usize;
             let end = starts.get(n + 1).map_or(part.bytes.len(), |&end| end as usize);
             let offsets = result.constant_offsets[n];
-            place_holes(&mut part, start, offsets, holes[n])
+            place_holes(&mut part, start, offsets, holes[n], &list[n])
                 .ok_or_else(|| format!("{label}: a hole of another size at {}", list[n]))?;
-            place_branch(&mut part, result.rip, end, &list[n], cold_from);
+            let target = list[n].near_branch_target();
+            let other = match result.rip {
+                COLD_AT => is_in(hot, target),
+                _ => is_in(cold, target),
+            };
+            place_branch(&mut part, result.rip, end, &list[n], other);
             let mut text = String::new();
             IntelFormatter::new().format(&list[n], &mut text);
             part.listing.push((end, text));
@@ -217,7 +225,7 @@ fn encode(
     }
     let cold = parts.pop().unwrap_or_default();
     let hot = parts.pop().unwrap_or_default();
-    Ok(Extracted { hot, cold })
+    Ok(Extracted { hot, cold, falls: None })
 }
 
 fn place_holes(
@@ -225,7 +233,11 @@ fn place_holes(
     start: usize,
     offsets: ConstantOffsets,
     holes: Holes,
+    i: &Instruction,
 ) -> Option<()> {
+    if has_operand(&holes) && i.code() == Code::Mov_r32_imm32 {
+        return None;
+    }
     let displacement = (offsets.displacement_offset(), offsets.displacement_size());
     let immediate = (offsets.immediate_offset(), offsets.immediate_size());
     for (hole, (at, size)) in [(holes.displacement, displacement), (holes.immediate, immediate)] {
@@ -240,8 +252,9 @@ fn place_holes(
     Some(())
 }
 
-/// Records a branch out of the part, whose distance is the last four bytes before `end`.
-fn place_branch(part: &mut Part, rip: u64, end: usize, i: &Instruction, cold_from: u64) {
+/// Records a branch out of the part, whose distance is the last four bytes before `end`; `leaves`
+/// says whether it leads to the other part.
+fn place_branch(part: &mut Part, rip: u64, end: usize, i: &Instruction, leaves: bool) {
     if !is_branch(i) {
         return;
     }
@@ -253,12 +266,12 @@ fn place_branch(part: &mut Part, rip: u64, end: usize, i: &Instruction, cold_fro
     let (patch, addend) = if target >= TARGETS_AT {
         let jump = (target - TARGETS_AT) / TARGET_SIZE;
         (Patch::Jump(JUMPS[jump as usize]), 0)
-    } else if !is_cold && target >= cold_from {
-        (Patch::Cold, (to() - COLD_AT) as i32)
-    } else if is_cold && target < cold_from {
+    } else if !leaves {
+        return;
+    } else if is_cold {
         (Patch::Hot, to() as i32)
     } else {
-        return;
+        (Patch::Cold, (to() - COLD_AT) as i32)
     };
     part.bytes[at..end].copy_from_slice(&[0; 4]);
     part.places.push(Place { at, patch, addend });

@@ -220,6 +220,7 @@ impl Handler {
                 let base = b.ins().iadd(self.pc, bytes);
                 Place { base, offset: if jump == Jump::Ahead { 0 } else { WORD } }
             }
+            Jump::General => unreachable!("handlers assume nothing"),
         }
     }
 

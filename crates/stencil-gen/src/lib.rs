@@ -13,6 +13,7 @@ mod compile;
 mod extract;
 mod frame;
 mod handler;
+mod layout;
 mod library;
 mod pinned;
 mod stencil;

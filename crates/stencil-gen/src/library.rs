@@ -9,23 +9,25 @@ use cranelift_codegen::ir::Function;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use perilune_bytecode::Op;
-use perilune_semantics::{Emitter, Field, define, parts};
+use perilune_bytecode::flow::is_test;
+use perilune_semantics::{
+    Condition, Emitter, Field, Jump, Speculation, carried, carries, condition, define, parts,
+    speculations,
+};
 
 use crate::compile::{Compiled, compile, compile_function};
 use crate::extract::{Extracted, Part, Patch, extract};
 use crate::frame::without_frame;
-use crate::handler::signature;
-use crate::stencil::{Hole, Stencil};
+use crate::stencil::{Copy, Hole, Stencil};
 use crate::symbol::{Route, Symbol};
 
 /// The subject of a stencil.
-#[derive(Clone, Copy)]
+#[derive(Clone, Debug)]
 enum Subject {
     /// An instruction that is executed by its definition.
     Defined {
         op: Op,
-        /// Whether its jump leads backwards.
-        backwards: bool,
+        copy: Copy,
         /// Whether those parts of the definition that need no native frame are emitted in place.
         whole: bool,
     },
@@ -33,6 +35,26 @@ enum Subject {
     Left(Op),
     /// The beginning of a function.
     Prologue,
+}
+
+impl Subject {
+    fn copy(&self) -> Copy {
+        match self {
+            Subject::Defined { copy, .. } => copy.clone(),
+            Subject::Left(_) | Subject::Prologue => Copy::GENERAL,
+        }
+    }
+
+    /// Returns the jump that can be left out at the end of the code.
+    fn falls(&self) -> Option<Jump> {
+        match self {
+            // The jump after a test is placed elsewhere.
+            Subject::Defined { op, .. } if is_test(*op) => Some(Jump::Skip),
+            Subject::Defined { .. } | Subject::Left(_) => Some(Jump::Next),
+            // The offsets of the code lie between the prologue and the first instruction.
+            Subject::Prologue => None,
+        }
+    }
 }
 
 /// Returns the parts of a definition, except the first, that need no native frame.
@@ -43,21 +65,24 @@ fn frameless(isa: &OwnedTargetIsa, op: Op) -> Vec<usize> {
     (1..parts(op)).filter(needs_none).collect()
 }
 
-fn build(func: &mut Function, isa: &OwnedTargetIsa, subject: Subject, raised: Option<(Hole, i32)>) {
-    func.signature = signature();
+fn build(
+    func: &mut Function,
+    isa: &OwnedTargetIsa,
+    subject: &Subject,
+    frameless: &[usize],
+    raised: Option<(Hole, i32)>,
+) {
+    let copy = subject.copy();
+    func.signature = copy.signature();
     let mut context = FunctionBuilderContext::new();
     let mut b = FunctionBuilder::new(func, &mut context);
-    let (op, backwards, frameless) = match subject {
-        Subject::Defined { op, backwards, whole: true } => {
-            (Some(op), backwards, frameless(isa, op))
-        }
-        Subject::Defined { op, backwards, .. } => (Some(op), backwards, Vec::new()),
-        Subject::Left(op) => (Some(op), false, Vec::new()),
-        Subject::Prologue => (None, false, Vec::new()),
+    let op = match *subject {
+        Subject::Defined { op, .. } | Subject::Left(op) => Some(op),
+        Subject::Prologue => None,
     };
-    let form = Stencil::new(&mut b, op, backwards, frameless, raised);
+    let form = Stencil::new(&mut b, op, copy, frameless.to_vec(), raised);
     let mut e = Emitter::new(b, form, define);
-    match subject {
+    match *subject {
         Subject::Defined { op, .. } => define(&mut e, op, 0),
         Subject::Left(op) => e.form.leave(&mut e.b, Route::Handler(op, 0)),
         Subject::Prologue => e.form.prologue(&mut e.b),
@@ -68,28 +93,89 @@ fn build(func: &mut Function, isa: &OwnedTargetIsa, subject: Subject, raised: Op
 fn stencil(
     isa: &OwnedTargetIsa,
     label: &str,
-    subject: Subject,
+    subject: &Subject,
 ) -> Result<Option<Extracted>, String> {
-    let compile = |raised| -> Result<Compiled, String> {
-        compile_function(isa, label, |func| build(func, isa, subject, raised))
+    let frameless = match *subject {
+        Subject::Defined { op, whole: true, .. } => frameless(isa, op),
+        _ => Vec::new(),
     };
-    // The offsets of the code lie between the prologue and the first instruction.
-    extract(label, !matches!(subject, Subject::Prologue), compile)
+    let compile = |raised| -> Result<Compiled, String> {
+        compile_function(isa, label, |func| build(func, isa, subject, &frameless, raised))
+    };
+    extract(label, subject.falls(), compile)
 }
 
-/// Returns the stencil of an instruction, with as much of its definition as needs no native frame.
-fn of_instruction(isa: &OwnedTargetIsa, op: Op, backwards: bool) -> Result<Extracted, String> {
+/// Returns the general stencil of an instruction, with as much of its definition as needs no native
+/// frame.
+fn general(isa: &OwnedTargetIsa, op: Op, copy: &Copy) -> Result<Extracted, String> {
     let mut subjects = vec![Subject::Left(op)];
     if parts(op) > 0 {
-        subjects.push(Subject::Defined { op, backwards, whole: false });
-        subjects.push(Subject::Defined { op, backwards, whole: true });
+        subjects.extend([false, true].map(|whole| Subject::Defined {
+            op,
+            copy: copy.clone(),
+            whole,
+        }));
     }
-    for subject in subjects.into_iter().rev() {
+    for subject in subjects.iter().rev() {
         if let Some(found) = stencil(isa, op.name(), subject)? {
             return Ok(found);
         }
     }
     Err(format!("{}: a frame to leave by", op.name()))
+}
+
+/// Returns the stencil of a copy that speculates.
+fn speculative(isa: &OwnedTargetIsa, op: Op, copy: &Copy) -> Result<Extracted, String> {
+    let subject = Subject::Defined { op, copy: copy.clone(), whole: false };
+    let found = stencil(isa, op.name(), &subject)?;
+    found.ok_or_else(|| format!("{}: a frame for {copy:?}", op.name()))
+}
+
+/// The copies of an instruction that differ in its jump: by the direction, and by operand C of a
+/// test.
+const JUMPING: [(bool, bool, &str); 4] =
+    [(false, false, ""), (true, false, "_BACK"), (false, true, "_IF"), (true, true, "_IF_BACK")];
+
+/// Writes the stencils of one copy for all kinds of jumps. Returns the list of them.
+fn family(
+    out: &mut String,
+    name: &str,
+    op: Op,
+    new: impl Fn(bool, bool) -> Result<Extracted, String>,
+) -> Result<String, String> {
+    let mut written: Vec<(String, String)> = Vec::new();
+    let mut list = Vec::new();
+    for (backwards, wanted, suffix) in JUMPING {
+        let varies = is_test(op) || (op == Op::Jmp && !wanted);
+        if suffix.is_empty() || varies {
+            let text = text(&new(backwards, wanted)?)?;
+            if let Some((name, _)) = written.iter().find(|(_, other)| *other == text) {
+                list.push(name.clone());
+                continue;
+            }
+            let name = format!("{name}{suffix}");
+            item(out, &name, &text);
+            written.push((name.clone(), text));
+            list.push(name);
+        } else {
+            // The same as without this operand.
+            let same = if op == Op::Jmp { usize::from(backwards) } else { 0 };
+            list.push(list[same].clone());
+        }
+    }
+    let list: Vec<String> = list.iter().map(|name| format!("&{name}")).collect();
+    Ok(format!("[{}]", list.join(", ")))
+}
+
+/// Returns the sets of operands whose values may be in the machine register.
+fn carrying(op: Op, speculation: Speculation) -> Vec<Vec<Field>> {
+    let fields = carried(op, speculation);
+    let mut sets = vec![Vec::new()];
+    sets.extend(fields.iter().map(|&field| vec![field]));
+    if fields.len() > 1 && !is_test(op) {
+        sets.push(fields.to_vec());
+    }
+    sets
 }
 
 /// Returns the table as the text of a module.
@@ -98,39 +184,89 @@ pub(crate) fn library(isa: &OwnedTargetIsa) -> Result<String, String> {
         "// The stencils for x86-64. Generated by `cargo xtask generate` from the definitions in\n\
          // crates/semantics; do not edit.\n\n",
     );
-    let mut table = String::new();
+    let (mut general_copies, mut speculative_copies) = (String::new(), String::new());
     for &op in Op::ALL {
-        let name = op.name();
-        let ahead = text(&of_instruction(isa, op, false)?)?;
-        let back = text(&of_instruction(isa, op, true)?)?;
-        item(&mut out, name, &ahead);
-        let back_name = if back == ahead { name.to_owned() } else { format!("{name}_BACK") };
-        if back != ahead {
-            item(&mut out, &back_name, &back);
+        let list = family(&mut out, op.name(), op, |backwards, wanted| {
+            general(isa, op, &Copy { backwards, wanted, ..Copy::GENERAL })
+        })?;
+        let _ = writeln!(general_copies, "    {list},");
+        let _ = writeln!(speculative_copies, "    &[");
+        for &speculation in speculations(op) {
+            for fields in carrying(op, speculation) {
+                let copy = write_speculative(&mut out, isa, op, speculation, &fields)?;
+                speculative_copies.push_str(&copy);
+            }
         }
-        let _ = writeln!(table, "    [&{name}, &{back_name}],");
+        let _ = writeln!(speculative_copies, "    ],");
     }
-    let prologue = stencil(isa, "PROLOGUE", Subject::Prologue)?;
+    let prologue = stencil(isa, "PROLOGUE", &Subject::Prologue)?;
     item(&mut out, "PROLOGUE", &text(&prologue.ok_or("PROLOGUE: a frame")?)?);
     let _ = writeln!(
         out,
-        "/// By opcode: for a jump ahead, and for one back.\n\
-         pub(in crate::baseline) static STENCILS: [[&Stencil; 2]; {}] = [\n{table}];",
+        "/// By opcode: the general copies, for jumps ahead and back while operand C is 0, and\n\
+         /// while it is 1.\n\
+         pub(in crate::baseline) static STENCILS: [[&Stencil; 4]; {}] = [\n{general_copies}];\n",
+        Op::COUNT
+    );
+    let _ = writeln!(
+        out,
+        "/// By opcode: the copies that speculate.\n\
+         pub(in crate::baseline) static SPECULATIVE: [&[Speculative]; {}] = \
+         [\n{speculative_copies}];",
         Op::COUNT
     );
     Ok(out)
 }
 
-fn item(out: &mut String, name: &str, text: &str) {
-    let _ = writeln!(out, "pub(in crate::baseline) static {name}: Stencil = {text};\n");
+/// Writes the stencils of a copy that speculates, of which the operands `fields` are in the machine
+/// register. Returns its entry in the table.
+fn write_speculative(
+    out: &mut String,
+    isa: &OwnedTargetIsa,
+    op: Op,
+    speculation: Speculation,
+    fields: &[Field],
+) -> Result<String, String> {
+    let suffix: String = fields.iter().map(|field| format!("_{field:?}")).collect();
+    let name = format!("{}_{}{suffix}", op.name(), format!("{speculation:?}").to_uppercase());
+    let stencils = family(out, &name, op, |backwards, wanted| {
+        let carried = fields.to_vec();
+        speculative(isa, op, &Copy { backwards, wanted, speculation, carried })
+    })?;
+    let Condition { mask, seen, constant } = condition(op, speculation);
+    let constant = match constant {
+        Some((field, tag)) => format!("Some((Constant{field:?}, {}))", tag.0),
+        None => "None".to_owned(),
+    };
+    let carried = [Field::A, Field::B, Field::C].map(|field| fields.contains(&field));
+    let lines = [
+        format!("mask: {mask:#x}"),
+        format!("seen: {seen:#x}"),
+        format!("constant: {constant}"),
+        format!("carried: {carried:?}"),
+        format!("carries: {}", carries(op, speculation)),
+        format!("stencils: {stencils}"),
+    ];
+    let lines: String = lines.iter().map(|line| format!("            {line},\n")).collect();
+    Ok(format!("        Speculative {{\n{lines}        }},\n"))
 }
 
-/// Returns a stencil as an expression.
+fn item(out: &mut String, name: &str, fields: &str) {
+    let _ = writeln!(
+        out,
+        "pub(in crate::baseline) static {name}: Stencil = Stencil {{\n    name: \"{name}\",\n\
+         {fields};\n"
+    );
+}
+
+/// Returns the fields of a stencil, except its name, and the brace after them.
 fn text(stencil: &Extracted) -> Result<String, String> {
-    let mut out = String::from("Stencil {\n");
+    let mut out = String::new();
     for (name, part) in [("hot", &stencil.hot), ("cold", &stencil.cold)] {
         write_part(&mut out, name, part).map_err(|e| e.to_string())?;
     }
+    let falls = stencil.falls.map_or("None".to_owned(), |jump| format!("Some({jump:?})"));
+    let _ = writeln!(out, "    falls: {falls},");
     out.push('}');
     Ok(out)
 }
@@ -163,6 +299,7 @@ fn kind(patch: Patch) -> String {
             format!("Constant{field:?}")
         }
         Patch::Hole(Hole::Constant(_)) => "ConstantExtra".to_owned(),
+        Patch::Hole(Hole::Immediate(field)) => format!("Immediate{field:?}"),
         Patch::Hole(hole) => format!("{hole:?}"),
         Patch::Jump(jump) => format!("{jump:?}"),
         Patch::Cold => "Cold".to_owned(),

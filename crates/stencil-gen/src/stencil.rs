@@ -10,15 +10,16 @@
 //! **Invariant:** a number that decides about control flow is not a hole, since Cranelift would use
 //! the placeholder for the decision. Such numbers are loaded from the instruction.
 
-use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::types::{F64, I32, I64};
 use cranelift_codegen::ir::{
-    ExtFuncData, ExternalName, InstBuilder, MemFlagsData, SigRef, UserExternalName, Value,
+    AbiParam, ExtFuncData, ExternalName, InstBuilder, MemFlagsData, SigRef, Signature,
+    UserExternalName, Value,
 };
 use cranelift_frontend::FunctionBuilder;
 use perilune_bytecode::{Instr, Op};
 use perilune_runtime::layout;
 use perilune_runtime::tier::stitched::PROLOGUE;
-use perilune_semantics::{Exits, Field, Jump, Operands, Place, step, switch};
+use perilune_semantics::{Exits, Field, Jump, Operands, Place, Speculation, step, switch};
 
 use crate::handler::signature;
 use crate::symbol::{Route, Symbol};
@@ -41,11 +42,13 @@ pub(crate) enum Hole {
     Position,
     /// The offset of the instruction's record in the instance.
     Record,
+    /// An operand that is a number.
+    Immediate(Field),
 }
 
 impl Hole {
     /// All kinds of holes.
-    pub(crate) const ALL: [Hole; 10] = [
+    pub(crate) const ALL: [Hole; 12] = [
         Hole::Register(Field::A),
         Hole::Register(Field::B),
         Hole::Register(Field::C),
@@ -56,6 +59,8 @@ impl Hole {
         Hole::Offset,
         Hole::Position,
         Hole::Record,
+        Hole::Immediate(Field::C),
+        Hole::Immediate(Field::SignedB),
     ];
 
     /// Returns the placeholder for the hole. No placeholder is near another one or fits into a
@@ -66,12 +71,46 @@ impl Hole {
     }
 }
 
+/// The copy of an instruction for which a stencil is.
+#[derive(Clone, Debug)]
+pub(crate) struct Copy {
+    /// Whether a jump that may lead in either direction leads backwards.
+    pub(crate) backwards: bool,
+    /// Operand C of a test.
+    pub(crate) wanted: bool,
+    /// What the copy assumes about the operands.
+    pub(crate) speculation: Speculation,
+    /// The operands whose values are in a machine register.
+    pub(crate) carried: Vec<Field>,
+}
+
+impl Copy {
+    /// The general copy.
+    pub(crate) const GENERAL: Copy = Copy {
+        backwards: false,
+        wanted: false,
+        speculation: Speculation::Nothing,
+        carried: Vec::new(),
+    };
+
+    /// Returns the signature of the code.
+    pub(crate) fn signature(&self) -> Signature {
+        if self.carried.is_empty() { signature() } else { carrying() }
+    }
+}
+
+/// Returns the signature of code that receives a float of the preceding instruction.
+fn carrying() -> Signature {
+    let mut sig = signature();
+    sig.params.push(AbiParam::new(F64));
+    sig
+}
+
 /// A stencil.
 pub(crate) struct Stencil {
     /// The opcode; `None` for the beginning of a function.
     op: Option<Op>,
-    /// Whether a jump that may lead in either direction leads backwards.
-    backwards: bool,
+    copy: Copy,
     /// The parts of the definition that need no native frame.
     frameless: Vec<usize>,
     /// The amount by which the placeholder of a hole is raised. The hole is where the code then
@@ -85,6 +124,8 @@ pub(crate) struct Stencil {
     /// The address of the feedback cells.
     cells: Value,
     table: Value,
+    /// The float that the preceding instruction has left in a register.
+    float: Option<Value>,
     sig: SigRef,
 }
 
@@ -115,7 +156,7 @@ impl Stencil {
     pub(crate) fn new(
         b: &mut FunctionBuilder<'_>,
         op: Option<Op>,
-        backwards: bool,
+        copy: Copy,
         frameless: Vec<usize>,
         raised: Option<(Hole, i32)>,
     ) -> Stencil {
@@ -125,9 +166,11 @@ impl Stencil {
         let sig = b.import_signature(signature());
         let p = b.block_params(start);
         let (base, code, instance, constants, cells, table) = (p[0], p[1], p[2], p[3], p[4], p[5]);
+        let float = p.get(6).copied();
         Stencil {
             op,
-            backwards,
+            copy,
+            float,
             frameless,
             raised,
             base,
@@ -165,6 +208,25 @@ impl Stencil {
         let pc = b.ins().iadd_imm_s(self.code, next);
         let args = [self.base, pc, self.instance, self.constants, distance, self.table];
         b.ins().return_call_indirect(self.sig, target, &args);
+    }
+
+    /// Continues at another instruction, with a float in a register if one is given.
+    fn go_with(&self, b: &mut FunctionBuilder<'_>, jump: Jump, float: Option<Value>) {
+        let (namespace, index) = Symbol::Target(jump).external();
+        let name = b.func.declare_imported_user_function(UserExternalName { namespace, index });
+        let signature = match float {
+            Some(_) => b.import_signature(carrying()),
+            None => self.sig,
+        };
+        let f = b.import_function(ExtFuncData {
+            name: ExternalName::user(name),
+            signature,
+            colocated: true,
+            patchable: false,
+        });
+        let args = [self.base, self.code, self.instance, self.constants, self.cells, self.table];
+        let args: Vec<Value> = args.into_iter().chain(float).collect();
+        b.ins().return_call(f, &args);
     }
 
     fn hole(&self, b: &mut FunctionBuilder<'_>, hole: Hole) -> Value {
@@ -234,27 +296,38 @@ impl Operands for Stencil {
     fn return_word(&mut self, b: &mut FunctionBuilder<'_>) -> Value {
         self.hole(b, Hole::Position)
     }
+
+    fn speculation(&self) -> Speculation {
+        self.copy.speculation
+    }
+
+    fn immediate(&mut self, b: &mut FunctionBuilder<'_>, field: Field) -> Value {
+        self.hole(b, Hole::Immediate(field))
+    }
+
+    fn wanted(&self) -> Option<bool> {
+        Some(self.copy.wanted)
+    }
+
+    fn carried(&self, field: Field) -> Option<Value> {
+        self.float.filter(|_| self.copy.carried.contains(&field))
+    }
 }
 
 impl Exits for Stencil {
     fn go(&mut self, b: &mut FunctionBuilder<'_>, jump: Jump) {
-        let (namespace, index) = Symbol::Target(jump).external();
-        let name = b.func.declare_imported_user_function(UserExternalName { namespace, index });
-        let f = b.import_function(ExtFuncData {
-            name: ExternalName::user(name),
-            signature: self.sig,
-            colocated: true,
-            patchable: false,
-        });
-        let args = [self.base, self.code, self.instance, self.constants, self.cells, self.table];
-        b.ins().return_call(f, &args);
+        self.go_with(b, jump, None);
+    }
+
+    fn carry(&mut self, b: &mut FunctionBuilder<'_>, result: Value) {
+        self.go_with(b, Jump::Next, Some(result));
     }
 
     fn direction(&mut self, b: &mut FunctionBuilder<'_>, jump: Jump) -> Value {
         let backwards = match jump {
-            Jump::Own | Jump::Following => self.backwards,
+            Jump::Own | Jump::Following => self.copy.backwards,
             Jump::Back => true,
-            Jump::Next | Jump::Skip | Jump::Ahead | Jump::Past => false,
+            Jump::Next | Jump::Skip | Jump::Ahead | Jump::Past | Jump::General => false,
         };
         b.ins().iconst(I64, if backwards { -1 } else { 0 })
     }

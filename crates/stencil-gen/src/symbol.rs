@@ -32,8 +32,16 @@ pub(crate) enum Symbol {
 }
 
 /// The targets of jumps, in the order of their external names.
-pub(crate) const JUMPS: [Jump; 7] =
-    [Jump::Next, Jump::Skip, Jump::Own, Jump::Following, Jump::Back, Jump::Ahead, Jump::Past];
+pub(crate) const JUMPS: [Jump; 8] = [
+    Jump::Next,
+    Jump::Skip,
+    Jump::Own,
+    Jump::Following,
+    Jump::Back,
+    Jump::Ahead,
+    Jump::Past,
+    Jump::General,
+];
 
 /// The namespace of generated functions among the external names of generated code.
 const GENERATED: u32 = 0;

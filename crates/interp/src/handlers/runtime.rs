@@ -100,7 +100,7 @@ pub(super) unsafe fn stitch_if_hot(st: *mut State) {
 
 pub(super) unsafe extern "C-unwind" fn stitch(st: *mut State) -> u64 {
     let inst = (*Frame((*st).base).callee().as_function()).instance;
-    let code = (*st).tier.as_mut().map_or(null(), |tier| tier.stitch(&(*inst).proto));
+    let code = (*st).tier.as_mut().map_or(null(), |tier| tier.stitch(inst));
     (*inst).stitched = code;
     if code.is_null() {
         // there is no memory for more

@@ -3687,32 +3687,32 @@ perilune_EQI:
     .cfi_startproc
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
-    .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
+    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x07, 0x08                     # movzx r10,byte ptr [rdi+rax+8]
+    .byte 0x41, 0x80, 0xfa, 0x03                                 # cmp r10b,3
     jne .Lperilune_EQI_40
     .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
     .byte 0x49, 0x81, 0xc2, 0x80, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFF80h
     .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
     .byte 0x0f, 0x94, 0xc0                                       # sete al
     jmp .Lperilune_EQI_51
 .Lperilune_EQI_40:
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
+    .byte 0x41, 0x80, 0xfa, 0x04                                 # cmp r10b,4
     je .Lperilune_EQI_11a
-    .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
+    .byte 0x41, 0x80, 0xfa, 0x03                                 # cmp r10b,3
     .byte 0x0f, 0x94, 0xc0                                       # sete al
 .Lperilune_EQI_51:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
     .byte 0xa8, 0x01                                             # test al,1
     jne .Lperilune_EQI_fb
-    .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
-    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    .byte 0x4c, 0x63, 0x1e                                       # movsxd r11,[rsi]
+    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
     jl .Lperilune_EQI_8f
-    .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
-    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x86, 0x04                     # movzx r10,byte ptr [rsi+rax*4+4]
+    .byte 0x49, 0xc1, 0xfb, 0x08                                 # sar r11,8
+    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x9e, 0x04                     # movzx r10,byte ptr [rsi+r11*4+4]
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x48, 0x8d, 0x74, 0x86, 0x08                           # lea rsi,[rsi+rax*4+8]
+    .byte 0x4a, 0x8d, 0x74, 0x9e, 0x08                           # lea rsi,[rsi+r11*4+8]
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_EQI_8f:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
@@ -3721,10 +3721,10 @@ perilune_EQI:
     .byte 0x41, 0x8d, 0x5a, 0x01                                 # lea ebx,[r10+1]
     .byte 0x41, 0x23, 0xdb                                       # and ebx,r11d
     .byte 0x3b, 0xd8                                             # cmp ebx,eax
-    je .Lperilune_EQI_13f
+    je .Lperilune_EQI_147
     mov r11d, [r15 + 0x5f0]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
-    jne .Lperilune_EQI_13f
+    jne .Lperilune_EQI_147
     .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
     .byte 0x46, 0x89, 0x14, 0x06                                 # mov [rsi+r8],r10d
     .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
@@ -3735,13 +3735,14 @@ perilune_EQI:
     .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_EQI_fb:
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0x04                           # movzx r10,byte ptr [rsi+4]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0x04                           # movzx r11,byte ptr [rsi+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd9                                 # mov r10,[r9+r11*8]
     .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_EQI_11a:
     .byte 0xf2, 0x0f, 0x10, 0x04, 0x07                           # movsd xmm0,[rdi+rax]
-    .byte 0x49, 0x8d, 0x42, 0x80                                 # lea rax,[r10-80h]
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
+    .byte 0x48, 0x81, 0xc0, 0x80, 0xff, 0xff, 0xff               # add rax,0FFFFFFFFFFFFFF80h
     .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
     .byte 0xf2, 0x48, 0x0f, 0x2a, 0xc8                           # cvtsi2sd xmm1,rax
     .byte 0x66, 0x0f, 0x2e, 0xc1                                 # ucomisd xmm0,xmm1
@@ -3749,7 +3750,7 @@ perilune_EQI:
     .byte 0x41, 0x0f, 0x94, 0xc2                                 # sete r10b
     .byte 0x41, 0x23, 0xc2                                       # and eax,r10d
     jmp .Lperilune_EQI_51
-.Lperilune_EQI_13f:
+.Lperilune_EQI_147:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_EQI, . - perilune_EQI

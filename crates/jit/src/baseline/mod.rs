@@ -4,8 +4,9 @@
 //! generated from the definitions in `crates/semantics`. Stitching takes a fraction of a
 //! microsecond per instruction, so the thread that needs the code does it. See `docs/semantics.md`.
 
+mod choice;
 mod stencil;
 mod stencils;
 mod stitch;
 
-pub(crate) use stitch::{pieces, stitch};
+pub(crate) use stitch::Plan;

@@ -3,10 +3,34 @@
 /// The machine code of an instruction.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Stencil {
+    /// The opcode, and what the stencil is for if there are several.
+    pub(super) name: &'static str,
     /// The code that is executed often. It ends where the code of the next instruction begins.
     pub(super) hot: Part,
     /// The code that is executed rarely.
     pub(super) cold: Part,
+    /// The jump that is left out at the end of the code that is executed often, since it leads to
+    /// the code that follows.
+    pub(super) falls: Option<Kind>,
+}
+
+/// The stencils for a copy of an instruction whose operands are assumed to be of certain kinds. It
+/// is chosen by feedback. For other operands it continues in the general copy.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // there are no stencils
+pub(super) struct Speculative {
+    /// The bits of the feedback cell that matter.
+    pub(super) mask: u32,
+    /// The value of these bits for which the copy is chosen.
+    pub(super) seen: u32,
+    /// The constant that must have this tag.
+    pub(super) constant: Option<(Kind, u8)>,
+    /// Whether A, B and C name the register whose value, a float, the preceding instruction has
+    /// left in a machine register.
+    pub(super) carried: [bool; 3],
+    /// Whether the copy leaves its result in that machine register.
+    pub(super) carries: bool,
+    /// The stencils, for jumps ahead and back while operand C is 0, and while it is 1.
+    pub(super) stencils: [&'static Stencil; 4],
 }
 
 /// A part of a stencil.
@@ -51,6 +75,10 @@ pub(super) enum Kind {
     Position,
     /// The offset of the instruction's record in an instance.
     Record,
+    /// Operand C.
+    ImmediateC,
+    /// Operand B, signed.
+    ImmediateSignedB,
     /// The distance to the next instruction.
     Next,
     /// The distance to the instruction after the next one.
@@ -63,6 +91,8 @@ pub(super) enum Kind {
     Back,
     /// The distance to the instruction after a loop.
     Past,
+    /// The distance to the general copy of the instruction.
+    General,
     /// The distance to a place in the cold part.
     Cold,
     /// The distance to a place in the hot part.

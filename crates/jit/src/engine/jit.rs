@@ -10,7 +10,7 @@ use perilune_runtime::tier::RuntimeCalls;
 
 use super::attached::{Attached, label};
 use super::options::JitOptions;
-use crate::baseline::{pieces, stitch};
+use crate::baseline::Plan;
 use crate::feedback::callees::Callee;
 use crate::feedback::snapshot::Snapshot;
 use crate::observe::exit_counts::ExitCounts;
@@ -170,16 +170,21 @@ impl Jit {
         any.downcast().expect("one engine attaches one kind of thing")
     }
 
-    /// Returns the address of the stitched code of a function, if there is memory for it.
-    pub(super) fn stitched(&self, proto: &Proto) -> Option<*const u8> {
+    /// Returns the address of the stitched code of a function, if there is memory for it. Its
+    /// stencils are chosen by the feedback `cells` when it is stitched.
+    pub(super) fn stitched(&self, proto: &Proto, cells: &[u32]) -> Option<*const u8> {
         let attached = self.attached(proto);
         let place = || {
             let start = Instant::now();
-            let range = self.space.place(&stitch(proto)?).ok()?;
-            if let Some(perf) = self.options.perf {
-                let code = Placed { address: range.address() as usize, bytes: range.bytes() };
-                perf.add(&label(proto, None), proto, &code, &pieces(proto));
-            }
+            let plan = Plan::new(proto, cells, self.options.speculate_unseen)?;
+            let range = self.space.place(&plan.stitch()).ok()?;
+            let code = Placed { address: range.address() as usize, bytes: range.bytes() };
+            self.observer().stitched(
+                proto,
+                || label(proto, None),
+                &code,
+                || (plan.pieces(), plan.listing()),
+            );
             let metrics = &self.observer().metrics;
             metrics.add(Metric::FunctionsStitched, 1);
             metrics.add(Metric::BytecodesStitched, proto.code.len() as u64);

@@ -52,6 +52,9 @@ pub struct JitOptions {
     /// Let guards fail although their conditions hold, in states that say which
     /// (`State::exit_stress`). This is for tests of side exits.
     pub stress_exits: bool,
+    /// Let stitched code assume kinds of operands where there is no feedback yet. This is for tests
+    /// of the stencils, and of how they continue in others.
+    pub speculate_unseen: bool,
     /// Count instructions, for states that do (`State::counts`).
     pub counts: bool,
     /// Texts to write to the standard error as functions are compiled.
@@ -86,6 +89,7 @@ impl Default for JitOptions {
             verify: cfg!(debug_assertions),
             verify_values: false,
             stress_exits: false,
+            speculate_unseen: false,
             counts: false,
             dump: Vec::new(),
             perf: None,
@@ -130,6 +134,7 @@ impl JitOptions {
                 u32::MAX
             },
             group_hot: bits >> 26 & 1 == 0,
+            speculate_unseen: bits >> 31 & 1 == 0,
             ..JitOptions::eager()
         }
     }

@@ -473,7 +473,7 @@ impl Tier for JitState {
 
     unsafe fn hot_loop(&mut self, st: *mut State, inst: *mut Instance, pc: u32) -> *const u8 {
         if (*inst).stitched.is_null() && (*st).stitch_threshold != u32::MAX {
-            (*inst).stitched = self.stitch(&(*inst).proto);
+            (*inst).stitched = self.stitch(inst);
         }
         if !self.jit.options.optimize {
             return null();
@@ -492,8 +492,12 @@ impl Tier for JitState {
         if entry == self.jit.stub() { std::ptr::null() } else { entry }
     }
 
-    fn stitch(&mut self, proto: &Proto) -> *const u32 {
-        self.jit.stitched(proto).map_or(null(), |code| code.wrapping_add(PROLOGUE).cast())
+    unsafe fn stitch(&mut self, inst: *mut Instance) -> *const u32 {
+        let proto = &(*inst).proto;
+        // SAFETY: an instance has a cell for each word of its function's code, which only this
+        // thread writes.
+        let cells = unsafe { std::slice::from_raw_parts((*inst).cells, proto.code.len()) };
+        self.jit.stitched(proto, cells).map_or(null(), |code| code.wrapping_add(PROLOGUE).cast())
     }
 
     unsafe fn announce(&mut self, st: *mut State) {

@@ -43,6 +43,8 @@ kinds! {
     ClifOpt = "clif-opt",
     /// Cranelift's listing of the machine code, with its blocks.
     Vcode = "vcode",
+    /// The stencils of stitched code.
+    Stencils = "stencils",
     /// The machine code as placed, with the bytecode in between.
     Asm = "asm",
 }

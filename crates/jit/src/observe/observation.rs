@@ -96,6 +96,35 @@ impl Observer {
         }
     }
 
+    /// Reports the stitched code of a function, which does not run yet. `describe` returns the
+    /// places of its instructions' code, and a list of its stencils.
+    pub(crate) fn stitched(
+        &self,
+        proto: &Proto,
+        label: impl FnOnce() -> Label,
+        code: &Placed<'_>,
+        describe: impl FnOnce() -> (Vec<Piece>, String),
+    ) {
+        if !self.dumps.any() && self.perf.is_none() {
+            return;
+        }
+        let label = label();
+        let (pieces, stencils) = describe();
+        if let Some(perf) = self.perf {
+            perf.add(&label, proto, code, &pieces);
+        }
+        let write = |kind: DumpKind, text: &dyn Fn() -> String| {
+            if self.dumps.wants(kind, &label) {
+                let text = format!("-- {kind} of {label}\n{}\n\n", text().trim_end());
+                // `eprint` would panic if the standard error is closed
+                let _ = std::io::stderr().write_all(text.as_bytes());
+            }
+        };
+        write(DumpKind::Stencils, &|| stencils.clone());
+        #[cfg(target_arch = "x86_64")]
+        write(DumpKind::Asm, &|| asm::listing(proto, code.bytes, &pieces, &self.calls));
+    }
+
     /// Reports that a module is placed and published, until the result is dropped.
     pub(crate) fn placing(&self) -> Placing<'_> {
         Placing { observer: self, begun: thread_time() }

@@ -213,7 +213,14 @@ impl Mode {
             Code::Interpreter | Code::Handlers => return Engine::interpreter(),
             Code::Sync(threshold, loop_threshold) => of(threshold, loop_threshold, true),
             Code::Baseline(stitch_threshold, loop_threshold) => {
-                JitOptions { stitch_threshold, loop_threshold, ..JitOptions::baseline() }
+                // The first entry has no feedback to choose stencils by.
+                let speculate_unseen = stitch_threshold == 1;
+                JitOptions {
+                    stitch_threshold,
+                    loop_threshold,
+                    speculate_unseen,
+                    ..JitOptions::baseline()
+                }
             }
             Code::Tiers(threshold, loop_threshold) => JitOptions {
                 stitch_threshold: threshold,

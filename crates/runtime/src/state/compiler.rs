@@ -60,8 +60,12 @@ pub trait Tier {
     /// As for [`Tier::hot_entry`].
     unsafe fn hot_loop(&mut self, st: *mut State, inst: *mut Instance, pc: u32) -> *const u8;
     /// Returns the stitched code of a function, which lives as long as the proto (see
-    /// [`crate::tier::stitched`]), or null if there is no memory for it.
-    fn stitch(&mut self, proto: &Proto) -> *const u32;
+    /// [`crate::tier::stitched`]), or null if there is no memory for it. Code that is not there yet
+    /// is chosen by the feedback of this instance.
+    ///
+    /// # Safety
+    /// As for [`Tier::hot_entry`].
+    unsafe fn stitch(&mut self, inst: *mut Instance) -> *const u32;
     /// Announces the versions of code in use. Called when the poll word's QUIESCENCE bit is set.
     ///
     /// # Safety

@@ -10,6 +10,7 @@ use perilune_runtime::value::Tag;
 use crate::emitter::Emitter;
 use crate::form::{Field, Form, Place};
 use crate::runtime::Runtime;
+use crate::speculation::Speculation;
 
 /// The location of an operand.
 #[derive(Clone, Copy)]
@@ -58,6 +59,58 @@ enum Read {
 }
 
 impl<F: Form> Emitter<'_, F> {
+    /// Returns an operand that is assumed to be an integer.
+    fn assumed_integer(&mut self, operand: Operand) -> Value {
+        match operand {
+            Operand::Register(field) => {
+                let at = self.register(field);
+                let tag = self.tag(at);
+                self.guard_tag(tag, Tag::INTEGER);
+                self.bits(at)
+            }
+            // A constant of another kind has no such copy.
+            Operand::Constant(field) => {
+                let at = self.constant(field);
+                self.bits(at)
+            }
+            Operand::Immediate(field) => self.form.immediate(&mut self.b, field),
+        }
+    }
+
+    /// Returns an operand that is assumed to be a float, or an integer constant.
+    pub(super) fn assumed_float(&mut self, operand: Operand) -> Value {
+        match operand {
+            Operand::Register(field) => {
+                if let Some(f) = self.form.carried(field) {
+                    return f;
+                }
+                let at = self.register(field);
+                let tag = self.tag(at);
+                self.guard_tag(tag, Tag::FLOAT);
+                self.float(at)
+            }
+            Operand::Constant(field) => {
+                let at = self.constant(field);
+                if self.form.speculation() == Speculation::Floats {
+                    return self.float(at);
+                }
+                let n = self.bits(at);
+                self.b.ins().fcvt_from_sint(F64, n)
+            }
+            Operand::Immediate(field) => {
+                let n = self.number(field);
+                self.b.ins().fcvt_from_sint(F64, n)
+            }
+        }
+    }
+
+    /// Ends an instruction whose operands are assumed to be floats.
+    fn float_result(&mut self, f: Value) {
+        let to = self.register(Field::A);
+        self.put_tagged(to, f, Tag::FLOAT);
+        self.form.carry(&mut self.b, f);
+    }
+
     fn read(&mut self, operand: Operand) -> Read {
         let place = match operand {
             Operand::Register(field) => self.register(field),
@@ -160,27 +213,53 @@ impl<F: Form> Emitter<'_, F> {
 
     /// Emits `R[A]` := x op y.
     pub(super) fn arithmetic(&mut self, op: Numeric, x: Operand, y: Operand) {
+        match self.form.speculation() {
+            Speculation::Nothing => {}
+            Speculation::Integers => {
+                let (a, b) = (self.assumed_integer(x), self.assumed_integer(y));
+                let n = self.integer_operation(op, a, b);
+                return self.result(n, Tag::INTEGER);
+            }
+            _ => {
+                let (a, b) = (self.assumed_float(x), self.assumed_float(y));
+                let f = self.float_operation(op, a, b);
+                return self.float_result(f);
+            }
+        }
         let (x, y) = (self.read(x), self.read(y));
         let other = self.alternative();
         let (a, b) = self.integers(x, y, other);
-        let n = match op {
-            Numeric::Add => self.b.ins().iadd(a, b),
-            Numeric::Sub => self.b.ins().isub(a, b),
-            Numeric::Mul => self.b.ins().imul(a, b),
-        };
+        let n = self.integer_operation(op, a, b);
         self.result(n, Tag::INTEGER);
         self.switch(other);
         let (a, b) = self.floats(x, y, false);
-        let f = match op {
+        let f = self.float_operation(op, a, b);
+        self.result(f, Tag::FLOAT);
+    }
+
+    fn integer_operation(&mut self, op: Numeric, a: Value, b: Value) -> Value {
+        match op {
+            Numeric::Add => self.b.ins().iadd(a, b),
+            Numeric::Sub => self.b.ins().isub(a, b),
+            Numeric::Mul => self.b.ins().imul(a, b),
+        }
+    }
+
+    fn float_operation(&mut self, op: Numeric, a: Value, b: Value) -> Value {
+        match op {
             Numeric::Add => self.b.ins().fadd(a, b),
             Numeric::Sub => self.b.ins().fsub(a, b),
             Numeric::Mul => self.b.ins().fmul(a, b),
-        };
-        self.result(f, Tag::FLOAT);
+        }
     }
 
     /// Emits `R[A]` := x / y.
     pub(super) fn divide(&mut self, x: Operand, y: Operand) {
+        if self.speculates() {
+            let (a, b) = (self.assumed_float(x), self.assumed_float(y));
+            let f = self.b.ins().fdiv(a, b);
+            return self.float_result(f);
+        }
         let (x, y) = (self.read(x), self.read(y));
         let (a, b) = self.floats(x, y, true);
         let f = self.b.ins().fdiv(a, b);
@@ -284,6 +363,11 @@ impl<F: Form> Emitter<'_, F> {
 
     /// Emits `R[A]` := -`R[B]`.
     pub(super) fn negate(&mut self) {
+        if self.form.speculation() == Speculation::Floats {
+            let f = self.assumed_float(Operand::Register(Field::B));
+            let f = self.b.ins().fneg(f);
+            return self.float_result(f);
+        }
         let v = self.register(Field::B);
         let tag = self.tag(v);
         let other = self.alternative();
@@ -294,6 +378,9 @@ impl<F: Form> Emitter<'_, F> {
         let n = self.b.ins().ineg(n);
         self.result(n, Tag::INTEGER);
         self.switch(other);
+        if self.speculates() {
+            return self.leave();
+        }
         self.guard_tag(tag, Tag::FLOAT);
         self.note(seen::FLOAT);
         let f = self.float(v);

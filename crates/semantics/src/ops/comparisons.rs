@@ -13,6 +13,9 @@ use perilune_runtime::value::Tag;
 use crate::emitter::Emitter;
 use crate::form::{Field, Form, Jump, Place};
 use crate::runtime::Runtime;
+use crate::speculation::Speculation;
+
+use super::arithmetic::Operand;
 
 /// An order.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,12 +54,33 @@ impl<F: Form> Emitter<'_, F> {
     /// Takes the jump that follows if `c`, a byte that is 0 or 1, equals the lowest bit of operand
     /// C; if not, continues after it.
     fn test_is(&mut self, c: Value) {
+        if let Some(wanted) = self.form.wanted() {
+            let (skip, take) = (self.block(), self.block());
+            let (yes, no) = if wanted { (take, skip) } else { (skip, take) };
+            self.b.ins().brif(c, yes, &[], no, &[]);
+            return self.tested(skip, take);
+        }
         let wanted = self.number(Field::C);
         let wanted = self.b.ins().ireduce(I8, wanted);
         let differs = self.b.ins().bxor(c, wanted);
         let differs = self.b.ins().band_imm_u(differs, 1);
         let (skip, take) = (self.block(), self.block());
         self.b.ins().brif(differs, skip, &[], take, &[]);
+        self.tested(skip, take);
+    }
+
+    /// Ends a test in one of several cases, whose results `test` joins. Where only a branch remains
+    /// to be done, each case has its own.
+    fn decide(&mut self, c: Value, test: Block) {
+        if self.form.wanted().is_some() {
+            self.test_is(c);
+        } else {
+            self.b.ins().jump(test, &[BlockArg::from(c)]);
+        }
+    }
+
+    /// Ends a test: continues after the jump that follows in one block, and takes it in the other.
+    fn tested(&mut self, skip: Block, take: Block) {
         self.switch(skip);
         self.go(Jump::Skip);
         self.switch(take);
@@ -77,6 +101,23 @@ impl<F: Form> Emitter<'_, F> {
             let c = self.b.ins().ireduce(I8, c);
             return self.test_is(c);
         }
+        match self.form.speculation() {
+            Speculation::Integers => {
+                let (tx, ty) = (self.tag(x), self.tag(y));
+                self.guard_tag(tx, Tag::INTEGER);
+                self.guard_tag(ty, Tag::INTEGER);
+                let (a, b) = (self.bits(x), self.bits(y));
+                let c = self.b.ins().icmp(order.of_integers(), a, b);
+                return self.test_is(c);
+            }
+            Speculation::Floats => {
+                let a = self.assumed_float(Operand::Register(Field::A));
+                let b = self.assumed_float(Operand::Register(Field::B));
+                let c = self.b.ins().fcmp(order.of_floats(), a, b);
+                return self.test_is(c);
+            }
+            _ => {}
+        }
         let (tx, ty) = (self.tag(x), self.tag(y));
         let (floats, test) = (self.alternative(), self.block());
         let result = self.b.append_block_param(test, I8);
@@ -86,7 +127,7 @@ impl<F: Form> Emitter<'_, F> {
         self.note(seen::INT);
         let (a, b) = (self.bits(x), self.bits(y));
         let c = self.b.ins().icmp(order.of_integers(), a, b);
-        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.decide(c, test);
         self.switch(floats);
         let strings = self.cold();
         let is_float = self.has_tag(tx, Tag::FLOAT);
@@ -95,7 +136,7 @@ impl<F: Form> Emitter<'_, F> {
         self.note(seen::FLOAT);
         let (a, b) = (self.float(x), self.float(y));
         let c = self.b.ins().fcmp(order.of_floats(), a, b);
-        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.decide(c, test);
         self.switch(strings);
         self.guard_tag(tx, Tag::STRING);
         self.guard_tag(ty, Tag::STRING);
@@ -106,8 +147,22 @@ impl<F: Form> Emitter<'_, F> {
 
     /// Emits `R[A] op sB`.
     pub(super) fn order_immediate(&mut self, order: Order) {
+        if self.form.speculation() == Speculation::Floats {
+            let a = self.assumed_float(Operand::Register(Field::A));
+            let n = self.number(Field::SignedB);
+            let f = self.b.ins().fcvt_from_sint(F64, n);
+            let c = self.b.ins().fcmp(order.of_floats(), a, f);
+            return self.test_is(c);
+        }
         let x = self.register(Field::A);
         let tag = self.tag(x);
+        if self.speculates() {
+            self.guard_tag(tag, Tag::INTEGER);
+            let a = self.bits(x);
+            let n = self.form.immediate(&mut self.b, Field::SignedB);
+            let c = self.b.ins().icmp(order.of_integers(), a, n);
+            return self.test_is(c);
+        }
         let n = self.number(Field::SignedB);
         let (floats, test) = (self.alternative(), self.block());
         let result = self.b.append_block_param(test, I8);
@@ -116,14 +171,14 @@ impl<F: Form> Emitter<'_, F> {
         self.note(seen::INT);
         let a = self.bits(x);
         let c = self.b.ins().icmp(order.of_integers(), a, n);
-        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.decide(c, test);
         self.switch(floats);
         self.guard_tag(tag, Tag::FLOAT);
         self.note(seen::FLOAT);
         let a = self.float(x);
         let f = self.b.ins().fcvt_from_sint(F64, n);
         let c = self.b.ins().fcmp(order.of_floats(), a, f);
-        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.decide(c, test);
         self.switch(test);
         self.test_is(result);
     }
@@ -152,7 +207,7 @@ impl<F: Form> Emitter<'_, F> {
         let integer = self.has_tag(tx, Tag::INTEGER);
         let other = self.b.ins().bxor_imm_u(integer, 1);
         let c = self.b.ins().bor(equal, other);
-        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.decide(c, test);
         self.switch(objects);
         let floats = self.block();
         let is_float = self.has_tag(tx, Tag::FLOAT);
@@ -161,7 +216,7 @@ impl<F: Form> Emitter<'_, F> {
         let c = self.b.ins().icmp(IntCC::Equal, a, b);
         let differ = self.cold();
         self.check(c, differ);
-        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.decide(c, test);
         // Strings of which one is short are different, and so are tables without `__eq`.
         self.switch(differ);
         let (tables, unequal) = (self.cold(), self.cold());
@@ -176,11 +231,11 @@ impl<F: Form> Emitter<'_, F> {
         }
         self.b.ins().jump(unequal, &[]);
         self.switch(unequal);
-        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.decide(c, test);
         self.switch(floats);
         let (fx, fy) = (self.float(x), self.float(y));
         let c = self.b.ins().fcmp(FloatCC::Equal, fx, fy);
-        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.decide(c, test);
         self.switch(kinds_differ);
         self.different_kinds((tx, ty), test);
         self.switch(test);
@@ -193,7 +248,7 @@ impl<F: Form> Emitter<'_, F> {
         let (nx, ny) = (self.is_number(tx), self.is_number(ty));
         let both = self.b.ins().band(nx, ny);
         self.guard_not(both);
-        self.b.ins().jump(test, &[BlockArg::from(both)]);
+        self.decide(both, test);
     }
 
     /// Continues if a table is known to have no `__eq`; if not, the runtime executes the
@@ -238,26 +293,26 @@ impl<F: Form> Emitter<'_, F> {
         let c = self.b.ins().icmp(IntCC::Equal, a, b);
         self.check(c, differ);
         let yes = self.b.ins().iconst(I8, 1);
-        self.b.ins().jump(test, &[BlockArg::from(yes)]);
+        self.decide(yes, test);
         self.switch(differ);
         self.guard_short(b);
         let no = self.b.ins().iconst(I8, 0);
-        self.b.ins().jump(test, &[BlockArg::from(no)]);
+        self.decide(no, test);
         // Here it is nil, a boolean or an integer.
         self.switch(no_string);
         let is_float = self.has_tag(tx, Tag::FLOAT);
         self.check_not(is_float, floats);
         let c = self.b.ins().icmp(IntCC::Equal, a, b);
-        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.decide(c, test);
         self.switch(floats);
         let (fx, fy) = (self.float(x), self.float(y));
         let c = self.b.ins().fcmp(FloatCC::Equal, fx, fy);
-        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.decide(c, test);
         self.switch(kinds_differ);
         let number = self.is_number(ty);
         self.check_not(number, numbers);
         let no = self.b.ins().iconst(I8, 0);
-        self.b.ins().jump(test, &[BlockArg::from(no)]);
+        self.decide(no, test);
         self.switch(numbers);
         self.different_kinds((tx, ty), test);
         self.switch(test);
@@ -268,23 +323,24 @@ impl<F: Form> Emitter<'_, F> {
     pub(super) fn equal_immediate(&mut self) {
         let x = self.register(Field::A);
         let tag = self.tag(x);
-        let n = self.number(Field::SignedB);
         let (not, floats, test) = (self.alternative(), self.cold(), self.block());
         let result = self.b.append_block_param(test, I8);
         let integer = self.has_tag(tag, Tag::INTEGER);
         self.check(integer, not);
         let a = self.bits(x);
+        let n = self.form.immediate(&mut self.b, Field::SignedB);
         let c = self.b.ins().icmp(IntCC::Equal, a, n);
-        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.decide(c, test);
         self.switch(not);
         let is_float = self.has_tag(tag, Tag::FLOAT);
         self.check_not(is_float, floats);
-        self.b.ins().jump(test, &[BlockArg::from(integer)]);
+        self.decide(integer, test);
         self.switch(floats);
         let a = self.float(x);
+        let n = self.number(Field::SignedB);
         let f = self.b.ins().fcvt_from_sint(F64, n);
         let c = self.b.ins().fcmp(FloatCC::Equal, a, f);
-        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.decide(c, test);
         self.switch(test);
         self.test_is(result);
     }
@@ -296,11 +352,16 @@ impl<F: Form> Emitter<'_, F> {
         let tag = self.tag(from);
         let least = i64::from(Tag::TRUE.0);
         let truth = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, tag, least);
-        let wanted = self.number(Field::C);
-        let wanted = self.b.ins().icmp_imm_u(IntCC::NotEqual, wanted, 0);
-        let differs = self.b.ins().bxor(truth, wanted);
         let (skip, take) = (self.block(), self.block());
-        self.b.ins().brif(differs, skip, &[], take, &[]);
+        if let Some(wanted) = self.form.wanted() {
+            let (yes, no) = if wanted { (take, skip) } else { (skip, take) };
+            self.b.ins().brif(truth, yes, &[], no, &[]);
+        } else {
+            let wanted = self.number(Field::C);
+            let wanted = self.b.ins().icmp_imm_u(IntCC::NotEqual, wanted, 0);
+            let differs = self.b.ins().bxor(truth, wanted);
+            self.b.ins().brif(differs, skip, &[], take, &[]);
+        }
         self.switch(skip);
         self.go(Jump::Skip);
         self.switch(take);

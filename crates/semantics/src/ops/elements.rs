@@ -13,6 +13,7 @@ use super::fields::MISS;
 use crate::emitter::Emitter;
 use crate::form::{Field, Form, Place};
 use crate::runtime::Runtime;
+use crate::speculation::Speculation;
 
 /// The difference between the tag of the elements of an array of numbers and its kind.
 const TAG_OF_KIND: i64 = (Tag::INTEGER.0 - ArrayKind::Int as u8) as i64;
@@ -100,42 +101,75 @@ impl<F: Form> Emitter<'_, F> {
     fn load_element(&mut self, table: Value, key: Value, outside: Block) {
         let e = self.array_element(table, key, outside);
         let kind = self.kind(table);
+        if let Some(assumed) = self.assumed_kind() {
+            let c = self.is_kind(kind, assumed);
+            self.check(c, outside);
+            return match assumed {
+                ArrayKind::Int => self.load_number(&e, Tag::INTEGER),
+                ArrayKind::Float => self.load_number(&e, Tag::FLOAT),
+                ArrayKind::Bool => self.load_boolean(&e),
+                _ => self.load_value(&e),
+            };
+        }
         let (others, float, any) = (self.block(), self.block(), self.block());
         let booleans = self.block();
         let c = self.is_kind(kind, ArrayKind::Int);
         self.check(c, others);
-        let bits = self.load_payload(&e);
-        self.note(access::ARRAY | access::INTS);
-        let to = self.register(Field::A);
-        self.put_tagged(to, bits, Tag::INTEGER);
-        self.next();
+        self.load_number(&e, Tag::INTEGER);
         self.switch(others);
         let c = self.is_kind(kind, ArrayKind::Float);
         self.b.ins().brif(c, float, &[], any, &[]);
         self.switch(float);
-        let bits = self.load_payload(&e);
-        self.note(access::ARRAY | access::FLOATS);
-        let to = self.register(Field::A);
-        self.put_tagged(to, bits, Tag::FLOAT);
-        self.next();
+        self.load_number(&e, Tag::FLOAT);
         self.switch(booleans);
-        let at = self.boolean(&e);
+        self.load_boolean(&e);
+        self.switch(any);
+        let c = self.is_kind(kind, ArrayKind::Any);
+        self.check(c, booleans);
+        self.load_value(&e);
+    }
+
+    /// Returns the kind of array that this copy of the instruction assumes.
+    fn assumed_kind(&self) -> Option<ArrayKind> {
+        match self.form.speculation() {
+            Speculation::Nothing | Speculation::Mixed => None,
+            Speculation::Integers => Some(ArrayKind::Int),
+            Speculation::Floats => Some(ArrayKind::Float),
+            Speculation::Values => Some(ArrayKind::Any),
+            Speculation::Booleans => Some(ArrayKind::Bool),
+        }
+    }
+
+    /// Emits `R[A]` := the element of an array of numbers with this tag.
+    fn load_number(&mut self, e: &Element, tag: Tag) {
+        let bits = self.load_payload(e);
+        let kind = if tag == Tag::INTEGER { access::INTS } else { access::FLOATS };
+        self.note(access::ARRAY | kind);
+        let to = self.register(Field::A);
+        self.put_tagged(to, bits, tag);
+        self.next();
+    }
+
+    /// Emits `R[A]` := the element of an array of booleans.
+    fn load_boolean(&mut self, e: &Element) {
+        let at = self.boolean(e);
         let tag = self.load(I8, at);
         self.note(access::ARRAY | access::BOOLS);
         let to = self.register(Field::A);
         let zero = self.int(0);
         self.put(to, zero, tag);
         self.next();
-        self.switch(any);
-        let c = self.is_kind(kind, ArrayKind::Any);
-        self.check(c, booleans);
-        let bits = self.load_payload(&e);
-        let at = self.element_tag(&e);
+    }
+
+    /// Emits `R[A]` := the element of an array of any values.
+    fn load_value(&mut self, e: &Element) {
+        let bits = self.load_payload(e);
+        let at = self.element_tag(e);
         let tag = self.load(I8, at);
         let (nil, found) = (self.cold(), self.block());
         self.b.ins().brif(tag, found, &[], nil, &[]);
         self.switch(nil);
-        let meta = self.load64(table, layout::table::META);
+        let meta = self.load64(e.table, layout::table::META);
         self.guard_not(meta);
         self.b.ins().jump(found, &[]);
         self.switch(found);
@@ -242,6 +276,24 @@ impl<F: Form> Emitter<'_, F> {
         let (bits, tag) = v;
         let e = self.array_element(table, key, other);
         let kind = self.kind(table);
+        if let Some(assumed) = self.assumed_kind() {
+            let c = self.is_kind(kind, assumed);
+            self.check(c, other);
+            match assumed {
+                ArrayKind::Int | ArrayKind::Float => {
+                    let int = assumed == ArrayKind::Int;
+                    let wanted = if int { Tag::INTEGER } else { Tag::FLOAT };
+                    let c = self.has_tag(tag, wanted);
+                    self.check(c, other);
+                    let payload = self.payload(&e);
+                    self.store(bits, payload);
+                    self.next();
+                }
+                ArrayKind::Bool => self.store_boolean(&e, tag, other),
+                _ => self.store_value(&e, v, other),
+            }
+            return;
+        }
         let (any, numbers, booleans) = (self.block(), self.block(), self.block());
         let c = self.is_kind(kind, ArrayKind::Any);
         self.b.ins().brif(c, any, &[], numbers, &[]);
@@ -256,26 +308,36 @@ impl<F: Form> Emitter<'_, F> {
         self.switch(booleans);
         let c = self.is_kind(kind, ArrayKind::Bool);
         self.check(c, other);
+        self.store_boolean(&e, tag, other);
+        self.switch(any);
+        self.store_value(&e, v, other);
+    }
+
+    /// Stores a value with this tag in an array of booleans, or goes to `other`.
+    fn store_boolean(&mut self, e: &Element, tag: Value, other: Block) {
         // nil wraps around
         let c = self.b.ins().iadd_imm_s(tag, -i64::from(Tag::FALSE.0));
         let c = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, c, 2);
         self.check(c, other);
         self.note(access::ARRAY | access::BOOLS);
-        let at = self.boolean(&e);
+        let at = self.boolean(e);
         self.store(tag, at);
         self.next();
-        self.switch(any);
-        let payload = self.payload(&e);
+    }
+
+    /// Stores a value in an array of any values, or goes to `other`.
+    fn store_value(&mut self, e: &Element, (bits, tag): (Value, Value), other: Block) {
+        let payload = self.payload(e);
         self.check(tag, other);
-        let meta = self.load64(table, layout::table::META);
+        let meta = self.load64(e.table, layout::table::META);
         self.check_not(meta, other);
-        let flags = self.at(table, layout::header::FLAGS);
+        let flags = self.at(e.table, layout::header::FLAGS);
         let flags = self.load(I8, flags);
         let collectable = self.unlogged_of(tag);
         let cold = self.b.ins().band(flags, collectable);
         self.check_not(cold, other);
         self.note(access::ARRAY | access::ANY);
-        let at = self.element_tag(&e);
+        let at = self.element_tag(e);
         self.store(bits, payload);
         self.store(tag, at);
         self.next();
