@@ -191,6 +191,11 @@ pub(crate) fn library(isa: &OwnedTargetIsa) -> Result<String, String> {
         })?;
         let _ = writeln!(general_copies, "    {list},");
         let _ = writeln!(speculative_copies, "    &[");
+        if !speculations(op).is_empty() {
+            let left = stencil(isa, op.name(), &Subject::Left(op))?;
+            let left = left.ok_or_else(|| format!("{}: a frame to leave by", op.name()))?;
+            item(&mut out, &format!("{}_LEFT", op.name()), &text(&left)?);
+        }
         for &speculation in speculations(op) {
             for fields in carrying(op, speculation) {
                 let copy = write_speculative(&mut out, isa, op, speculation, &fields)?;
@@ -246,6 +251,7 @@ fn write_speculative(
         format!("carried: {carried:?}"),
         format!("carries: {}", carries(op, speculation)),
         format!("stencils: {stencils}"),
+        format!("otherwise: &{}_LEFT", op.name()),
     ];
     let lines: String = lines.iter().map(|line| format!("            {line},\n")).collect();
     Ok(format!("        Speculative {{\n{lines}        }},\n"))

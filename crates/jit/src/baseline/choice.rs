@@ -1,7 +1,7 @@
 //! Chooses the stencils of a function's instructions by the feedback.
 
 use perilune_bytecode::flow::{is_test, successors};
-use perilune_bytecode::{Instr, Op, Proto};
+use perilune_bytecode::{Constant, Instr, Op, Proto};
 use perilune_runtime::value::Tag;
 
 use super::stencil::{Kind, Speculative, Stencil};
@@ -12,55 +12,97 @@ use super::stencils::{SPECULATIVE, STENCILS};
 pub(super) struct Chosen {
     /// The stencil of the code that the preceding instruction continues in.
     pub(super) stencil: &'static Stencil,
-    /// The stencil of the general copy, if `stencil` speculates.
-    pub(super) general: Option<&'static Stencil>,
+    /// The stencil for other operands, if `stencil` speculates.
+    pub(super) otherwise: Option<&'static Stencil>,
     /// Whether the code needs a float in a machine register, so that the instruction is entered
     /// from elsewhere by its general copy.
     pub(super) needs_float: bool,
 }
 
-/// Chooses the stencils of all instructions, given the feedback cells, and whether to speculate
-/// where there is none.
-pub(super) fn choose(proto: &Proto, cells: &[u32], unseen: bool) -> Vec<Chosen> {
-    let code = &proto.code[..];
-    let leads = entered_by_jumps(code);
-    // The register whose value, a float, the preceding instruction leaves in a machine register.
-    let mut carried = None;
-    let mut chosen = Vec::with_capacity(code.len());
-    for (pc, &i) in code.iter().enumerate() {
-        if leads[pc] {
-            carried = None;
-        }
-        let general = STENCILS[i.op() as usize][jumping(code, pc)];
-        let cell = match cells[pc] {
-            0 if unseen => assumed(i, pc),
-            cell => cell,
-        };
-        let found = best(proto, i, cell, carried);
-        chosen.push(match found {
-            Some(s) => Chosen {
-                stencil: s.stencils[jumping(code, pc)],
-                general: Some(general),
-                needs_float: s.carried.contains(&true),
-            },
-            None => Chosen { stencil: general, general: None, needs_float: false },
-        });
-        carried = found.filter(|s| s.carries).map(|_| i.a());
-    }
-    chosen
+/// Chooses stencils for one instruction after the other.
+pub(super) struct Chooser<'a> {
+    proto: &'a Proto,
+    /// The feedback cells.
+    cells: &'a [u32],
+    /// Whether to speculate where there is no feedback.
+    unseen: bool,
+    /// The register whose value, a float, the preceding instruction leaves in a machine register.
+    carried: Option<usize>,
 }
 
-/// Returns for each instruction whether jumps lead to it.
-fn entered_by_jumps(code: &[Instr]) -> Vec<bool> {
-    let mut entered = vec![false; code.len()];
+impl<'a> Chooser<'a> {
+    /// Begins with the first instruction.
+    pub(super) fn new(proto: &'a Proto, cells: &'a [u32], unseen: bool) -> Chooser<'a> {
+        Chooser { proto, cells, unseen, carried: None }
+    }
+
+    /// Returns the stencils of the next instruction, at `pc`. `is_target` says whether jumps lead
+    /// to it.
+    pub(super) fn choose(&mut self, pc: usize, is_target: bool) -> Chosen {
+        let code = &self.proto.code[..];
+        let i = code[pc];
+        if is_target {
+            self.carried = None;
+        }
+        let cell = match self.cells[pc] {
+            0 if self.unseen => assumed(i, pc),
+            cell => cell,
+        };
+        let found = self.best(i, cell);
+        self.carried = found.filter(|s| s.carries).map(|_| i.a());
+        let jumping = jumping(code, pc);
+        match found {
+            Some(s) => Chosen {
+                stencil: s.stencils[jumping],
+                otherwise: Some(s.otherwise),
+                needs_float: s.carried != [false; 3],
+            },
+            None => Chosen {
+                stencil: STENCILS[i.op() as usize][jumping],
+                otherwise: None,
+                needs_float: false,
+            },
+        }
+    }
+
+    /// Returns the copy that speculates on what the feedback says, and takes as many operands from
+    /// the machine register as possible.
+    fn best(&self, i: Instr, cell: u32) -> Option<&'static Speculative> {
+        let copies = SPECULATIVE[i.op() as usize];
+        if copies.is_empty() || cell == 0 {
+            return None;
+        }
+        let is_carried = [i.a(), i.b(), i.c()].map(|operand| self.carried == Some(operand));
+        let matching = copies.iter().filter(|s| {
+            let in_register = || s.carried.iter().zip(is_carried).all(|(wants, is)| is || !wants);
+            let has_constant = || {
+                s.constant.is_none_or(|(kind, tag)| {
+                    let index = if kind == Kind::ConstantB { i.b() } else { i.c() };
+                    self.tag_of(index) == Some(Tag(tag))
+                })
+            };
+            cell & s.mask == s.seen && in_register() && has_constant()
+        });
+        matching.max_by_key(|s| s.carried.iter().filter(|&&wants| wants).count())
+    }
+
+    /// Returns the tag of a constant that is a number.
+    fn tag_of(&self, index: usize) -> Option<Tag> {
+        match self.proto.constants.get(index)? {
+            Constant::Integer(_) => Some(Tag::INTEGER),
+            Constant::Float(_) => Some(Tag::FLOAT),
+            _ => None,
+        }
+    }
+}
+
+/// Calls `f` with each instruction to which jumps lead.
+pub(super) fn jump_targets(code: &[Instr], mut f: impl FnMut(usize)) {
     for pc in 0..code.len() {
         let next = successors(code, pc);
         let jumps = [next.jump, next.sequence.filter(|&to| to != pc + 1)];
-        for to in jumps.into_iter().flatten().filter(|&to| to < code.len()) {
-            entered[to] = true;
-        }
+        jumps.into_iter().flatten().for_each(&mut f);
     }
-    entered
 }
 
 /// Returns feedback for an instruction that has none: that of one of its copies, or none.
@@ -68,36 +110,6 @@ fn assumed(i: Instr, pc: usize) -> u32 {
     let copies = SPECULATIVE[i.op() as usize];
     let n = (pc + i.a() + i.b()) % (copies.len() + 1);
     copies.get(n).map_or(0, |copy| copy.seen)
-}
-
-/// Returns the copy that speculates on what the feedback says, and takes as many operands from the
-/// machine register as possible.
-fn best(
-    proto: &Proto,
-    i: Instr,
-    cell: u32,
-    carried: Option<usize>,
-) -> Option<&'static Speculative> {
-    let is_carried = [i.a(), i.b(), i.c()].map(|operand| carried == Some(operand));
-    let matching = SPECULATIVE[i.op() as usize].iter().filter(|s| {
-        let has_constant = s.constant.is_none_or(|(kind, tag)| {
-            let index = if kind == Kind::ConstantB { i.b() } else { i.c() };
-            tag_of(proto, index) == Some(Tag(tag))
-        });
-        let in_register = s.carried.iter().zip(is_carried).all(|(wants, is)| is || !wants);
-        cell & s.mask == s.seen && has_constant && in_register
-    });
-    matching.max_by_key(|s| s.carried.iter().filter(|&&wants| wants).count())
-}
-
-/// Returns the tag of a constant that is a number.
-fn tag_of(proto: &Proto, index: usize) -> Option<Tag> {
-    use perilune_bytecode::Constant;
-    match proto.constants.get(index)? {
-        Constant::Integer(_) => Some(Tag::INTEGER),
-        Constant::Float(_) => Some(Tag::FLOAT),
-        _ => None,
-    }
 }
 
 /// Returns the index of an instruction's stencil among those for its kinds of jumps.

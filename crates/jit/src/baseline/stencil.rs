@@ -31,6 +31,8 @@ pub(super) struct Speculative {
     pub(super) carries: bool,
     /// The stencils, for jumps ahead and back while operand C is 0, and while it is 1.
     pub(super) stencils: [&'static Stencil; 4],
+    /// The stencil for other operands, which leaves the instruction to its handler.
+    pub(super) otherwise: &'static Stencil,
 }
 
 /// A part of a stencil.
@@ -54,6 +56,7 @@ pub(super) struct Patch {
 /// The content of a hole.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // there are no stencils
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
 pub(super) enum Kind {
     /// The offset in the frame of the register that A names.
     RegisterA,
@@ -97,4 +100,14 @@ pub(super) enum Kind {
     Cold,
     /// The distance to a place in the hot part.
     Hot,
+}
+
+impl Kind {
+    /// The number of kinds.
+    pub(super) const COUNT: usize = Kind::Hot as usize + 1;
+
+    /// Returns whether the hole contains the distance from its end to a place.
+    pub(super) fn is_distance(self) -> bool {
+        self as u8 >= Kind::Next as u8
+    }
 }

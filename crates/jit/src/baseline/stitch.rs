@@ -3,49 +3,50 @@
 use std::fmt::Write as _;
 
 use perilune_bytecode::flow::{is_test, jump_target};
-use perilune_bytecode::{Feedback, Instr, Proto, RecordCounts, disassemble_instruction};
+use perilune_bytecode::{Feedback, Instr, Op, Proto, RecordCounts, disassemble_instruction};
 use perilune_runtime::instance::{CalleeCache, FieldCache, GlobalCache, Instance, Places, Site};
 use perilune_runtime::tier::stitched::PROLOGUE;
 
 use crate::observe::source_map::Piece;
 
-use super::choice::choose;
-use super::stencil::{Kind, Part, Patch};
+use super::choice::{Chooser, Chosen, jump_targets};
+use super::stencil::{Kind, Part, Patch, Stencil};
 use super::stencils::PROLOGUE as BEGIN;
 
 /// The size of an offset, of an instruction and of a feedback cell.
 const WORD: usize = size_of::<Instr>();
 /// The size of a value, and so of a register or constant.
-const VALUE: i64 = perilune_runtime::layout::value::SIZE as i64;
+const VALUE: i32 = perilune_runtime::layout::value::SIZE as i32;
 
 /// The code of a function, before it is put together: the prologue, the offsets of the
-/// instructions' code, the hot parts, the cold parts, and what is out of line: the general copies
-/// of instructions that speculate, and jumps that follow a test, which contains them.
+/// instructions' code, the hot parts, the cold parts, and what is out of line: jumps that follow a
+/// test, which contains them, and the general copies of instructions that speculate.
 pub(crate) struct Plan<'a> {
     proto: &'a Proto,
-    pieces: Vec<Copy>,
-    /// Where the instruction is entered by the preceding one.
-    fallen: Vec<usize>,
-    /// Where the instruction is entered from elsewhere.
-    entries: Vec<usize>,
-    /// The general copies.
-    general: Vec<usize>,
-    /// The names of the chosen stencils.
-    names: Vec<&'static str>,
+    slots: Vec<Slot>,
     end: usize,
 }
 
-/// A part of a stencil and its place.
-struct Copy {
-    pc: usize,
-    part: &'static Part,
-    start: usize,
-    /// The place of the other part.
-    other: usize,
-    /// The jump that is added at the end, since the code of its target does not follow.
-    then: Option<Kind>,
-    /// Whether this is the code that the preceding instruction continues in.
-    is_chosen: bool,
+/// The stencils of an instruction and their places.
+#[derive(Clone, Copy)]
+struct Slot {
+    chosen: Chosen,
+    /// Whether jumps lead here.
+    is_target: bool,
+    /// The offset of the instruction's record in an instance, if it has one.
+    record: usize,
+    /// The places of the chosen copy, to which the preceding instruction leads.
+    hot: usize,
+    cold: usize,
+    /// The place of the general copy.
+    general: usize,
+}
+
+impl Slot {
+    /// Returns where the instruction is entered from elsewhere.
+    fn entry(&self) -> usize {
+        if self.chosen.needs_float { self.general } else { self.hot }
+    }
 }
 
 /// The size of a jump.
@@ -59,160 +60,206 @@ impl Plan<'_> {
     /// offsets.
     pub(crate) fn new<'a>(proto: &'a Proto, cells: &[u32], unseen: bool) -> Option<Plan<'a>> {
         let code = &proto.code[..];
-        let chosen = choose(proto, cells, unseen);
-        let follows_test: Vec<bool> =
-            (0..code.len()).map(|pc| pc > 0 && is_test(code[pc - 1].op())).collect();
+        let none = Chosen { stencil: &BEGIN, otherwise: None, needs_float: false };
+        let unplaced =
+            Slot { chosen: none, is_target: false, record: 0, hot: 0, cold: 0, general: 0 };
+        let mut slots = vec![unplaced; code.len()];
+        jump_targets(code, |to| {
+            // Unreachable code may jump to the end.
+            if let Some(slot) = slots.get_mut(to) {
+                slot.is_target = true;
+            }
+        });
+        let mut chooser = Chooser::new(proto, cells, unseen);
+        let mut records = Records::of(proto);
         let mut end = PROLOGUE + code.len() * WORD;
-        let mut pieces = Vec::with_capacity(2 * code.len());
-        let mut take = |part: &'static Part, then: Option<Kind>| {
-            let start = end;
-            end += part.code.len() + then.map_or(0, |_| JUMP);
-            start
+        let mut take = |size: usize| {
+            end += size;
+            end - size
         };
-        let mut hot = vec![0; code.len()];
-        for (pc, c) in chosen.iter().enumerate().filter(|&(pc, _)| !follows_test[pc]) {
-            hot[pc] = take(&c.stencil.hot, None);
+        for (pc, slot) in slots.iter_mut().enumerate() {
+            slot.chosen = chooser.choose(pc, slot.is_target);
+            slot.record = records.next(code[pc]);
+            if !follows_test(code, pc) {
+                slot.hot = take(slot.chosen.stencil.hot.code.len());
+            }
         }
-        let cold: Vec<usize> = chosen.iter().map(|c| take(&c.stencil.cold, None)).collect();
-        for (pc, c) in chosen.iter().enumerate().filter(|&(pc, _)| follows_test[pc]) {
-            hot[pc] = take(&c.stencil.hot, c.stencil.falls);
+        for slot in &mut slots {
+            slot.cold = take(slot.chosen.stencil.cold.code.len());
         }
-        for (pc, c) in chosen.iter().enumerate() {
-            let then = c.stencil.falls.filter(|_| follows_test[pc]);
-            let (hot, cold) = (hot[pc], cold[pc]);
-            let part =
-                |part, start, other, then| Copy { pc, part, start, other, then, is_chosen: true };
-            pieces.push(part(&c.stencil.hot, hot, cold, then));
-            pieces.push(part(&c.stencil.cold, cold, hot, None));
+        for (pc, slot) in slots.iter_mut().enumerate() {
+            let Chosen { stencil, otherwise, .. } = slot.chosen;
+            if follows_test(code, pc) {
+                slot.hot = take(stencil.hot.code.len() + jump_size(stencil));
+            }
+            slot.general = match otherwise {
+                Some(stencil) => take(stencil.hot.code.len() + jump_size(stencil)),
+                None => slot.hot,
+            };
         }
-        let mut general = hot.clone();
-        for (pc, c) in chosen.iter().enumerate() {
-            let Some(stencil) = c.general else { continue };
-            let hot = take(&stencil.hot, stencil.falls);
-            let cold = take(&stencil.cold, None);
-            let part =
-                |part, start, other, then| Copy { pc, part, start, other, then, is_chosen: false };
-            pieces.push(part(&stencil.hot, hot, cold, stencil.falls));
-            pieces.push(part(&stencil.cold, cold, hot, None));
-            general[pc] = hot;
-        }
-        let entry = |pc: usize| if chosen[pc].needs_float { general[pc] } else { hot[pc] };
-        let entries = (0..code.len()).map(entry).collect();
         i32::try_from(end).ok()?;
         i32::try_from(Instance::bytes_for(proto)).ok()?;
-        pieces.sort_by_key(|piece| piece.start);
-        let names = chosen.iter().map(|c| c.stencil.name).collect();
-        Some(Plan { proto, pieces, fallen: hot, entries, general, names, end })
+        Some(Plan { proto, slots, end })
     }
 
     /// Puts the code together.
     pub(crate) fn stitch(&self) -> Vec<u8> {
-        let prologue = BEGIN.hot.code;
-        assert!(prologue.len() <= PROLOGUE && BEGIN.cold.code.is_empty(), "a long prologue");
-        let mut out = Vec::with_capacity(self.end);
-        out.extend_from_slice(prologue);
-        out.resize(PROLOGUE, perilune_code::region::TRAP);
-        for &start in &self.entries {
-            out.extend_from_slice(&((start - PROLOGUE) as u32).to_le_bytes());
+        let code = &self.proto.code[..];
+        let mut out = vec![perilune_code::region::TRAP; self.end];
+        let begin = &BEGIN.hot;
+        assert!(begin.code.len() <= PROLOGUE && BEGIN.cold.code.is_empty(), "a long prologue");
+        out[..begin.code.len()].copy_from_slice(begin.code);
+        for patch in begin.patches {
+            fill(&mut out, 0, patch, self.slots[0].entry() as i32);
         }
-        for patch in BEGIN.hot.patches {
-            write(&mut out, usize::from(patch.at), distance(0, patch, self.entries[0]));
-        }
-        let records = record_offsets(self.proto);
-        for piece in &self.pieces {
-            assert_eq!(out.len(), piece.start, "pieces adjoin");
-            out.extend_from_slice(piece.part.code);
-            for patch in piece.part.patches {
-                let at = piece.start + usize::from(patch.at);
-                write(&mut out, at, self.value(piece, patch, &records));
+        for (pc, slot) in self.slots.iter().enumerate() {
+            let at = PROLOGUE + pc * WORD;
+            out[at..at + WORD].copy_from_slice(&((slot.entry() - PROLOGUE) as u32).to_le_bytes());
+            let Chosen { stencil, otherwise, .. } = slot.chosen;
+            let mut contents = self.contents(pc);
+            put(&mut out, slot.hot, &stencil.hot, &contents);
+            put(&mut out, slot.cold, &stencil.cold, &contents);
+            // Only the chosen copies leave and expect floats in a machine register.
+            let next = self.slots.get(pc + 1).unwrap_or(slot);
+            contents[Kind::Next as usize] = next.entry() as i32;
+            if follows_test(code, pc) {
+                put_jump(&mut out, slot.hot, stencil, &contents);
             }
-            if let Some(kind) = piece.then {
-                let at = out.len() - piece.start + 1;
-                out.push(JUMP_OPCODE);
-                out.extend_from_slice(&[0; 4]);
-                let patch = Patch { at: at as u16, kind, addend: 0 };
-                write(&mut out, piece.start + at, self.value(piece, &patch, &records));
+            if let Some(stencil) = otherwise {
+                assert!(stencil.cold.code.is_empty(), "{} has one part", stencil.name);
+                put(&mut out, slot.general, &stencil.hot, &contents);
+                put_jump(&mut out, slot.general, stencil, &contents);
             }
         }
         out
     }
 
-    /// Returns the places of the code of all instructions.
+    /// Returns the places of the code of all instructions, in ascending order.
     pub(crate) fn pieces(&self) -> Vec<Piece> {
-        let ends = self.pieces.iter().skip(1).map(|p| p.start).chain([self.end]);
-        let all = self.pieces.iter().zip(ends);
-        all.map(|(p, end)| Piece { start: p.start as u32, end: end as u32, pc: p.pc as u32 })
-            .filter(|p| p.start < p.end)
-            .collect()
+        let piece = |pc: usize, start: usize, size: usize| Piece {
+            start: start as u32,
+            end: (start + size) as u32,
+            pc: pc as u32,
+        };
+        let of = |(pc, slot): (usize, &Slot)| {
+            let Chosen { stencil, otherwise, .. } = slot.chosen;
+            let general = otherwise.map(|s| piece(pc, slot.general, s.hot.code.len()));
+            let (hot, cold) = (stencil.hot.code.len(), stencil.cold.code.len());
+            [Some(piece(pc, slot.hot, hot)), Some(piece(pc, slot.cold, cold)), general]
+        };
+        let mut all: Vec<Piece> = self.slots.iter().enumerate().flat_map(of).flatten().collect();
+        all.retain(|p| p.start < p.end);
+        all.sort_unstable_by_key(|p| p.start);
+        all
     }
 
     /// Lists the instructions with the names of their stencils.
     pub(crate) fn listing(&self) -> String {
         let mut out = String::new();
-        for (pc, name) in self.names.iter().enumerate() {
+        for (pc, slot) in self.slots.iter().enumerate() {
+            let name = slot.chosen.stencil.name;
             let _ = writeln!(out, "{:<40} # {name}", disassemble_instruction(self.proto, pc));
         }
         out
     }
 
-    /// Returns the content of a hole.
-    fn value(&self, piece: &Copy, patch: &Patch, records: &[usize]) -> i32 {
+    /// Returns the content of the holes of an instruction's code, by their kind: a number, or the
+    /// place to which a distance leads.
+    fn contents(&self, pc: usize) -> [i32; Kind::COUNT] {
         let code = &self.proto.code[..];
-        let (pc, i) = (piece.pc, code[piece.pc]);
-        let of_value = |n: usize| (n as i64 * VALUE) as i32 + patch.addend;
-        let to = |place: usize| distance(piece.start, patch, place);
+        let (i, slot) = (code[pc], &self.slots[pc]);
         // Unreachable code may jump to the end.
-        let jump = |pc: usize| to(*self.entries.get(pc).unwrap_or(&piece.start));
-        match patch.kind {
-            Kind::RegisterA => of_value(i.a()),
-            Kind::RegisterB | Kind::ConstantB => of_value(i.b()),
-            Kind::RegisterC | Kind::ConstantC => of_value(i.c()),
-            Kind::ConstantBx => of_value(i.bx()),
-            Kind::ConstantExtra => of_value(code[pc + 1].ax_value()),
-            Kind::ImmediateC => i.c() as i32 + patch.addend,
-            Kind::ImmediateSignedB => i.b() as i32 - Instr::SB_BIAS + patch.addend,
-            Kind::Offset => (pc * WORD) as i32 + patch.addend,
-            Kind::Position => (pc + 1) as i32 + patch.addend,
-            Kind::Record => records[pc] as i32 + patch.addend,
-            // A float may be in a machine register only after the chosen copy.
-            Kind::Next if piece.is_chosen => to(*self.fallen.get(pc + 1).unwrap_or(&piece.start)),
-            Kind::Next => jump(pc + 1),
-            Kind::Skip => jump(pc + 2),
-            Kind::Own => jump(jump_target(code, pc)),
-            Kind::Following => jump(jump_target(code, pc + 1)),
-            Kind::Back => jump(pc + 1 - i.bx()),
-            Kind::Past => jump(pc + 2 + i.bx()),
-            Kind::General => to(self.general[pc]),
-            Kind::Cold | Kind::Hot => to(piece.other) + patch.addend,
+        let to = |pc: usize| self.slots.get(pc).unwrap_or(slot);
+        let entry = |pc: usize| to(pc).entry() as i32;
+        let mut contents = [0; Kind::COUNT];
+        let mut set = |kind: Kind, content: i32| contents[kind as usize] = content;
+        let [a, b, c] = [i.a(), i.b(), i.c()].map(|n| n as i32);
+        set(Kind::RegisterA, a * VALUE);
+        set(Kind::RegisterB, b * VALUE);
+        set(Kind::RegisterC, c * VALUE);
+        set(Kind::ConstantB, b * VALUE);
+        set(Kind::ConstantC, c * VALUE);
+        set(Kind::ConstantBx, i.bx() as i32 * VALUE);
+        set(Kind::ImmediateC, c);
+        set(Kind::ImmediateSignedB, b - Instr::SB_BIAS);
+        set(Kind::Offset, (pc * WORD) as i32);
+        set(Kind::Position, (pc + 1) as i32);
+        set(Kind::Record, slot.record as i32);
+        set(Kind::Next, to(pc + 1).hot as i32);
+        set(Kind::Skip, entry(pc + 2));
+        set(Kind::General, slot.general as i32);
+        set(Kind::Cold, slot.cold as i32);
+        set(Kind::Hot, slot.hot as i32);
+        match i.op() {
+            Op::LoadKX => set(Kind::ConstantExtra, code[pc + 1].ax_value() as i32 * VALUE),
+            Op::Jmp => set(Kind::Own, entry(jump_target(code, pc))),
+            Op::ForLoop | Op::TForLoop => set(Kind::Back, entry(pc + 1 - i.bx())),
+            Op::ForPrep => set(Kind::Past, entry(pc + 2 + i.bx())),
+            op if is_test(op) => set(Kind::Following, entry(jump_target(code, pc + 1))),
+            _ => {}
         }
+        contents
     }
 }
 
-/// Returns the offset in an instance of the record that each instruction has, if it has one.
-fn record_offsets(proto: &Proto) -> Vec<usize> {
-    let places = Places::in_instances_of(proto);
-    let mut counts = RecordCounts::default();
-    let offset = |i: &Instr| {
+/// Returns whether the instruction is the jump of a test.
+fn follows_test(code: &[Instr], pc: usize) -> bool {
+    pc > 0 && is_test(code[pc - 1].op())
+}
+
+/// Returns the size of the jump that has to be added to a stencil that is out of line.
+fn jump_size(stencil: &Stencil) -> usize {
+    stencil.falls.map_or(0, |_| JUMP)
+}
+
+/// Copies a part to its place and fills its holes.
+fn put(out: &mut [u8], start: usize, part: &Part, contents: &[i32; Kind::COUNT]) {
+    let out = &mut out[start..start + part.code.len()];
+    out.copy_from_slice(part.code);
+    for patch in part.patches {
+        fill(out, start, patch, contents[patch.kind as usize]);
+    }
+}
+
+/// Adds the jump that is left out at the end of the stencil at `start`, if there is one.
+fn put_jump(out: &mut [u8], start: usize, stencil: &Stencil, contents: &[i32; Kind::COUNT]) {
+    let Some(kind) = stencil.falls else { return };
+    let end = start + stencil.hot.code.len();
+    let out = &mut out[end..end + JUMP];
+    out[0] = JUMP_OPCODE;
+    fill(out, end, &Patch { at: 1, kind, addend: 0 }, contents[kind as usize]);
+}
+
+/// Fills a hole of code that will be at `start`, with a number, or with the distance to a place.
+fn fill(code: &mut [u8], start: usize, patch: &Patch, content: i32) {
+    let at = usize::from(patch.at);
+    let from = if patch.kind.is_distance() { (start + at + 4) as i32 } else { 0 };
+    code[at..at + 4].copy_from_slice(&(content + patch.addend - from).to_le_bytes());
+}
+
+/// The places in an instance of the records of instructions, which are asked for in code order.
+struct Records {
+    places: Places,
+    counts: RecordCounts,
+}
+
+impl Records {
+    fn of(proto: &Proto) -> Records {
+        Records { places: Places::in_instances_of(proto), counts: RecordCounts::default() }
+    }
+
+    /// Returns the offset of the record of the next instruction; 0 if it has none.
+    fn next(&mut self, i: Instr) -> usize {
         let kind = i.op().feedback();
         let (first, size) = match kind {
-            Feedback::Field => (places.fields, size_of::<FieldCache>()),
-            Feedback::Global => (places.globals, size_of::<GlobalCache>()),
-            Feedback::Callee => (places.callees, size_of::<CalleeCache>()),
-            Feedback::Site => (places.sites, size_of::<Site>()),
-            Feedback::None | Feedback::Operands | Feedback::Access | Feedback::Count => (0, 0),
+            Feedback::Field => (self.places.fields, size_of::<FieldCache>()),
+            Feedback::Global => (self.places.globals, size_of::<GlobalCache>()),
+            Feedback::Callee => (self.places.callees, size_of::<CalleeCache>()),
+            Feedback::Site => (self.places.sites, size_of::<Site>()),
+            Feedback::None | Feedback::Operands | Feedback::Access | Feedback::Count => return 0,
         };
-        first + counts.number(kind).unwrap_or(0) as usize * size
-    };
-    proto.code.iter().map(offset).collect()
-}
-
-/// Returns the distance from the end of four bytes of the part at `start` to a place.
-fn distance(start: usize, patch: &Patch, to: usize) -> i32 {
-    (to as i64 - (start + usize::from(patch.at) + 4) as i64) as i32
-}
-
-fn write(out: &mut [u8], at: usize, value: i32) {
-    out[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        first + self.counts.number(kind).unwrap_or(0) as usize * size
+    }
 }
 
 #[cfg(test)]
@@ -245,8 +292,11 @@ mod tests {
         let word = |at: usize| u32::from_le_bytes(out[at..at + 4].try_into().expect("four bytes"));
         for pc in 0..proto.code.len() {
             let start = word(PROLOGUE + pc * WORD) as usize + PROLOGUE;
-            let starts = plan.pieces.iter().any(|p| p.start == start && p.pc == pc);
-            assert!(starts, "instruction {pc}");
+            let slot = &plan.slots[pc];
+            assert!(start == slot.hot || start == slot.general, "instruction {pc}");
+            let size = slot.chosen.stencil.hot.code.len();
+            let piece = plan.pieces().into_iter().find(|p| p.start as usize == slot.hot);
+            assert!(size == 0 || piece.is_some_and(|p| p.pc as usize == pc), "instruction {pc}");
         }
         // The prologue ends with a jump to the first instruction.
         let jump = &BEGIN.hot.patches[BEGIN.hot.patches.len() - 1];
