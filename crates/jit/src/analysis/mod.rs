@@ -5,6 +5,7 @@
 
 pub(crate) mod complete;
 pub(crate) mod constructor;
+pub(crate) mod early;
 pub(crate) mod facts;
 pub(crate) mod flow;
 #[cfg(test)]

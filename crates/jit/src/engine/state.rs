@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::time::Duration;
 
-use perilune_bytecode::{Op, Proto};
+use perilune_bytecode::{Instr, Op, Proto};
 use perilune_code::{CodeId, CodeSpace, Method, Mutator, Phase, Refusal};
 use perilune_runtime::chaos::Chaos;
 use perilune_runtime::engine::Shape;
@@ -22,6 +22,7 @@ use super::jit::Jit;
 use super::native_stack::with_room;
 use super::walk::{StateHooks, walk};
 use crate::analysis::complete::{Invocation, is_complete};
+use crate::analysis::early::EarlyPart;
 use crate::feedback::arguments::{Passed, calls_of, passed_at};
 use crate::feedback::callees::{Called, callees, callees_of, handlers_of};
 use crate::feedback::inlinee::{InlineeSeen, Position, refusal};
@@ -280,17 +281,41 @@ impl JitState {
             let called = (*callee).entries;
             let is_hot =
                 called >= self.jit.options.threshold.min(16) && called >= (*inst).entries / 4;
-            let length = proto.code.len();
+            let method = self.jit.attached(proto).method.clone();
+            let seen_by = |callee: *mut Instance| {
+                let mut inner = Snapshot::take(st, callee);
+                inner.prunes = self.jit.options.prune;
+                inner.failed = History::of(&method).failed();
+                inner
+            };
+            let call = (&(*inst).proto).code[pc as usize];
+            let refused = refusal(proto, caller.code_loops.contain(pc));
+            let too_many = |length: usize, left: &Allowance| {
+                left.looks == 0 || length > left.of(length <= SMALL)
+            };
+            // A function that calls itself is inlined in itself once if it has early returns. The
+            // calls in that copy have the early returns only.
+            let times = chain.iter().filter(|&&other| other == callee).count();
+            let mut early = None;
+            if times > 0 && shapes.is_empty() && is_plain_call(call) {
+                let inner = seen_by(callee);
+                early = EarlyPart::of(proto, &inner).map(|part| (part.length, inner));
+            }
+            let again = times == 1 && refused.is_none() && !too_many(proto.code.len(), left);
+            let is_whole = times == 0 || again && early.is_some();
+            let early = early.filter(|_| !is_whole);
+            let length = early.as_ref().map_or(proto.code.len(), |&(length, _)| length);
             let refusal = if chain.len() > MAX_DEPTH {
                 Some("too many functions are inlined in each other")
             } else if !is_hot {
                 Some("the function is called too rarely")
-            } else if chain.contains(&callee) {
+            } else if !is_whole && early.is_none() {
                 Some("the function calls itself")
             } else {
-                let too_many = left.looks == 0 || length > left.of(length <= SMALL);
-                let too_many = too_many.then_some("too many instructions are inlined before");
-                refusal(proto, caller.code_loops.contain(pc)).or(too_many)
+                let refused = refused.filter(|_| is_whole);
+                refused
+                    .or(too_many(length, left)
+                        .then_some("too many instructions are inlined before"))
             };
             if let Some(reason) = refusal {
                 snapshot.not_inlined.note(pc, reason);
@@ -300,11 +325,15 @@ impl JitState {
             *left.of_mut(length <= SMALL) -= length;
             left.looks -= 1;
             // the code compares its slot
-            let method = self.jit.attached(proto).method.clone();
             (*callee).slot = slot_of(&method);
-            let mut inner = Snapshot::take(st, callee);
-            inner.prunes = self.jit.options.prune;
-            inner.failed = History::of(&method).failed();
+            if let Some((_, inner)) = early {
+                let (method, proto) = (Arc::downgrade(&method), Arc::downgrade(proto));
+                let inner = Arc::new(inner);
+                let seen = InlineeSeen { method, proto, snapshot: inner, shapes, is_early: true };
+                snapshot.inlinees.entry(pc).or_default().push(seen);
+                continue;
+            }
+            let mut inner = seen_by(callee);
             let passed = match (&(*inst).proto).code[pc as usize].op() {
                 Op::Call | Op::TailCall => {
                     passed_at(inst, pc as usize, params, snapshot.calls_object(pc).into())
@@ -314,7 +343,6 @@ impl JitState {
             chain.push(callee);
             self.find_inlinees(st, &mut inner, (chain, &passed), left);
             chain.pop();
-            let call = (&(*inst).proto).code[pc as usize];
             // numbers of arguments that are not known yet are found when the code is built
             let caller = Invocation { proto: &(*inst).proto, snapshot, passed: Some(0) };
             let passed = caller.arguments_at(pc).or(Some(0));
@@ -326,7 +354,8 @@ impl JitState {
             }
             let (method, proto) = (Arc::downgrade(&method), Arc::downgrade(proto));
             let snapshot_of = Arc::new(inner);
-            let seen = InlineeSeen { method, proto, snapshot: snapshot_of, shapes };
+            let seen =
+                InlineeSeen { method, proto, snapshot: snapshot_of, shapes, is_early: false };
             if !is_complete(&seen, passed) {
                 left.give_back(before);
                 let reason = "the function ends with a tail call that is not inlined";
@@ -446,6 +475,12 @@ fn wait_for(method: &Method, poll_word: &AtomicU32) {
 
 /// Returns the slot of a method in the form that instances keep. The pointer is the first field of
 /// a slot, and the slot the first of a method; the proto keeps the method alive.
+/// Returns whether the numbers of arguments and results of a call are known, and it has at most one
+/// result.
+fn is_plain_call(i: Instr) -> bool {
+    i.op() == Op::Call && i.b() != 0 && matches!(i.c(), 1 | 2)
+}
+
 fn slot_of(method: &Method) -> *const AtomicPtr<u8> {
     std::ptr::from_ref(method.slot()).cast()
 }

@@ -47,6 +47,10 @@ pub struct InlineeSeen {
     /// The ids of the shapes of the receivers that have it as their method, if the call has had
     /// several callees; empty if it is the only one.
     pub(crate) shapes: BTreeSet<u32>,
+    /// Whether only its early returns are inlined (see [`EarlyPart`]).
+    ///
+    /// [`EarlyPart`]: crate::analysis::early::EarlyPart
+    pub(crate) is_early: bool,
 }
 
 /// An instruction of a function at which a frame is.
@@ -77,7 +81,10 @@ impl InlineeSeen {
 
 impl PartialEq for InlineeSeen {
     fn eq(&self, other: &InlineeSeen) -> bool {
-        self.is_same(other) && self.shapes == other.shapes && self.snapshot == other.snapshot
+        self.is_same(other)
+            && self.shapes == other.shapes
+            && self.is_early == other.is_early
+            && self.snapshot == other.snapshot
     }
 }
 
@@ -213,6 +220,7 @@ mod tests {
             proto: Arc::downgrade(proto),
             snapshot: Arc::new(Snapshot::before_run(proto)),
             shapes: BTreeSet::new(),
+            is_early: false,
         };
         let at = |proto: &Arc<Proto>, pc| Position { proto: Arc::as_ptr(proto), pc };
         let mut snapshot = Snapshot::before_run(&outer);

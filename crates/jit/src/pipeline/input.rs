@@ -6,6 +6,7 @@ use std::sync::Arc;
 use perilune_bytecode::Proto;
 use perilune_runtime::tier::RuntimeCalls;
 
+use crate::analysis::early::EarlyPart;
 use crate::exits::map::ExitMap;
 use crate::feedback::snapshot::Snapshot;
 use crate::testing::fault::Fault;
@@ -49,6 +50,8 @@ pub(crate) struct Inlinee {
     /// The ids of the shapes of the receivers that have it as their method, if it is one of several
     /// callees.
     pub(crate) shapes: BTreeSet<u32>,
+    /// Its early returns, if only these may be inlined.
+    pub(crate) early: Option<EarlyPart>,
     /// Calls of it whose callees may be inlined in turn.
     pub(crate) inlinees: Inlinees,
     /// See [`Input::direct`]. It is empty: calls in inlined functions go through slots.

@@ -19,6 +19,7 @@ use super::job::{Job, Unit};
 use super::passes;
 use super::symbols::Symbols;
 use crate::analysis::complete::{Invocation, is_complete};
+use crate::analysis::early::EarlyPart;
 use crate::engine::attached::label;
 use crate::engine::options::JitOptions;
 use crate::feedback::callees::Callee;
@@ -61,16 +62,23 @@ fn inlinees(caller: Invocation<'_>, kept: &mut Vec<Arc<Method>>) -> Inlinees {
     let snapshot = caller.snapshot;
     for (&pc, all) in snapshot.inlinees.iter().filter(|(pc, _)| !snapshot.failed.contains(pc)) {
         let passed = caller.arguments_at(pc);
-        for seen in all.iter().filter(|seen| is_complete(seen, passed)) {
+        for seen in all.iter().filter(|seen| seen.is_early || is_complete(seen, passed)) {
             let (Some(proto), Some(method)) = (seen.proto.upgrade(), seen.method.upgrade()) else {
                 continue;
             };
+            let early = match seen.is_early {
+                true => EarlyPart::of(&proto, &seen.snapshot),
+                false => None,
+            };
+            if seen.is_early && early.is_none() {
+                continue;
+            }
             let slot = std::ptr::from_ref(method.slot()) as usize;
             kept.push(method);
             let (snapshot, shapes) = (seen.snapshot.clone(), seen.shapes.clone());
             let called = Invocation { proto: &proto, snapshot: &snapshot, passed };
             let (inlinees, direct) = (inlinees(called, kept), HashMap::new());
-            let inlinee = Inlinee { proto, snapshot, slot, shapes, inlinees, direct };
+            let inlinee = Inlinee { proto, snapshot, slot, shapes, early, inlinees, direct };
             found.entry(pc).or_default().push(inlinee);
         }
     }

@@ -84,6 +84,7 @@ fn build(
         calls,
         entry: Pc::new(input.entry.unwrap_or(0)),
         is_loop: input.entry.is_some(),
+        early: None,
         counts: input.counts,
         verify_values: input.verify_values,
         fault: input.fault,

@@ -11,10 +11,11 @@ use super::iterate::VARIABLES;
 use super::order::Order;
 use super::{Builder, Open, Source};
 use crate::analysis::complete::HANDLER_ARGUMENTS;
+use crate::analysis::early::EarlyPart;
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::HandlerSeen;
 use crate::tier2::ir::{
-    Block, BlockData, Caller, End, Frame, FrameData, Metatable, Op, Target, Type, Value,
+    Block, BlockData, Caller, End, Frame, FrameData, Metatable, Op, State, Target, Type, Value,
 };
 use crate::tier2::known::Known;
 use crate::tier2::shapes::Shapes;
@@ -25,6 +26,14 @@ pub(super) struct Return {
     from: Block,
     values: Vec<Value>,
     known: Known,
+}
+
+/// A block that leads to what a function does if it does not return early, which is not inlined.
+pub(super) struct Late {
+    from: Block,
+    known: Known,
+    /// The state of the inlined function there.
+    state: State,
 }
 
 /// A metamethod that is inlined.
@@ -62,11 +71,75 @@ impl Builder<'_> {
         };
         let caller = Caller { frame: self.frame, pc: self.pc + 1, is_tail: false };
         let outer = self.needed_after_call();
-        let returns = self.inline(number, closure, (callee, caller), outer, arguments);
+        let mut returns = self.inline(number, closure, (callee, caller), outer, arguments);
+        let late = std::mem::take(&mut self.late);
+        if !late.is_empty() {
+            returns.push(self.call_after_all(late, wanted));
+        }
         self.registers[i.a()..].fill(None);
         let Some(results) = self.continue_after(returns, i.ra(), wanted) else { return false };
         self.write_results(results);
         true
+    }
+
+    /// Calls a function whose early returns are inlined, where it does not return early. It begins
+    /// again, since nothing that it has done there had effects.
+    fn call_after_all(&mut self, late: Vec<Late>, wanted: usize) -> Return {
+        let edges: Vec<Block> = late.iter().map(|late| late.from).collect();
+        let known = late.into_iter().map(|late| late.known).reduce(|mut all, known| {
+            all.meet(&known);
+            all
+        });
+        self.known = known.expect("there is one");
+        match edges[..] {
+            [from] => self.block = from,
+            _ => {
+                let block = self.f.blocks.push(BlockData::default());
+                for from in edges {
+                    self.f.blocks[from].end = End::Jump(Target { block, args: Vec::new() });
+                }
+                self.switch_to(block);
+            }
+        }
+        self.state = None;
+        let before = self.registers.clone();
+        self.generic_call();
+        let first = self.instr(self.pc).ra();
+        let values = (0..wanted).map(|n| self.read(first + n)).collect();
+        self.registers = before;
+        Return { from: self.block, values, known: std::mem::take(&mut self.known) }
+    }
+
+    /// Builds the block at `pc` of a function of which only the early returns are inlined.
+    pub(super) fn build_early(&mut self, pc: Pc, early: &EarlyPart) {
+        if early.contains(pc) {
+            let before = self.noise;
+            self.build_block(pc);
+            if early.decides(pc) && self.noise != before {
+                // something was called after all, so the function must not begin again
+                self.is_repeatable = false;
+            }
+            return;
+        }
+        if let Some(block) = self.starts[pc].block {
+            // nothing leads back to it
+            self.f.blocks[block].is_loop = false;
+        }
+        if self.begin_at(pc) {
+            let state = self.state_at(pc);
+            let known = std::mem::take(&mut self.known);
+            self.late.push(Late { from: self.block, known, state });
+        }
+    }
+
+    /// Leaves the blocks to the interpreter that lead to what is not inlined, if the function must
+    /// not begin again.
+    fn end_late(&mut self) {
+        if !self.is_repeatable {
+            for late in std::mem::take(&mut self.late) {
+                self.f.blocks[late.from].end = End::Exit(late.state);
+            }
+        }
     }
 
     /// Writes the results of a call to the registers for which it has them.
@@ -363,6 +436,7 @@ impl Builder<'_> {
             calls: &candidate.calls,
             entry: Pc::new(0),
             is_loop: false,
+            early: candidate.inlinee.early.as_ref(),
             counts: self.source.counts,
             verify_values: self.source.verify_values,
             fault: self.source.fault,
@@ -380,6 +454,8 @@ impl Builder<'_> {
             outer,
             extra,
             returns: Vec::new(),
+            late: Vec::new(),
+            is_repeatable: true,
             f: std::mem::take(&mut self.f),
             block: self.block,
             registers,
@@ -407,8 +483,10 @@ impl Builder<'_> {
         inlined.push(Op::Inline(frame, closure));
         inlined.fall(source.entry);
         inlined.body();
-        let Builder { f, returns, constants, found, noise, .. } = inlined;
+        inlined.end_late();
+        let Builder { f, returns, late, constants, found, noise, .. } = inlined;
         (self.f, self.constants, self.found, self.noise) = (f, constants, found, noise);
+        self.late = late;
         returns
     }
 

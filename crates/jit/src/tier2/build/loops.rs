@@ -26,7 +26,7 @@ use crate::tier2::ir::{Block, BlockData, End, Place, Target};
 use crate::tier2::known::Known;
 
 /// Counts of the operations built so far that change facts about memory.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Noise {
     /// Operations that may run other code.
     pub(super) calls: u32,

@@ -36,12 +36,13 @@ use super::ir::{
 };
 use super::known::{Known, Upvalue};
 use super::passes::homes::loop_registers;
-use inline::Return;
+use inline::{Late, Return};
 pub(crate) use loops::{Loops, Loudness};
 use loops::{Noise, Peel, Stores};
 use order::{Entered, Order};
 
 use crate::analysis::complete::Invocation;
+use crate::analysis::early::EarlyPart;
 use crate::analysis::facts::facts;
 use crate::analysis::flow::Flow;
 use crate::analysis::live::Live;
@@ -67,6 +68,8 @@ pub(crate) struct Source<'a> {
     /// Where the code is entered: at the beginning, or at a loop.
     pub(crate) entry: Pc,
     pub(crate) is_loop: bool,
+    /// The early returns, if the function is inlined and only these are built.
+    pub(crate) early: Option<&'a EarlyPart>,
     /// The code counts instructions, so each round of a loop ends at a poll.
     pub(crate) counts: bool,
     /// The code checks what it holds.
@@ -144,6 +147,8 @@ fn build_assuming(
         outer: Vec::new(),
         extra: Vec::new(),
         returns: Vec::new(),
+        late: Vec::new(),
+        is_repeatable: true,
         f,
         block: Block::new(0),
         registers: vec![None; size],
@@ -239,6 +244,11 @@ struct Builder<'a> {
     extra: Vec<Value>,
     /// Returns, if the function is inlined.
     returns: Vec<Return>,
+    /// Where calls of a function lead of which only the early returns are inlined, if it does not
+    /// return early.
+    late: Vec<Late>,
+    /// Whether nothing that decides about them has effects.
+    is_repeatable: bool,
     f: Function,
     /// The block that instructions are added to.
     block: Block,
@@ -320,6 +330,10 @@ impl Builder<'_> {
         for n in 0..self.order.blocks.len() {
             let pc = self.order.blocks[n];
             if self.done.contains(&pc) {
+                continue;
+            }
+            if let Some(early) = self.source.early {
+                self.build_early(pc, early);
                 continue;
             }
             match self.order.loops.contains_key(&pc) {

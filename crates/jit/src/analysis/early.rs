@@ -1,0 +1,205 @@
+//! Early returns: what a function does before it knows whether there is anything else to do.
+//!
+//! A function that calls itself cannot be inlined in itself, but many calls of such functions
+//! return at once: `if n < 2 then return n end`. The code of a call contains the tests and the
+//! returns, and only calls the function if none of these is taken.
+
+use cranelift_codegen::entity::{EntityRef, SecondaryMap};
+use perilune_bytecode::feedback::{access, operands as seen};
+use perilune_bytecode::flow::is_test;
+use perilune_bytecode::{Instr, Op, Proto};
+
+use super::flow::Flow;
+use crate::entity::Pc;
+use crate::feedback::snapshot::{FieldPath, Snapshot};
+
+/// What a block is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Role {
+    /// It is part of what the function does otherwise, or of none of its blocks.
+    #[default]
+    Rest,
+    /// It has no effects, and decides what to do.
+    Decides,
+    /// It returns.
+    Returns,
+}
+
+/// The first blocks of a function, up to its early returns.
+#[derive(Clone)]
+pub(crate) struct EarlyPart {
+    roles: SecondaryMap<Pc, Role>,
+    /// The number of their instructions.
+    pub(crate) length: usize,
+}
+
+impl EarlyPart {
+    /// Finds the early returns of a function; `None` if it has none, or nothing besides them.
+    pub(crate) fn of(proto: &Proto, snapshot: &Snapshot) -> Option<EarlyPart> {
+        /// The most instructions.
+        const MAX_LENGTH: usize = 24;
+        let is_shared = proto.protos.iter().flat_map(|p| &p.upvalues).any(|u| u.in_stack);
+        if proto.is_vararg || is_shared || snapshot.general {
+            return None;
+        }
+        let flow = Flow::new(proto, snapshot, Pc::new(0));
+        let mut part = EarlyPart { roles: SecondaryMap::new(), length: 0 };
+        let (mut returns, mut leaves) = (false, false);
+        let mut waiting = vec![Pc::new(0)];
+        let mut reached = std::collections::HashSet::new();
+        while let Some(pc) = waiting.pop() {
+            if !reached.insert(pc) {
+                continue;
+            }
+            let block = Block::of(proto, &flow, pc);
+            if block.instructions().any(|pc| snapshot.failed.contains(&pc.as_u32())) {
+                return None;
+            }
+            let role = if flow.is_loop[pc] { Role::Rest } else { block.role(proto, snapshot) };
+            match role {
+                Role::Rest => leaves = true,
+                Role::Returns => returns = true,
+                Role::Decides => waiting.extend(&block.successors),
+            }
+            if role != Role::Rest {
+                part.roles[pc] = role;
+                part.length += block.instructions().count();
+            }
+        }
+        (returns && leaves && part.length <= MAX_LENGTH).then_some(part)
+    }
+
+    /// Returns whether the block that begins at `pc` is one of them.
+    pub(crate) fn contains(&self, pc: Pc) -> bool {
+        self.roles[pc] != Role::Rest
+    }
+
+    /// Returns whether the block that begins at `pc` decides what to do. It has no effects.
+    pub(crate) fn decides(&self, pc: Pc) -> bool {
+        self.roles[pc] == Role::Decides
+    }
+}
+
+/// A block: instructions that are executed one after the other.
+struct Block {
+    first: Pc,
+    /// The last instruction; that of a test and its jump is the test.
+    last: Pc,
+    successors: Vec<Pc>,
+}
+
+impl Block {
+    fn of(proto: &Proto, flow: &Flow, first: Pc) -> Block {
+        let mut last = first;
+        loop {
+            let (next, jump) = flow.successors(proto, last);
+            match (next, jump) {
+                (Some(next), None) if !flow.leader[next] => last = next,
+                _ => {
+                    let successors = next.into_iter().chain(jump).collect();
+                    return Block { first, last, successors };
+                }
+            }
+        }
+    }
+
+    fn instructions(&self) -> impl Iterator<Item = Pc> + use<> {
+        (self.first.index()..=self.last.index()).map(Pc::new)
+    }
+
+    fn role(&self, proto: &Proto, snapshot: &Snapshot) -> Role {
+        let last = self.last.instr(proto);
+        if matches!(last.op(), Op::Return | Op::Return0 | Op::Return1) {
+            let is_plain = last.op() != Op::Return || last.b() != 0 && last.c() == 0;
+            let is_late = |pc: Pc| {
+                use Op::{Call, CallMeta, Close, TailCall, Tbc};
+                matches!(pc.instr(proto).op(), Call | CallMeta | TailCall | Close | Tbc)
+            };
+            return match is_plain && !self.instructions().any(is_late) {
+                true => Role::Returns,
+                false => Role::Rest,
+            };
+        }
+        let ends = is_test(last.op()) || last.op() == Op::Jmp || !self.successors.is_empty();
+        match ends && self.instructions().all(|pc| is_pure(snapshot, pc, pc.instr(proto))) {
+            true => Role::Decides,
+            false => Role::Rest,
+        }
+    }
+}
+
+/// Returns whether an instruction has no effect besides its result, as long as operands are of the
+/// kinds that feedback has seen.
+fn is_pure(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
+    use Op::*;
+    const NUMBERS: u32 = seen::INT | seen::FLOAT | seen::MIXED;
+    const ELEMENTS: u32 =
+        access::ARRAY | access::INTS | access::FLOATS | access::ANY | access::BOOLS;
+    let cell = snapshot.cell(pc);
+    match i.op() {
+        Move | LoadI | LoadF | LoadK | LoadFalse | LoadTrue | LoadNil | GetUpval | Not | Test
+        | TestSet | Jmp | EqK | EqI => true,
+        AddI | SubI | AddK | SubK | MulK | KAdd | KSub | KMul | Add | Sub | Mul | ModK | Mod
+        | IDivK | IDiv | DivK | KDiv | Div | Unm | BAndK | BOrK | BXorK | BAnd | BOr | BXor
+        | ShlI | ShrI | Shl | Shr | BNot | Lt | Le | LtI | LeI | GtI | GeI => {
+            cell & seen::ALL != 0 && cell & seen::ALL & !NUMBERS == 0
+        }
+        Eq => cell & seen::ALL == seen::INT,
+        GetTable | GetI => cell & access::ALL != 0 && cell & access::ALL & !ELEMENTS == 0,
+        GetField => {
+            let field = snapshot.field(pc);
+            let is_own = |path: &FieldPath| matches!(path, FieldPath::Own { .. });
+            !field.dictionaries
+                && !field.paths.is_empty()
+                && field.paths.iter().all(is_own)
+                && !snapshot.handlers.contains_key(&pc.as_u32())
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::listing;
+
+    /// Returns the pcs of the blocks that decide and of those that return.
+    fn parts(function: &str, cell: u32) -> Option<(Vec<usize>, Vec<usize>)> {
+        let proto = listing::compile(&format!("local f; f = {function}")).protos[0].clone();
+        let mut snapshot = Snapshot::before_run(&proto);
+        for pc in 0..proto.code.len() {
+            if proto.code[pc].op().feedback() == perilune_bytecode::Feedback::Operands {
+                snapshot.cells[pc] = cell;
+            }
+        }
+        let part = EarlyPart::of(&proto, &snapshot)?;
+        let with = |role| {
+            let all = Pc::all(&proto).filter(|&pc| part.roles[pc] == role);
+            all.map(Pc::index).collect()
+        };
+        Some((with(Role::Decides), with(Role::Returns)))
+    }
+
+    #[test]
+    fn tests_and_returns_are_found() {
+        let fib = "function(n) if n < 2 then return n end return f(n - 1) + f(n - 2) end";
+        assert_eq!(parts(fib, seen::INT), Some((vec![0], vec![2])));
+        let two = "function(m, n) if m == 0 then return n + 1 elseif n == 0 then return 1 end
+            return f(m - 1, n) + 1 end";
+        let (deciding, returning) = parts(two, seen::INT).expect("it returns early");
+        assert_eq!((deciding.len(), returning.len()), (2, 2));
+    }
+
+    #[test]
+    fn what_has_effects_or_metamethods_comes_later() {
+        let fib = "function(n) if n < 2 then return n end return f(n - 1) + f(n - 2) end";
+        assert_eq!(parts(fib, seen::OTHER), None);
+        let after_call = "function(n) f(n) if n < 2 then return n end return f(n - 1) end";
+        assert_eq!(parts(after_call, seen::INT), None);
+        assert_eq!(parts("function(n) return n + 1 end", seen::INT), None);
+        let varies = "function(n, ...) if n < 2 then return n end return f(n - 1, ...) + 1 end";
+        assert_eq!(parts(varies, seen::INT), None);
+        let shared = "function(n) if n < 2 then return n end return function() return n end end";
+        assert_eq!(parts(shared, seen::INT), None);
+    }
+}
