@@ -153,7 +153,7 @@ impl JitChoices {
             | Mode::ExitStress
             | Mode::Background
             | Mode::Chaos => Tier::On,
-            Mode::BaselineSync => Tier::Baseline,
+            Mode::BaselineSync | Mode::BaselineChaos => Tier::Baseline,
         })
     }
 
@@ -195,6 +195,7 @@ impl JitChoices {
             stats: self.stats,
             ..match mode {
                 Mode::Chaos => JitOptions::chaos(chaos_seed()),
+                Mode::BaselineChaos => JitOptions::baseline_chaos(chaos_seed()),
                 Mode::Background => JitOptions::eager(),
                 _ if self.tier(mode) == Tier::Baseline => JitOptions::baseline(),
                 _ => JitOptions::default(),

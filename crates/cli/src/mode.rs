@@ -26,6 +26,8 @@ modes! {
     Portable "portable";
     /// Every method is stitched at its first call.
     BaselineSync "baseline-sync";
+    /// Like `chaos`, with stitched code alone.
+    BaselineChaos "baseline-chaos";
     /// Every method is optimized at its first call, without feedback.
     Unprofiled "unprofiled";
     /// Every method is optimized early.

@@ -77,7 +77,7 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
             lua.set_small_stack(true);
         }
         Mode::ExitStress => lua.set_exit_stress(jit_options::chaos_seed()),
-        Mode::Chaos => lua.set_chaos(jit_options::chaos_seed()),
+        Mode::Chaos | Mode::BaselineChaos => lua.set_chaos(jit_options::chaos_seed()),
     }
     if let Some(portable) = options.portable {
         lua.set_portable_interpreter(portable);

@@ -70,11 +70,12 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             compiled (as --dump=why:FUNCTION)
   --jit-workers=N
             compile on N threads (as the machine has cores)
-  --mode=off|portable|baseline-sync|unprofiled|tier2-sync|check-values
-  --mode=exit-stress|background|chaos|gc-stress|gc-phases|small-stack
-  --mode=tier2-gc-stress|tier2-gc-phases
+  --mode=off|portable|baseline-sync|baseline-chaos|unprofiled|tier2-sync
+  --mode=check-values|exit-stress|background|chaos|gc-stress|gc-phases
+  --mode=small-stack|tier2-gc-stress|tier2-gc-phases
             for tests: --jit=off; the same with --interpreter=portable;
-            --jit=baseline with thresholds of 1; --jit=on --jit-sync with
+            --jit=baseline with thresholds of 1, and with code evicted at
+            random; --jit=on --jit-sync with
             thresholds of 1, with low ones, with those and
             --jit-verify-values, and with those and guards that fail at random;
             --jit=on with low thresholds; that and all of the rest at random

@@ -15,6 +15,9 @@
 //!   polls which versions its frames are in ([`Mutator::announce`]), and is walked on its behalf
 //!   while it is offline. A retired version is freed when every state has reported since its
 //!   retirement and none has a frame in it.
+//! - Code that no frame names and that nothing returns into is a [`Placement`]. States keep its
+//!   address, and forget it at their next announcement or entry after it is retired
+//!   ([`Hooks::forget`]).
 //! - [`Workers`] run compile jobs by priority.
 //! - A process may [`fork`]: parent and child keep their code apart, and the child continues with
 //!   the thread that it has.
@@ -33,11 +36,15 @@ pub mod sync;
 #[cfg(not(loom))]
 mod cause;
 #[cfg(not(loom))]
+mod garbage;
+#[cfg(not(loom))]
 mod map;
 #[cfg(not(loom))]
 mod method;
 #[cfg(not(loom))]
 mod module;
+#[cfg(not(loom))]
+mod placement;
 #[cfg(not(loom))]
 mod queue;
 #[cfg(not(loom))]
@@ -64,6 +71,8 @@ pub use cause::Cause;
 pub use method::{Life, Method, NotNow, Phase, Ticket};
 #[cfg(not(loom))]
 pub use module::{Member, Module, Version};
+#[cfg(not(loom))]
+pub use placement::Placement;
 #[cfg(not(loom))]
 pub use refusal::Refusal;
 #[cfg(not(loom))]

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
 use crate::lock::{Mutex, lock};
-use crate::quiescence::Retired;
 use crate::{CodeId, CodeRange, Method, Ticket};
 
 /// An address of machine code. The protocol says when it may be called.
@@ -167,6 +166,11 @@ impl Module {
         self.retired.load(Relaxed)
     }
 
+    /// Returns whether the version with this id is a member.
+    pub(crate) fn contains(&self, id: CodeId) -> bool {
+        self.versions.binary_search_by_key(&id, |v| v.id).is_ok()
+    }
+
     /// Calls `f` with the code, unless that is freed.
     pub fn with_code<R>(&self, f: impl FnOnce(&CodeRange) -> R) -> Option<R> {
         lock(&self.range).as_ref().map(f)
@@ -188,12 +192,6 @@ impl Module {
                 method.forget_one();
             }
         }
-    }
-}
-
-impl Retired for Arc<Module> {
-    fn contains(&self, id: CodeId) -> bool {
-        self.versions.binary_search_by_key(&id, |v| v.id).is_ok()
     }
 }
 

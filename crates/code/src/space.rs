@@ -3,20 +3,22 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::atomic::{
-    AtomicU32, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release},
 };
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
+use crate::garbage::Garbage;
 use crate::lock::{Mutex, MutexGuard, lock};
 use crate::map::CodeMap;
 use crate::method::{Home, Late, Tickets};
+use crate::placement::{Closer, Placements};
 use crate::quiescence::{Pauses, Quiescence};
 use crate::reclaimer::{Reclaim, Reclaimer};
 use crate::{
     Cause, CodeId, CodeIds, CodeRange, Counter, Hooks, Life, MappingKind, Member, Method, Module,
-    Mutator, Refusal, Region, Reservation, Stats, Usage, Version, barrier, fork,
+    Mutator, Placement, Refusal, Region, Reservation, Stats, Usage, Version, barrier, fork,
 };
 
 /// A function that returns how hot a version is; see [`Options::hotness`].
@@ -72,7 +74,10 @@ pub struct CodeSpace {
     options: Options,
     region: OnceLock<Result<Arc<Region>, Arc<str>>>,
     map: CodeMap,
-    quiescence: Quiescence<Arc<Module>>,
+    placements: Placements,
+    /// Whether little memory is free ([`CodeSpace::place`]).
+    scarce: AtomicBool,
+    quiescence: Quiescence<Garbage>,
     /// Serializes changes of slots. It is locked before the lock of any method, and no value with a
     /// destructor of the user is dropped while it is held.
     changes: Mutex<()>,
@@ -81,10 +86,12 @@ pub struct CodeSpace {
     tickets: Tickets,
     /// The process that the known states, tickets and threads belong to.
     child: AtomicU64,
-    /// Bytes of retired modules that are not freed.
+    /// Bytes of retired modules and placements that are not freed.
     retired_bytes: AtomicUsize,
-    /// The number of these modules.
+    /// The number of these.
     pending: AtomicUsize,
+    /// Bytes of these placements.
+    retired_placements: AtomicUsize,
     stats: Stats,
     reclaimer: Reclaimer,
 }
@@ -98,6 +105,8 @@ impl CodeSpace {
             options,
             region: OnceLock::new(),
             map: CodeMap::default(),
+            placements: Placements::default(),
+            scarce: AtomicBool::new(false),
             quiescence: Quiescence::new(),
             changes: Mutex::new(()),
             next_id: AtomicU32::new(CodeId::FIRST.raw()),
@@ -105,6 +114,7 @@ impl CodeSpace {
             child: AtomicU64::new(fork::child()),
             retired_bytes: AtomicUsize::new(0),
             pending: AtomicUsize::new(0),
+            retired_placements: AtomicUsize::new(0),
             stats: Stats::default(),
             reclaimer: Reclaimer::default(),
         })
@@ -140,8 +150,13 @@ impl CodeSpace {
         self.retired_bytes.load(Relaxed)
     }
 
-    /// Returns the number of modules that are retired and not freed. If it is zero, all memory that
-    /// was freed is counted as free.
+    /// Returns the bytes of those that are placements.
+    pub fn retired_placements(&self) -> usize {
+        self.retired_placements.load(Relaxed)
+    }
+
+    /// Returns the number of modules and placements that are retired and not freed. If it is zero,
+    /// all memory that was freed is counted as free.
     pub fn pending(&self) -> usize {
         self.pending.load(Acquire)
     }
@@ -237,10 +252,9 @@ impl CodeSpace {
         Ok(CodeIds::new(first, count))
     }
 
-    /// Takes room for code. If there is none, retires the coldest modules and waits a while until
-    /// they are freed, and retires others if that does not help. A state that waits for this has to
-    /// do so offline ([`Mutator::blocking`]), as its frames would otherwise pin code that is to be
-    /// freed.
+    /// Takes room for code. If there is none, retires the coldest code and waits a while until it
+    /// is freed, and retires more if that does not help. A state that waits for this has to do so
+    /// offline ([`Mutator::blocking`]), as its frames would otherwise pin code that is to be freed.
     ///
     /// # Errors
     /// If that does not help, or there is no executable memory at all.
@@ -279,18 +293,88 @@ impl CodeSpace {
     }
 
     /// Places finished code that does not depend on its address, if there is room without evicting
-    /// other code. The code is not a version: its owner decides when no thread runs it any more.
+    /// other code. `data` is called when the code is in place but does not run yet; its result is
+    /// dropped just before the code is freed.
+    ///
+    /// When less than an eighth of the budget is left, states are asked to forget all placements.
+    /// The next eviction then knows which of them have been needed since.
     ///
     /// # Errors
-    /// If there is no executable memory.
-    pub fn place(&self, code: &[u8]) -> Result<CodeRange, Refusal> {
+    /// If there is no room, or no executable memory.
+    pub fn place(
+        &self,
+        code: &[u8],
+        data: impl FnOnce(&CodeRange) -> Box<dyn Any + Send>,
+    ) -> Result<Arc<Placement>, Refusal> {
+        // If another thread forks, the code in the child is either listed or not placed at all.
         let _inside = fork::enter();
         self.mend_after_fork();
-        let reservation = self.region()?.reserve(code.len()).map_err(|_| Refusal::Exhausted)?;
+        let region = self.region()?;
+        let reservation = region.reserve(code.len()).map_err(|_| Refusal::Exhausted)?;
         let range =
             reservation.publish(code).map_err(|e| Refusal::Backend(e.to_string().into()))?;
         barrier::sync_cores();
-        Ok(range)
+        let data = data(&range);
+        let number = self.quiescence.number();
+        let placement = self.placements.add(range, data, number, self.this.clone());
+        self.stats.count(Counter::Placed);
+        let usage = region.usage();
+        let is_scarce = usage.free < usage.total / 8;
+        if self.scarce.swap(is_scarce, Relaxed) != is_scarce && is_scarce {
+            self.withdraw();
+            self.advance_now();
+        }
+        Ok(placement)
+    }
+
+    /// Returns whether a placement of this size would find room now.
+    pub fn has_room(&self, size: usize) -> bool {
+        self.region().is_ok_and(|region| region.usage().largest >= size)
+    }
+
+    /// Returns the address of a placement, for a state to keep and enter until
+    /// [`Hooks::forget`]; `None` if it is retired. The state is online, and stores the address
+    /// before it polls or leaves.
+    pub fn keep(&self, placement: &Placement) -> Option<*const u8> {
+        if placement.is_retired() {
+            return None;
+        }
+        placement.note_seen(self.quiescence.number());
+        Some(placement.address())
+    }
+
+    /// Retires a placement, unless it is retired already. It is freed when all states have
+    /// forgotten its address.
+    pub fn retire_placement(self: &Arc<Self>, placement: &Arc<Placement>, cause: Cause) {
+        // If another thread forks, a placement in the child is either queued or not marked.
+        let inside = fork::enter();
+        if !placement.mark_retired() {
+            return;
+        }
+        let bytes = placement.footprint();
+        self.retired_bytes.fetch_add(bytes, Relaxed);
+        self.retired_placements.fetch_add(bytes, Relaxed);
+        self.pending.fetch_add(1, Relaxed);
+        self.stats.count(match cause {
+            Cause::Chaos => Counter::PlacementsChaos,
+            _ => Counter::PlacementsEvicted,
+        });
+        self.stats.count(Counter::Withdrawals);
+        self.quiescence.retire_placement(Garbage::Placement(placement.clone()));
+        drop(inside);
+        self.wake_reclaimer();
+    }
+
+    fn free_placement(&self, placement: &Placement) {
+        self.placements.remove(placement);
+        placement.free();
+        self.stats.count(Counter::PlacementsFreed);
+        self.stats.add(Counter::BytesFreed, placement.footprint() as u64);
+    }
+
+    fn withdraw(&self) {
+        self.stats.count(Counter::Withdrawals);
+        self.quiescence.withdraw();
     }
 
     /// Acquires the lock for changes of slots.
@@ -401,7 +485,7 @@ impl CodeSpace {
         self.pending.fetch_add(1, Relaxed);
         self.stats.count(Counter::Retired);
         self.stats.count(cause.counter());
-        self.quiescence.retire(module.clone());
+        self.quiescence.retire(Garbage::Module(module.clone()));
         losers.modules.push(module);
     }
 
@@ -420,7 +504,9 @@ impl CodeSpace {
         }
     }
 
-    /// Retires the coldest modules until their bytes reach `bytes`; returns the number of modules.
+    /// Retires the coldest modules and placements until their bytes reach `bytes`; returns the
+    /// bytes. Placements are as cold as their addresses have not been needed for
+    /// ([`CodeSpace::keep`]).
     pub fn evict(self: &Arc<Self>, bytes: usize) -> usize {
         if bytes == 0 {
             return 0;
@@ -429,31 +515,38 @@ impl CodeSpace {
             Some(hotness) => hotness(version),
             None => version.last_seen(),
         };
-        let mut modules: Vec<(u64, CodeId, usize)> = self
-            .map
-            .modules()
-            .iter()
-            .filter(|m| !m.is_retired())
-            .map(|m| {
-                let hottest = m.versions().iter().map(|v| hotness(v)).max().unwrap_or(0);
-                (hottest, m.versions()[0].id(), m.footprint())
-            })
-            .collect();
-        modules.sort_unstable();
+        // Of equally cold code, the oldest comes first.
+        let mut coldest: Vec<(u64, u64, Garbage)> = Vec::new();
+        for module in self.map.modules().into_iter().filter(|m| !m.is_retired()) {
+            let hottest = module.versions().iter().map(|v| hotness(v)).max().unwrap_or(0);
+            let age = module.versions()[0].id().raw();
+            coldest.push((hottest, age.into(), Garbage::Module(module)));
+        }
+        for placement in self.placements.current() {
+            let (seen, age) = (placement.last_seen(), placement.serial());
+            coldest.push((seen, age, Garbage::Placement(placement)));
+        }
+        coldest.sort_unstable_by_key(|&(seen, age, _)| (seen, age));
         let mut evicted = 0;
-        for (_, id, footprint) in modules {
+        for (_, _, code) in &coldest {
             if evicted >= bytes {
                 break;
             }
-            self.retire(id, Cause::Evicted);
-            evicted += footprint;
+            match code {
+                Garbage::Module(module) => {
+                    self.retire(module.versions()[0].id(), Cause::Evicted);
+                }
+                Garbage::Placement(placement) => self.retire_placement(placement, Cause::Evicted),
+            }
+            evicted += code.footprint();
         }
         evicted
     }
 
     /// Advances quiescence, and frees the code that no state can be in any more: that which was
     /// retired before the last advance that every online state has answered. Returns how many
-    /// modules were freed. May be called from anywhere but [`Hooks`], also by an online state.
+    /// modules and placements were freed. May be called from anywhere but [`Hooks`], also by an
+    /// online state.
     pub fn advance_now(&self) -> usize {
         self.mend_after_fork();
         let advanced = self.quiescence.advance();
@@ -465,8 +558,8 @@ impl CodeSpace {
 
     /// Frees the code that no state can be in any more, without advancing.
     pub fn collect(&self) -> usize {
-        // If another thread forked while this one holds the collected modules, nothing in the child
-        // would free them.
+        // If another thread forked while this one holds what it has collected, nothing in the child
+        // would free it.
         let _inside = fork::enter();
         let number = self.quiescence.number();
         let note = |ids: &[CodeId]| {
@@ -475,9 +568,15 @@ impl CodeSpace {
             }
         };
         let garbage = self.quiescence.collect(note);
-        for module in &garbage {
-            self.free(module);
-            self.retired_bytes.fetch_sub(module.footprint(), Relaxed);
+        for code in &garbage {
+            match code {
+                Garbage::Module(module) => self.free(module),
+                Garbage::Placement(placement) => {
+                    self.free_placement(placement);
+                    self.retired_placements.fetch_sub(code.footprint(), Relaxed);
+                }
+            }
+            self.retired_bytes.fetch_sub(code.footprint(), Relaxed);
             self.pending.fetch_sub(1, Release);
         }
         garbage.len()
@@ -497,6 +596,7 @@ impl CodeSpace {
         let mut metrics: Vec<_> = self.stats.iter().collect();
         metrics.extend([
             ("versions live", self.versions() as u64),
+            ("placements live", self.placements.len() as u64),
             ("bytes live", (usage.live - self.retired_bytes().min(usage.live)) as u64),
             ("bytes retired", self.retired_bytes() as u64),
             ("bytes free", usage.free as u64),
@@ -534,6 +634,15 @@ impl Home for CodeSpace {
         }
         drop(changes);
         self.after_retiring(&losers);
+    }
+}
+
+impl Closer for CodeSpace {
+    fn close(&self, placement: &Placement) {
+        let _inside = fork::enter();
+        if placement.mark_retired() {
+            self.free_placement(placement);
+        }
     }
 }
 

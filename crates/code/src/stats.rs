@@ -51,6 +51,16 @@ counters! {
     Freed = "modules freed",
     /// Bytes of the region freed.
     BytesFreed = "bytes freed",
+    /// Placements made.
+    Placed = "placements made",
+    /// Placements retired because the budget was spent and others were seen later.
+    PlacementsEvicted = "placements evicted",
+    /// Placements retired at random.
+    PlacementsChaos = "placements retired: chaos",
+    /// Placements freed, whether they were retired or their owner was dropped.
+    PlacementsFreed = "placements freed",
+    /// The number of times that states had to forget the addresses of placements.
+    Withdrawals = "withdrawals of placements",
     /// The number of times that the quiescence number was raised.
     Advances = "advances",
     /// States whose poll was armed.

@@ -76,6 +76,16 @@ pub enum Mutant {
     PublishRelaxed,
     /// The slot is read without acquiring the code.
     CallRelaxed,
+    /// A state that announces keeps the addresses of placements.
+    KeptAtAnnouncement,
+    /// A state that enters keeps the addresses of placements.
+    KeptAtEntry,
+    /// States are asked to forget a placement after it is queued for reclamation.
+    WithdrawnLate,
+    /// A withdrawal does not release the mark of the retired placement.
+    WithdrawalRelaxed,
+    /// A state that sees a withdrawal does not acquire the mark of the retired placement.
+    WithdrawalReadRelaxed,
     /// A thread forks while others are inside the gate.
     GateNotAwaited,
     /// A thread that leaves the gate does not release its actions inside.
@@ -84,7 +94,7 @@ pub enum Mutant {
 
 impl Mutant {
     /// All mutants.
-    pub const ALL: [Mutant; 24] = [
+    pub const ALL: [Mutant; 29] = [
         Mutant::NoLightBarrier,
         Mutant::NoHeavyBarrier,
         Mutant::NoClaim,
@@ -107,6 +117,11 @@ impl Mutant {
         Mutant::RegistryUnlocked,
         Mutant::PublishRelaxed,
         Mutant::CallRelaxed,
+        Mutant::KeptAtAnnouncement,
+        Mutant::KeptAtEntry,
+        Mutant::WithdrawnLate,
+        Mutant::WithdrawalRelaxed,
+        Mutant::WithdrawalReadRelaxed,
         Mutant::GateNotAwaited,
         Mutant::GateLeaveRelaxed,
     ];

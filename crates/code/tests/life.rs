@@ -3,11 +3,13 @@
 
 mod common;
 
-use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Weak};
 
 use common::*;
 use perilune_code::{
-    Cause, CodeSpace, Counter, Life, MappingKind, Method, NotNow, Options, Phase, Refusal,
+    Cause, CodeSpace, Counter, Life, MappingKind, Method, NotNow, Options, Phase, Placement,
+    Refusal,
 };
 
 fn space() -> Arc<CodeSpace> {
@@ -347,4 +349,102 @@ fn the_thread_that_reclaims() {
         std::thread::yield_now();
     }
     baseline(&space);
+}
+
+/// Places a function that returns `value` with data that shows whether it is dropped.
+fn place(space: &CodeSpace, value: u32) -> (Arc<Placement>, Weak<()>) {
+    let data = Arc::new(());
+    let weak = Arc::downgrade(&data);
+    let placement = space.place(&constant(value), |range| {
+        assert_eq!(range.bytes(), constant(value));
+        Box::new(data)
+    });
+    (placement.expect("there is room"), weak)
+}
+
+#[test]
+fn a_placement_is_freed_when_all_states_have_forgotten_it() {
+    let space = space();
+    let (mut one, mut two) = (State::new(&space, nothing), State::new(&space, nothing));
+    let (placement, data) = place(&space, 5);
+    for state in [&mut one, &mut two] {
+        state.mutator.enter();
+        assert_eq!(state.run(&space, &placement), 5);
+    }
+    two.mutator.leave();
+    space.retire_placement(&placement, Cause::Chaos);
+    space.retire_placement(&placement, Cause::Chaos);
+    assert_eq!((space.pending(), space.retired_placements()), (1, placement.footprint()));
+    assert_eq!(space.keep(&placement), None);
+    assert_eq!(one.run(&space, &placement), 5, "it has not announced");
+    assert_eq!(space.advance_now(), 0);
+    assert_eq!(one.run(&space, &placement), 5);
+    one.poll();
+    assert_eq!(one.run(&space, &placement), INTERPRETED);
+    assert!(data.upgrade().is_some());
+    assert_eq!(space.collect(), 1);
+    assert!(data.upgrade().is_none());
+    assert!(!two.shared.kept.load(Relaxed).is_null(), "only its own thread changes the word");
+    two.mutator.enter();
+    assert_eq!(two.run(&space, &placement), INTERPRETED);
+    placement.close();
+    assert_eq!(space.stats().get(Counter::PlacementsFreed), 1);
+    baseline(&space);
+}
+
+#[test]
+fn a_placement_whose_owner_is_dropped_is_freed_at_once() {
+    let space = space();
+    let (placement, data) = place(&space, 5);
+    assert!(space.usage().live > 0);
+    placement.close();
+    assert!(data.upgrade().is_none() && space.keep(&placement).is_none());
+    assert_eq!(space.pending(), 0);
+    baseline(&space);
+}
+
+#[test]
+fn placements_that_are_not_needed_are_evicted_first() {
+    let space = CodeSpace::new(Options {
+        background: false,
+        budget: 4096,
+        mapping: MappingKind::DoubleMapped,
+        ..Options::default()
+    });
+    let mut state = State::new(&space, nothing);
+    let placements: Vec<_> = (0..64).map(|n| place(&space, n).0).collect();
+    assert!(space.place(&constant(64), |_| Box::new(())).is_err());
+    // All are as old as the last advance; afterwards, one is needed.
+    space.advance_now();
+    state.mutator.enter();
+    assert_eq!(state.run(&space, &placements[7]), 7);
+    assert_eq!(space.evict(62 * 64), 62 * 64);
+    state.poll();
+    space.advance_now();
+    state.poll();
+    assert_eq!(space.collect(), 62);
+    let left: Vec<usize> = (0..64).filter(|&n| !placements[n].is_retired()).collect();
+    assert_eq!(left, [7, 63], "of equally cold ones, the youngest stays");
+    assert!(space.has_room(55 * 64) && !space.has_room(55 * 64 + 1), "between the two");
+}
+
+#[test]
+fn states_forget_placements_when_memory_becomes_scarce() {
+    let space = CodeSpace::new(Options {
+        background: false,
+        budget: 4096,
+        mapping: MappingKind::DoubleMapped,
+        ..Options::default()
+    });
+    let mut state = State::new(&space, nothing);
+    state.mutator.enter();
+    for n in 0..64 {
+        let (placement, _) = place(&space, n);
+        if n == 0 {
+            assert_eq!(state.run(&space, &placement), 0);
+        }
+        state.poll();
+        assert_eq!(state.shared.kept.load(Relaxed).is_null(), n >= 56, "{n}");
+    }
+    assert_eq!(space.stats().get(Counter::Withdrawals), 1);
 }

@@ -15,7 +15,7 @@ use loom::cell::UnsafeCell;
 use loom::thread;
 use perilune_code::fork::Gate;
 use perilune_code::quiescence::{Quiescence, Retired};
-use perilune_code::sync::{Mutant, choose, mutated};
+use perilune_code::sync::{AtomicU32, Mutant, Ordering, choose, mutated};
 use perilune_code::{CodeId, EntrySlot, Hooks, Mutator, PinnedFrame, Pins};
 
 /// The code of a version: `Some` from publishing to freeing.
@@ -113,7 +113,7 @@ impl PinnedFrame for Seen<'_> {
     }
 }
 
-struct Walk(Arc<Frames>);
+struct Walk(Arc<Frames>, Arc<Kept>);
 
 impl Hooks for Walk {
     // The states of the model poll when the scenario says so.
@@ -121,12 +121,36 @@ impl Hooks for Walk {
     fn walk(&self, pins: &mut Pins) {
         self.0.list(pins);
     }
+    fn forget(&self) {
+        self.1.set(false);
+    }
+}
+
+/// Whether a state keeps the address of the old code, as if that were a placement.
+struct Kept(UnsafeCell<bool>);
+
+// SAFETY: the checker looks at every access.
+unsafe impl Send for Kept {}
+// SAFETY: as above.
+unsafe impl Sync for Kept {}
+
+impl Kept {
+    fn get(&self) -> bool {
+        // SAFETY: checked by the model.
+        self.0.with(|p| unsafe { *p })
+    }
+    fn set(&self, kept: bool) {
+        // SAFETY: checked by the model.
+        self.0.with_mut(|p| unsafe { *p = kept });
+    }
 }
 
 /// One slot that holds the old version, a new version, and the protocol.
 struct World {
     quiescence: Quiescence<Garbage>,
     slot: EntrySlot,
+    /// Not 0 if no state may begin to keep the address of the old code.
+    retired: AtomicU32,
     old: Arc<Code>,
     new: Arc<Code>,
 }
@@ -136,13 +160,15 @@ impl World {
         let (old, new) = (Code::new(100), Code::new(101));
         old.write(Some(100));
         let slot = EntrySlot::new(Arc::as_ptr(&old).cast());
-        Arc::new(World { quiescence: Quiescence::new(), slot, old, new })
+        let retired = AtomicU32::new(0);
+        Arc::new(World { quiescence: Quiescence::new(), slot, retired, old, new })
     }
 
     fn state(self: &Arc<World>) -> State {
         let frames = Arc::new(Frames::new());
-        let mutator = self.quiescence.register(Box::new(Walk(frames.clone())));
-        State { world: self.clone(), mutator, frames }
+        let kept = Arc::new(Kept(UnsafeCell::new(false)));
+        let mutator = self.quiescence.register(Box::new(Walk(frames.clone(), kept.clone())));
+        State { world: self.clone(), mutator, frames, kept }
     }
 
     /// Publishes the new version and retires the old.
@@ -160,6 +186,12 @@ impl World {
             exchange();
             retire();
         }
+    }
+
+    /// Retires the old code, which is a placement.
+    fn withdraw(&self) {
+        self.retired.store(1, Ordering::Relaxed);
+        self.quiescence.retire_placement(Garbage(self.old.clone()));
     }
 
     /// Advances and frees what is free at once, or after what states have announced meanwhile.
@@ -180,6 +212,7 @@ struct State {
     world: Arc<World>,
     mutator: Mutator,
     frames: Arc<Frames>,
+    kept: Arc<Kept>,
 }
 
 impl State {
@@ -204,6 +237,16 @@ impl State {
         middle(self);
         code.run();
         self.frames.set(0, None);
+    }
+    /// Runs the placement by the address that the state keeps, or begins to keep it.
+    fn run(&self) {
+        if !self.kept.get() {
+            if self.world.retired.load(Ordering::Relaxed) != 0 {
+                return;
+            }
+            self.kept.set(true);
+        }
+        self.world.old.run();
     }
     fn poll(&mut self) {
         let State { mutator, frames, .. } = self;
@@ -379,6 +422,59 @@ fn unregistering() {
     state.join().expect("it ends");
 }
 
+/// A state enters and runs `f`, while another thread retires a placement and reclaims.
+fn withdrawn_beside(f: impl FnOnce(&mut State) + 'static) {
+    let world = World::new();
+    let mut state = world.state();
+    let state = spawn(move || {
+        state.enter();
+        f(&mut state);
+        std::mem::forget(state);
+    });
+    world.withdraw();
+    world.reclaim();
+    world.free();
+    state.join().expect("it ends");
+}
+
+/// A state runs a placement, polls and runs it again.
+fn keeping() {
+    withdrawn_beside(|state| {
+        state.run();
+        state.poll();
+        state.run();
+    });
+}
+
+/// A state runs a placement, blocks and runs it again.
+fn keeping_offline() {
+    withdrawn_beside(|state| {
+        state.run();
+        state.leave();
+        state.enter();
+        state.run();
+    });
+}
+
+/// The thread that retires a placement is not the reclaimer.
+fn withdrawing() {
+    let world = World::new();
+    let mut state = world.state();
+    let other = world.clone();
+    let other = spawn(move || other.withdraw());
+    let state = spawn(move || {
+        state.enter();
+        state.run();
+        state.poll();
+        state.run();
+        std::mem::forget(state);
+    });
+    world.reclaim();
+    world.free();
+    other.join().expect("it ends");
+    state.join().expect("it ends");
+}
+
 /// A thread forks while another holds a lock inside the gate; what the lock guards is whole at the
 /// fork.
 fn forking() {
@@ -406,17 +502,20 @@ fn forking() {
 /// All scenarios, each with how many times a thread is preempted at most; `None`: no limit.
 ///
 /// Those that take seconds come last, so that most mutants fail before them.
-const SCENARIOS: [(&str, fn(), Option<usize>); 11] = [
+const SCENARIOS: [(&str, fn(), Option<usize>); 14] = [
     ("entering", entering, None),
     ("polling", polling, None),
     ("pinning", pinning, None),
     ("blocking", blocking, None),
     ("unregistering", unregistering, None),
+    ("keeping", keeping, None),
+    ("keeping offline", keeping_offline, None),
     ("registering", registering, Some(4)),
     ("forking", forking, Some(3)),
     ("nesting", nesting, None),
     ("continuing", continuing, None),
     ("publishing", publishing, Some(4)),
+    ("withdrawing", withdrawing, Some(4)),
     ("two states", two_states, Some(4)),
 ];
 
@@ -475,12 +574,15 @@ protocol! {
     protocol_pinning = 2;
     protocol_blocking = 3;
     protocol_unregistering = 4;
-    protocol_registering = 5;
-    protocol_forking = 6;
-    protocol_nesting = 7;
-    protocol_continuing = 8;
-    protocol_publishing = 9;
-    protocol_two_states = 10;
+    protocol_keeping = 5;
+    protocol_keeping_offline = 6;
+    protocol_registering = 7;
+    protocol_forking = 8;
+    protocol_nesting = 9;
+    protocol_continuing = 10;
+    protocol_publishing = 11;
+    protocol_withdrawing = 12;
+    protocol_two_states = 13;
 }
 
 macro_rules! mutants {
@@ -520,6 +622,11 @@ mutants! {
     mutant_registry_unlocked = RegistryUnlocked;
     mutant_publish_relaxed = PublishRelaxed;
     mutant_call_relaxed = CallRelaxed;
+    mutant_kept_at_announcement = KeptAtAnnouncement;
+    mutant_kept_at_entry = KeptAtEntry;
+    mutant_withdrawn_late = WithdrawnLate;
+    mutant_withdrawal_relaxed = WithdrawalRelaxed;
+    mutant_withdrawal_read_relaxed = WithdrawalReadRelaxed;
     mutant_gate_not_awaited = GateNotAwaited;
     mutant_gate_leave_relaxed = GateLeaveRelaxed;
 }

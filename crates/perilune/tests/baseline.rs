@@ -2,6 +2,8 @@
 
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
+use std::fmt::Write as _;
+
 use perilune::{Engine, Function, JitOptions, Lua};
 
 fn metric(engine: &Engine, name: &str) -> u64 {
@@ -75,18 +77,185 @@ fn the_memory_of_dropped_programs_is_given_back() {
     assert!(metric(&engine, "bytes live") <= 2 * size);
 }
 
+/// Returns an engine with little room for code. Nothing limits how often code is evicted.
+fn crowded(kilobytes: usize) -> Engine {
+    let options = JitOptions { budget: kilobytes << 10, share: None, ..JitOptions::baseline() };
+    Engine::with_jit(options)
+}
+
+/// Returns a program that defines `all(rounds, from, to)`, which calls many functions in turn. Each
+/// has its own code, and runs a loop.
+fn many() -> String {
+    let mut text = String::from("local fs = {}\n");
+    for i in 1..=100 {
+        writeln!(
+            text,
+            "fs[{i}] = function(n, m) for i = 1, m do n = n * 3 % 1009 + {i} end return n end"
+        )
+        .expect("it is a string");
+    }
+    text + "function all(rounds, from, to)
+      local s = 0
+      for round = 1, rounds do
+        for i = from or 1, to or #fs do s = (s + fs[i](round, i % 7)) % 1000003 end
+      end
+      return s
+    end"
+}
+
+/// Runs calls of `all` in a state of the engine, and compares the results with those of the
+/// interpreter.
+fn compare(engine: &Engine, calls: &[&str]) {
+    let (lua, plain) = (Lua::with_engine(engine), Lua::with_engine(&Engine::interpreter()));
+    for lua in [&lua, &plain] {
+        lua.load(many()).exec().expect("it loads");
+    }
+    for call in calls {
+        let result = |lua: &Lua| lua.load(format!("return {call}")).eval::<i64>().expect("it runs");
+        assert_eq!(result(&lua), result(&plain), "{call}");
+    }
+}
+
 #[test]
-fn programs_run_on_when_code_memory_is_full() {
-    let engine = Engine::with_jit(JitOptions { budget: 8 << 10, ..JitOptions::baseline() });
+fn cold_code_is_evicted_and_stitched_again_when_it_is_hot() {
+    for kilobytes in [8, 12, 16, 40] {
+        let engine = crowded(kilobytes);
+        let calls = ["all(4)", "all(60, 1, 3)", "all(2)", "all(60, 50, 52)", "all(3)"];
+        compare(&engine, &calls);
+        let (stitched, evicted) =
+            (metric(&engine, "functions stitched"), metric(&engine, "placements evicted"));
+        assert!(evicted > 200 && stitched > evicted, "{evicted} of {stitched} are evicted");
+        let used = metric(&engine, "bytes live") + metric(&engine, "bytes retired");
+        assert!(used <= (kilobytes as u64) << 10, "{used} bytes are in use");
+    }
+}
+
+#[test]
+fn hot_code_stays() {
+    let engine = crowded(64);
     let lua = Lua::with_engine(&engine);
-    let text = "local fs = {}
-        for i = 1, 100 do fs[i] = load('local n = ... return n + ' .. i) end
+    lua.load(many()).exec().expect("it loads");
+    let call = |call: &str| lua.load(call).exec().expect("it runs");
+    call("for _ = 1, 3 do all(3, 1, 100) end");
+    for n in 0..400 {
+        // One function is stitched, and three are called again and again.
+        call(&format!("local function f(n) return n + {n} end for i = 1, 3 do f(i) end"));
+        call("all(2, 7, 9)");
+    }
+    let evicted = metric(&engine, "placements evicted");
+    assert!(evicted > 100, "{evicted}");
+    // What the function `all` and the three need to be stitched again each time they are forgotten
+    // would be far more.
+    let before = metric(&engine, "functions stitched");
+    call("all(2, 7, 9)");
+    assert!(metric(&engine, "functions stitched") <= before + 1);
+}
+
+#[test]
+fn evictions_take_a_share_of_the_time() {
+    let options = JitOptions { budget: 8 << 10, share: Some(1), ..JitOptions::baseline() };
+    let engine = Engine::with_jit(options);
+    compare(&engine, &["all(50)", "all(300, 1, 3)", "all(50)"]);
+    let limited = metric(&engine, "functions stitched");
+    let engine = crowded(8);
+    compare(&engine, &["all(50)", "all(300, 1, 3)", "all(50)"]);
+    let all = metric(&engine, "functions stitched");
+    assert!(limited * 4 < all && all > 4000, "{limited} and {all}");
+}
+
+#[test]
+fn a_function_larger_than_the_budget_is_interpreted() {
+    let engine = crowded(4);
+    let lua = Lua::with_engine(&engine);
+    let text = format!("local t = ... {} return #t", "t[#t + 1] = 1 ".repeat(300));
+    let big = lua.load(text).into_function().expect("it compiles");
+    for _ in 0..5 {
+        assert_eq!(big.call::<i64>(lua.create_table().expect("a table")).expect("it runs"), 300);
+    }
+    assert_eq!(metric(&engine, "functions stitched"), 0);
+    let text = "local function f(n) return n + 1 end local n = 0 for _ = 1, 9 do n = f(n) end
+        return n";
+    assert_eq!(lua.load(text).eval::<i64>().expect("it runs"), 9);
+    assert_eq!(metric(&engine, "functions stitched"), 1, "others are stitched");
+}
+
+#[test]
+fn states_on_other_threads_leave_evicted_code() {
+    let engine = crowded(16);
+    let plain = Lua::with_engine(&Engine::interpreter());
+    plain.load(many()).exec().expect("it loads");
+    let expected: i64 = plain.load("return all(3)").eval().expect("it runs");
+    let program = engine.compile(many(), "=p").expect("it compiles");
+    let results: Vec<i64> = std::thread::scope(|scope| {
+        let run = |seed: i64| {
+            let (engine, program) = (&engine, &program);
+            move || {
+                let lua = Lua::with_engine(engine);
+                lua.load_program(program).call::<()>(()).expect("it loads");
+                let all: Function = lua.globals().get("all").expect("it is there");
+                let mut s = 0;
+                for n in 0..60 {
+                    let from = 1 + (n * seed) % 90;
+                    s += all.call::<i64>((2, from, from + 9)).expect("it runs");
+                }
+                assert_eq!(all.call::<i64>(3).expect("it runs"), expected);
+                s
+            }
+        };
+        let threads: Vec<_> = [7, 13, 7, 13].map(|seed| scope.spawn(run(seed))).into();
+        threads.into_iter().map(|t| t.join().expect("no panic")).collect()
+    });
+    assert_eq!((results[0], results[1]), (results[2], results[3]));
+    assert!(metric(&engine, "placements evicted") > 10);
+}
+
+#[test]
+fn suspended_coroutines_continue_without_their_code() {
+    let engine = crowded(8);
+    let lua = Lua::with_engine(&engine);
+    lua.load(many()).exec().expect("it loads");
+    let text = "local function inner(n)
+          for i = 1, 200 do n = n + coroutine.yield(n) end
+          return n
+        end
+        local function outer(n) local m = inner(n) return m + 1 end
+        local threads = {}
+        for i = 1, 20 do threads[i] = coroutine.wrap(outer) threads[i](i) end
         local s = 0
-        for _ = 1, 5 do for i = 1, 100 do s = s + fs[i](1) end end
+        for round = 1, 200 do
+          for i = 1, 20 do s = (s + threads[i](round)) % 1000003 end
+          if round % 20 == 0 then all(2) end
+        end
         return s";
-    assert_eq!(lua.load(text).eval::<i64>().expect("it runs"), 5 * (100 + 5050));
-    assert!(metric(&engine, "bytes live") <= 8 << 10);
-    assert!(metric(&engine, "functions stitched") > 0);
+    let n: i64 = lua.load(text).eval().expect("it runs");
+    let plain = Lua::with_engine(&Engine::interpreter());
+    plain.load(many()).exec().expect("it loads");
+    assert_eq!(n, plain.load(text).eval::<i64>().expect("it runs"));
+    assert!(metric(&engine, "placements evicted") > 100);
+}
+
+#[test]
+fn hooks_and_errors_while_code_is_evicted() {
+    let engine = crowded(8);
+    let lua = Lua::with_engine(&engine);
+    lua.load(many()).exec().expect("it loads");
+    let text = "local lines, errors = 0, 0
+        local function fail(t) return t.x.y end
+        local function work(n)
+          all(1)
+          local ok, message = pcall(fail, {x = n % 2 == 0 and {} or nil})
+          if not ok then errors = errors + 1 assert(message:find('^it:2:'), message) end
+          all(1, 20, 40)
+        end
+        for n = 1, 20 do
+          if n % 5 == 0 then debug.sethook(function() lines = lines + 1 end, 'l') end
+          work(n)
+          if n % 5 == 1 then debug.sethook() end
+        end
+        return lines > 1000 and errors";
+    let errors = lua.load(text).set_name("=it").eval::<i64>().expect("it runs");
+    assert_eq!(errors, 10);
+    assert!(metric(&engine, "placements evicted") > 100);
 }
 
 #[test]

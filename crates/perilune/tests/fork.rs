@@ -69,10 +69,32 @@ fn serve(lua: &Lua, kind: i64, rounds: i64) -> String {
 
 #[test]
 fn a_prefork_server() {
+    serve_in_children(JitOptions {
+        threshold: 4,
+        loop_threshold: 64,
+        workers: 2,
+        ..JitOptions::eager()
+    });
+}
+
+/// Stitched code is evicted before and after the forks, on both sides.
+#[test]
+fn a_prefork_server_with_little_room_for_stitched_code() {
+    let options = JitOptions { budget: 6 << 10, share: None, ..JitOptions::baseline() };
+    let engine = serve_in_children(options);
+    if cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        let metrics = engine.jit_metrics();
+        let evicted = metrics.iter().find(|(name, _)| *name == "placements evicted");
+        assert!(evicted.is_some_and(|&(_, n)| n > 20), "{metrics:?}");
+    }
+}
+
+/// Serves requests in children of this process and here, and compares what is served with that of
+/// the interpreter.
+fn serve_in_children(jit: JitOptions) -> Engine {
     let reference = lua(&Engine::interpreter());
     let expected: Vec<String> = (0..6).map(|kind| serve(&reference, kind, 60)).collect();
 
-    let jit = JitOptions { threshold: 4, loop_threshold: 64, workers: 2, ..JitOptions::eager() };
     let engine = EngineOptions::new().jit(jit).build();
     let lua = lua(&engine);
     // `next` is not 0 in a child: the kind of request that it serves.
@@ -117,6 +139,7 @@ fn a_prefork_server() {
     for (kind, expected) in (0..).zip(&expected) {
         assert_eq!(&serve(&lua, kind, 60), expected, "parent, kind {kind}");
     }
+    engine
 }
 
 /// Forks a child that runs `f`.

@@ -26,6 +26,9 @@ use mutator::Shared;
 pub(crate) struct Registry {
     /// The number, raised while the lock of the retired things is held. 64 bits do not wrap.
     number: AtomicU64,
+    /// The number of times that states had to forget the addresses of placements. 64 bits do not
+    /// wrap.
+    withdrawals: AtomicU64,
     mutators: Mutex<Vec<Arc<Shared>>>,
     pauses: Pauses,
 }
@@ -33,6 +36,14 @@ pub(crate) struct Registry {
 impl Registry {
     fn number(&self) -> u64 {
         self.number.load(order(Mutant::NumberReadRelaxed, Ordering::Acquire))
+    }
+
+    /// Returns the number of withdrawals. A state that has acquired a quiescence number, or the end
+    /// of a claim, sees all withdrawals before the number was raised to this. It may see a
+    /// withdrawal earlier, and then also sees that the placement is retired.
+    #[inline(always)]
+    fn withdrawals(&self) -> u64 {
+        self.withdrawals.load(order(Mutant::WithdrawalReadRelaxed, Ordering::Acquire))
     }
 
     fn pauses(&self) -> &Pauses {
@@ -87,6 +98,7 @@ impl<T: Retired> Quiescence<T> {
         Quiescence {
             registry: Arc::new(Registry {
                 number: AtomicU64::new(1),
+                withdrawals: AtomicU64::new(0),
                 mutators: Mutex::new(Vec::new()),
                 pauses: Pauses::default(),
             }),
@@ -138,6 +150,25 @@ impl<T: Retired> Quiescence<T> {
         let mut retired = lock(&self.retired);
         let number = self.registry.number.load(Ordering::Relaxed);
         retired.push((number, garbage));
+    }
+
+    /// Asks all states to forget the addresses of placements that they keep ([`Hooks::forget`]).
+    /// They do so when they next announce, after an advance, or enter.
+    pub fn withdraw(&self) {
+        let ordering = order(Mutant::WithdrawalRelaxed, Ordering::Release);
+        self.registry.withdrawals.fetch_add(1, ordering);
+    }
+
+    /// Queues a placement, whose address no state begins to keep any more, to be returned by a
+    /// later [`Quiescence::collect`].
+    pub fn retire_placement(&self, garbage: T) {
+        // The lock orders the withdrawal before the number that states have to report.
+        if mutated(Mutant::WithdrawnLate) {
+            self.retire(garbage);
+            return self.withdraw();
+        }
+        self.withdraw();
+        self.retire(garbage);
     }
 
     /// Returns how many things wait to be freed.

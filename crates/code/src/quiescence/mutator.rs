@@ -1,7 +1,6 @@
 //! A state as the reclaimer sees it: whether it is online and claimed, and what it has announced.
 
 use std::cell::Cell;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{Pause, Pins, Registry};
@@ -23,6 +22,11 @@ pub trait Hooks: Send + Sync {
     /// the reclaimer's thread while the state is offline and claimed: its thread has left Lua, does
     /// not touch its stacks, and will wait before it enters again. The walk marks no frame.
     fn walk(&self, pins: &mut Pins);
+
+    /// Forgets the addresses of all placements that the state keeps
+    /// ([`CodeSpace::keep`](crate::CodeSpace::keep)). Unlike the others, this is called on the
+    /// state's own thread, when it enters or announces, if a placement was retired meanwhile.
+    fn forget(&self);
 }
 
 /// The words by which a state and the reclaimer see each other; see [`Mutator::enter`].
@@ -128,13 +132,16 @@ impl Shared {
 pub struct Mutator {
     shared: Arc<Shared>,
     registry: Arc<Registry>,
-    /// Makes the type usable by one thread at a time.
-    not_sync: PhantomData<Cell<()>>,
+    /// The number of withdrawals when it last forgot the addresses of placements. The cell also
+    /// makes the type usable by one thread at a time.
+    forgotten: Cell<u64>,
 }
 
 impl Mutator {
     pub(super) fn new(shared: Arc<Shared>, registry: Arc<Registry>) -> Mutator {
-        Mutator { shared, registry, not_sync: PhantomData }
+        // The state keeps no address yet.
+        let forgotten = Cell::new(registry.withdrawals());
+        Mutator { shared, registry, forgotten }
     }
 
     /// Returns its words, at an address that is valid as long as the mutator.
@@ -149,7 +156,7 @@ impl Mutator {
     }
 
     /// Enters Lua: called before the state reads a slot or touches its stacks. Waits for a walk in
-    /// progress; returns whether it had to.
+    /// progress, and forgets placements if necessary; returns whether it had to wait.
     #[inline(always)]
     pub fn enter(&self) -> bool {
         let words = &self.shared.words;
@@ -161,7 +168,18 @@ impl Mutator {
         if wait {
             self.wait_for_claim();
         }
+        if self.registry.withdrawals() != self.forgotten.get() && !mutated(Mutant::KeptAtEntry) {
+            self.forget();
+        }
         wait
+    }
+
+    /// Forgets the addresses of placements.
+    #[cold]
+    fn forget(&self) {
+        // A withdrawal that is later than this only makes it forget again.
+        self.forgotten.set(self.registry.withdrawals());
+        self.shared.hooks.forget();
     }
 
     #[inline(always)]
@@ -213,11 +231,16 @@ impl Mutator {
 
     /// Announces, at a poll of an online state that has cleared the bit that [`Hooks::arm`] sets:
     /// `walk` adds the frames of the running stack and of each coroutine in its resume chain, the
-    /// running frame included, and marks them. No machine register may hold an old value of a slot.
-    /// Returns the number announced.
+    /// running frame included, and marks them. Forgets placements if necessary. No machine register
+    /// may hold an old value of a slot, or the address of a placement. Returns the number
+    /// announced.
     pub fn announce(&mut self, walk: impl FnOnce(&mut Pins)) -> u64 {
         let pause = self.registry.pauses().start();
         let number = self.registry.number();
+        let withdrawn = self.registry.withdrawals() != self.forgotten.get();
+        if withdrawn && !mutated(Mutant::KeptAtAnnouncement) {
+            self.forget();
+        }
         lock(&self.shared.report).make(number, true, walk);
         self.registry.pauses().end(Pause::Announcement, pause);
         number

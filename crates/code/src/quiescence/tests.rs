@@ -59,6 +59,7 @@ impl Hooks for Seen {
     fn walk(&self, pins: &mut Pins) {
         self.0.list(pins);
     }
+    fn forget(&self) {}
 }
 
 fn register(quiescence: &Quiescence<Garbage>) -> (Arc<State>, Mutator) {

@@ -4,9 +4,11 @@
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
-use perilune_code::{CodeId, CodeSpace, Hooks, Member, Method, Mutator, Pins, Published, Ticket};
+use perilune_code::{
+    CodeId, CodeSpace, Hooks, Member, Method, Mutator, Pins, Placement, Published, Ticket,
+};
 
 /// What the stub returns.
 pub const INTERPRETED: u32 = u32::MAX;
@@ -108,6 +110,8 @@ impl Frames {
 pub struct Shared {
     pub armed: AtomicBool,
     frames: Frames,
+    /// The placement whose address the state keeps, or null.
+    pub kept: AtomicPtr<u8>,
 }
 
 struct Seen(Arc<Shared>);
@@ -119,6 +123,9 @@ impl Hooks for Seen {
     fn walk(&self, pins: &mut Pins) {
         // SAFETY: the state is claimed.
         unsafe { self.0.frames.get() }.iter().for_each(|id| pins.add(*id));
+    }
+    fn forget(&self) {
+        self.0.kept.store(std::ptr::null_mut(), Relaxed);
     }
 }
 
@@ -151,6 +158,20 @@ impl State {
             let entry: Entry = std::mem::transmute((*self.slot).target());
             entry(middle, self)
         }
+    }
+
+    /// Runs a placement, which returns a [`constant`], by the address that the state keeps; keeps
+    /// it first if necessary.
+    pub fn run(&mut self, space: &CodeSpace, placement: &Placement) -> u32 {
+        assert!(self.mutator.is_online());
+        let mut address = self.shared.kept.load(Relaxed).cast_const();
+        if address.is_null() {
+            let Some(kept) = space.keep(placement) else { return INTERPRETED };
+            self.shared.kept.store(kept.cast_mut(), Relaxed);
+            address = kept;
+        }
+        // SAFETY: the address is one of a placement that is not freed (Q1), of this signature.
+        unsafe { std::mem::transmute::<*const u8, extern "C" fn() -> u32>(address)() }
     }
 
     /// Announces, if asked to.

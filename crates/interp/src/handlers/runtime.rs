@@ -3,7 +3,6 @@
 //! Those that return a status may run Lua code, collect and move the stack, and find the position
 //! stored in the frame word. The others do none of that. Panics pass the handlers by unwinding.
 
-use std::ptr::null;
 use std::sync::atomic::Ordering;
 
 use perilune_bytecode::Instr;
@@ -100,11 +99,8 @@ pub(super) unsafe fn stitch_if_hot(st: *mut State) {
 
 pub(super) unsafe extern "C-unwind" fn stitch(st: *mut State) -> u64 {
     let inst = (*Frame((*st).base).callee().as_function()).instance;
-    let code = (*st).tier.as_mut().map_or(null(), |tier| tier.stitch(inst));
-    (*inst).stitched = code;
-    if code.is_null() {
-        // there is no memory for more
-        (*st).stitch_threshold = u32::MAX;
+    if let Some(tier) = &mut (*st).tier {
+        tier.stitch(st, inst);
     }
     CONTINUE
 }

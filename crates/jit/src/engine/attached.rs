@@ -5,18 +5,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 
 use perilune_bytecode::Proto;
+use perilune_code::Method;
 use perilune_code::fork;
 use perilune_code::lock::{Mutex, MutexGuard, lock};
-use perilune_code::{CodeRange, Method};
 
+use super::stitched::Stitched;
 use crate::observe::label::Label;
 use crate::policy::hotness::Loops;
 
 /// The methods of a proto, created when the compiler first needs them.
 pub(crate) struct Attached {
     pub(crate) method: Arc<Method>,
-    /// The stitched code, or `None` if there was no memory for it.
-    stitched: OnceLock<Option<CodeRange>>,
+    stitched: Mutex<Stitched>,
     /// The name of the function, if names are requested.
     name: OnceLock<Arc<str>>,
     /// The methods of OSR entries, by the pc of their loop.
@@ -31,7 +31,7 @@ impl Attached {
     pub(crate) fn new(method: Arc<Method>, code_loops: Loops) -> Attached {
         Attached {
             method,
-            stitched: OnceLock::new(),
+            stitched: Mutex::default(),
             name: OnceLock::new(),
             loops: Mutex::default(),
             heat: AtomicU64::new(0),
@@ -39,10 +39,9 @@ impl Attached {
         }
     }
 
-    /// Returns the stitched code, which `new` creates the first time.
-    pub(crate) fn stitched(&self, new: impl FnOnce() -> Option<CodeRange>) -> Option<&CodeRange> {
-        let _inside = fork::enter();
-        self.stitched.get_or_init(new).as_ref()
+    /// Locks the stitched code.
+    pub(super) fn stitched(&self) -> MutexGuard<'_, Stitched> {
+        lock(&self.stitched)
     }
 
     /// Records how hot the function is; returns by how much it has become hotter.
@@ -76,9 +75,10 @@ impl Attached {
 
 impl Drop for Attached {
     /// Closes the methods, as the proto is dropped: its code is retired, though other code may
-    /// still refer to the methods.
+    /// still refer to the methods. Stitched code is freed.
     fn drop(&mut self) {
         self.method.close();
+        self.stitched.get_mut().unwrap_or_else(PoisonError::into_inner).close();
         let loops = self.loops.get_mut().unwrap_or_else(PoisonError::into_inner);
         for method in loops.values() {
             method.close();

@@ -2,27 +2,26 @@
 
 use std::any::Any;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use perilune_bytecode::Proto;
 use perilune_code::{CodeSpace, Method, NotNow, Options, Phase, WorkerOptions, Workers};
 use perilune_runtime::tier::RuntimeCalls;
 
-use super::attached::{Attached, label};
+use super::attached::Attached;
 use super::options::JitOptions;
-use crate::baseline::Plan;
 use crate::feedback::callees::Callee;
 use crate::feedback::snapshot::Snapshot;
 use crate::observe::exit_counts::ExitCounts;
-use crate::observe::metrics::{self, Metric};
+use crate::observe::metrics;
 use crate::observe::observation::Observer;
 use crate::observe::perf::Perf;
-use crate::observe::source_map::Placed;
 use crate::pipeline::job::{Job, Unit};
 use crate::pipeline::worker::Backend;
 use crate::policy::call_graph::CallGraph;
 use crate::policy::history::History;
 use crate::policy::hotness::{Loops, estimated_size, is_too_large};
+use crate::policy::pace::Pace;
 use crate::policy::partition::{Edge, cut};
 
 /// The compiler of an engine.
@@ -30,6 +29,7 @@ pub struct Jit {
     pub(super) options: JitOptions,
     pub(super) space: Arc<CodeSpace>,
     pub(super) workers: Workers<Backend>,
+    pub(super) pace: Pace,
 }
 
 impl Jit {
@@ -52,7 +52,8 @@ impl Jit {
         let observer = Observer::new(&options, calls);
         let backend = Backend::new(space.clone(), calls, &options, observer);
         let workers = WorkerOptions { threads: options.workers, ..WorkerOptions::default() };
-        Arc::new(Jit { options, space, workers: Workers::new(backend, workers) })
+        let (pace, workers) = (Pace::new(options.share), Workers::new(backend, workers));
+        Arc::new(Jit { options, space, workers, pace })
     }
 
     /// Returns the metrics of the code and of its compilation, by name.
@@ -168,31 +169,6 @@ impl Jit {
         let _inside = perilune_code::fork::enter();
         let any = proto.method.get_or_init(make).clone();
         any.downcast().expect("one engine attaches one kind of thing")
-    }
-
-    /// Returns the address of the stitched code of a function, if there is memory for it. Its
-    /// stencils are chosen by the feedback `cells` when it is stitched.
-    pub(super) fn stitched(&self, proto: &Proto, cells: &[u32]) -> Option<*const u8> {
-        let attached = self.attached(proto);
-        let place = || {
-            let start = Instant::now();
-            let plan = Plan::new(proto, cells, self.options.speculate_unseen)?;
-            let range = self.space.place(&plan.stitch()).ok()?;
-            let code = Placed { address: range.address() as usize, bytes: range.bytes() };
-            self.observer().stitched(
-                proto,
-                || label(proto, None),
-                &code,
-                || (plan.pieces(), plan.listing()),
-            );
-            let metrics = &self.observer().metrics;
-            metrics.add(Metric::FunctionsStitched, 1);
-            metrics.add(Metric::BytecodesStitched, proto.code.len() as u64);
-            metrics.add(Metric::StitchedBytes, range.len() as u64);
-            metrics.add(Metric::StitchNanoseconds, start.elapsed().as_nanos() as u64);
-            Some(range)
-        };
-        attached.stitched(place).map(|range| range.address())
     }
 
     pub(super) fn observer(&self) -> &Observer {

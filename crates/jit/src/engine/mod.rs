@@ -2,7 +2,9 @@
 
 pub(crate) mod attached;
 pub(crate) mod jit;
+mod link;
 mod native_stack;
 pub(crate) mod options;
 pub(crate) mod state;
+mod stitched;
 mod walk;

@@ -117,6 +117,20 @@ impl JitOptions {
         JitOptions { threshold: 32, loop_threshold: 1024, share: None, ..JitOptions::default() }
     }
 
+    /// Returns options that use the baseline compiler alone and depend on a seed: thresholds, and
+    /// the budget, which is often too small for a program.
+    pub fn baseline_chaos(seed: u64) -> JitOptions {
+        let bits = Chaos::new(seed).draw();
+        JitOptions {
+            loop_threshold: 1 + (bits >> 32 & 127) as u32,
+            stitch_threshold: 1 + (bits & 7) as u32,
+            budget: if bits >> 10 & 1 == 0 { 8 << 10 } else { 16 << 20 },
+            // nothing limits how often code is evicted
+            share: None,
+            ..JitOptions::baseline()
+        }
+    }
+
     /// Returns options that depend on a seed: thresholds, the threads that compile, and the budget.
     pub fn chaos(seed: u64) -> JitOptions {
         let bits = Chaos::new(seed).draw();

@@ -15,7 +15,6 @@ use perilune_runtime::frame::Frame;
 use perilune_runtime::instance::Instance;
 use perilune_runtime::state::{State, Threshold, Tier, poll};
 use perilune_runtime::tier::MISSES_PER_EXIT;
-use perilune_runtime::tier::stitched::PROLOGUE;
 
 use super::attached::{Attached, label};
 use super::jit::Jit;
@@ -37,8 +36,8 @@ use crate::testing::fault::{Stage, guarded};
 
 /// The compiler's data of a state.
 pub struct JitState {
-    jit: Arc<Jit>,
-    mutator: Mutator,
+    pub(super) jit: Arc<Jit>,
+    pub(super) mutator: Mutator,
     /// The number of entries by the host that have not left yet.
     entered: u32,
 }
@@ -96,6 +95,11 @@ impl JitState {
 
     pub(crate) fn space(&self) -> &Arc<CodeSpace> {
         &self.jit.space
+    }
+
+    /// Returns whether hot methods are compiled by the optimizing compiler.
+    pub(crate) fn optimizes(&self) -> bool {
+        self.jit.options.optimize
     }
 
     /// Announces the versions that the state's frames are in.
@@ -497,6 +501,11 @@ impl Tier for JitState {
         if (*st).chaos.is_some() {
             (*st).request(poll::CHAOS);
         }
+        // Without memory for more, only hot functions ask for stitched code.
+        let wanted = (*inst).entries >= self.jit.options.stitch_threshold;
+        if wanted && (*inst).stitched.is_null() {
+            self.link(st, inst);
+        }
         if !self.jit.options.optimize {
             return;
         }
@@ -507,8 +516,8 @@ impl Tier for JitState {
     }
 
     unsafe fn hot_loop(&mut self, st: *mut State, inst: *mut Instance, pc: u32) -> *const u8 {
-        if (*inst).stitched.is_null() && (*st).stitch_threshold != u32::MAX {
-            (*inst).stitched = self.stitch(inst);
+        if (*inst).stitched.is_null() {
+            self.link(st, inst);
         }
         if !self.jit.options.optimize {
             return null();
@@ -527,12 +536,8 @@ impl Tier for JitState {
         if entry == self.jit.stub() { std::ptr::null() } else { entry }
     }
 
-    unsafe fn stitch(&mut self, inst: *mut Instance) -> *const u32 {
-        let proto = &(*inst).proto;
-        // SAFETY: an instance has a cell for each word of its function's code, which only this
-        // thread writes.
-        let cells = unsafe { std::slice::from_raw_parts((*inst).cells, proto.code.len()) };
-        self.jit.stitched(proto, cells).map_or(null(), |code| code.wrapping_add(PROLOGUE).cast())
+    unsafe fn stitch(&mut self, st: *mut State, inst: *mut Instance) {
+        self.link(st, inst);
     }
 
     unsafe fn announce(&mut self, st: *mut State) {

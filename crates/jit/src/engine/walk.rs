@@ -30,6 +30,13 @@ impl Hooks for StateHooks {
         // SAFETY: the state is offline and claimed: no thread changes its stacks.
         unsafe { walk(self.state, pins) }
     }
+
+    fn forget(&self) {
+        // SAFETY: this is called on the state's thread, when it enters or announces: in the host or
+        // in a function of the runtime, which handlers and stitched code leave by loading the
+        // address of stitched code from the instance (J7).
+        unsafe { State::forget_stitched(self.state) }
+    }
 }
 
 /// A frame of a stack that does not move during a walk.

@@ -96,17 +96,22 @@ impl Observer {
         }
     }
 
-    /// Reports the stitched code of a function, which does not run yet. `describe` returns the
-    /// places of its instructions' code, and a list of its stencils.
+    /// Reports that a function is stitched, and that its code is where it will run but does not run
+    /// yet. `describe` returns the places of its instructions' code, and a list of its stencils.
+    /// Returns the registration with debuggers, if that is requested, which lasts as long as the
+    /// code.
     pub(crate) fn stitched(
         &self,
         proto: &Proto,
         label: impl FnOnce() -> Label,
         code: &Placed<'_>,
         describe: impl FnOnce() -> (Vec<Piece>, String),
-    ) {
-        if !self.dumps.any() && self.perf.is_none() {
-            return;
+    ) -> Option<gdb::Registration> {
+        self.metrics.add(Metric::FunctionsStitched, 1);
+        self.metrics.add(Metric::BytecodesStitched, proto.code.len() as u64);
+        self.metrics.add(Metric::StitchedBytes, code.bytes.len() as u64);
+        if !self.dumps.any() && self.perf.is_none() && !self.gdb {
+            return None;
         }
         let label = label();
         let (pieces, stencils) = describe();
@@ -123,6 +128,7 @@ impl Observer {
         write(DumpKind::Stencils, &|| stencils.clone());
         #[cfg(target_arch = "x86_64")]
         write(DumpKind::Asm, &|| asm::listing(proto, code.bytes, &pieces, &self.calls));
+        self.gdb.then(|| registered(proto, &label, code, &pieces))
     }
 
     /// Reports that a module is placed and published, until the result is dropped.
@@ -156,6 +162,24 @@ impl Observer {
         observation.dump(DumpKind::Why, |o| why::text(&o.proto, snapshot));
         observation
     }
+}
+
+/// Registers the code of a function with debuggers.
+fn registered(
+    proto: &Proto,
+    label: &Label,
+    code: &Placed<'_>,
+    pieces: &[Piece],
+) -> gdb::Registration {
+    let loops = if label.entry.is_some() { " loop" } else { "" };
+    gdb::Registration::new(&Described {
+        name: &label.to_string(),
+        short: &format!("{}{loops}", label.name),
+        address: code.address as u64,
+        size: code.bytes.len() as u64,
+        source: file(proto).as_deref().map(|f| (f, proto.line_defined)),
+        lines: &lines(proto, pieces),
+    })
 }
 
 /// Counts the processor time until it is dropped as time for placing code.
@@ -272,19 +296,9 @@ impl Observation<'_> {
         if !observer.named {
             return None;
         }
+        let debugger =
+            observer.gdb.then(|| registered(&self.proto, &self.label, code, &self.pieces));
         let label = self.label.to_string();
-        let debugger = observer.gdb.then(|| {
-            let loops = if self.label.entry.is_some() { " loop" } else { "" };
-            let short = format!("{}{loops}", self.label.name);
-            gdb::Registration::new(&Described {
-                name: &label,
-                short: &short,
-                address: code.address as u64,
-                size: code.bytes.len() as u64,
-                source: file(&self.proto).as_deref().map(|f| (f, self.proto.line_defined)),
-                lines: &lines(&self.proto, &self.pieces),
-            })
-        });
         let pieces = std::mem::take(&mut self.pieces);
         Some(VersionInfo { label, pieces, _debugger: debugger })
     }

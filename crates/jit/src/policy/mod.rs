@@ -4,5 +4,6 @@ pub(crate) mod budget;
 pub(crate) mod call_graph;
 pub(crate) mod history;
 pub(crate) mod hotness;
+pub(crate) mod pace;
 pub(crate) mod partition;
 pub(crate) mod recompile;

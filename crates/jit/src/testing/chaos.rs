@@ -1,5 +1,5 @@
-//! Mode `chaos`: code is compiled and discarded at random, also for feedback that was never
-//! recorded.
+//! Mode `chaos`: code is compiled, stitched and discarded at random, also for feedback that was
+//! never recorded.
 
 use std::sync::Arc;
 
@@ -79,7 +79,9 @@ impl JitState {
         let Some(inst) = some_instance(st, chaos) else { return };
         let attached = self.attached(&(*inst).proto);
         let space = self.space().clone();
-        match chaos.draw() % 12 {
+        // Without the optimizing compiler, stitched code is discarded more often.
+        let first = if self.optimizes() { 0 } else { 8 };
+        match first + chaos.draw() % (16 - first) {
             0..2 => drop(space.invalidate(&attached.method, Cause::Chaos)),
             2..4 => {
                 let loops = attached.all_loops();
@@ -107,6 +109,13 @@ impl JitState {
             10 if chaos.once_in(8) => {
                 let usage = space.usage();
                 space.evict(usage.total - usage.free);
+            }
+            11 => self.unstitch(&attached),
+            12 | 13 => {
+                self.unstitch(&attached);
+                space.advance_now();
+                self.announce_frames(st);
+                space.collect();
             }
             _ => {
                 (*st).entry_threshold = Threshold::at(1 + (chaos.draw() & 7) as u32);

@@ -168,6 +168,8 @@ pub(crate) enum Code {
     Evicted,
     /// Random behavior at safepoints, determined by the seed.
     Chaos(u64),
+    /// The same with stitched code alone.
+    BaselineChaos(u64),
 }
 
 /// The states that run a program.
@@ -198,6 +200,7 @@ impl Mode {
             (_, Code::Background(..)) => "background",
             (_, Code::Evicted) => "evicted",
             (_, Code::Chaos(_)) => "chaos",
+            (_, Code::BaselineChaos(_)) => "baseline-chaos",
         }
     }
 
@@ -240,6 +243,7 @@ impl Mode {
             Code::Background(threshold, loop_threshold) => of(threshold, loop_threshold, false),
             Code::Evicted => JitOptions { budget: 96 << 10, ..of(1, 1, true) },
             Code::Chaos(seed) => JitOptions::chaos(seed),
+            Code::BaselineChaos(seed) => JitOptions::baseline_chaos(seed),
         })
     }
 
@@ -256,7 +260,7 @@ impl Mode {
             _ => {}
         }
         match self.code {
-            Code::Chaos(seed) => lua.set_chaos(seed),
+            Code::Chaos(seed) | Code::BaselineChaos(seed) => lua.set_chaos(seed),
             Code::ExitStress(.., seed) => lua.set_exit_stress(seed),
             _ => {}
         }

@@ -208,6 +208,11 @@ impl Boxes {
 }
 
 impl Heap {
+    /// Returns all instances.
+    pub(crate) fn instances(&self) -> &[*mut Instance] {
+        &self.boxed.instances.items
+    }
+
     /// Returns the memory of a dead thread, if some is kept.
     pub(crate) fn take_spare_thread(&mut self) -> Option<SpareThread> {
         self.boxed.spare.pop()

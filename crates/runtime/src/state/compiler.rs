@@ -1,5 +1,6 @@
 //! The compiler, as a state calls it.
 
+use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::AtomicPtr;
 
@@ -42,6 +43,20 @@ impl Threshold {
     }
 }
 
+impl State {
+    /// Forgets the addresses of all stitched code that the state has. Its functions run in the
+    /// interpreter until [`Tier::stitch`] is called for them.
+    ///
+    /// # Safety
+    /// `st` is alive and belongs to this thread, which is not in stitched code and will load the
+    /// address from the instance before it enters some.
+    pub unsafe fn forget_stitched(st: *mut State) {
+        for &instance in (&(*st).heap).instances() {
+            (*instance).stitched = null();
+        }
+    }
+}
+
 /// The requests that a state makes to the compiler.
 pub trait Tier {
     /// Returns the slot of a function's method, if it has one already; it lives as long as the
@@ -59,13 +74,14 @@ pub trait Tier {
     /// # Safety
     /// As for [`Tier::hot_entry`].
     unsafe fn hot_loop(&mut self, st: *mut State, inst: *mut Instance, pc: u32) -> *const u8;
-    /// Returns the stitched code of a function, which lives as long as the proto (see
-    /// [`crate::tier::stitched`]), or null if there is no memory for it. Code that is not there yet
-    /// is chosen by the feedback of this instance.
+    /// Sets [`Instance::stitched`] of an instance without stitched code, if there is memory for
+    /// the code. Code that is not there yet is chosen by the feedback of this instance. If there is none, sets [`State::stitch_threshold`] such that functions without
+    /// stitched code do not ask for it. The state has not entered stitched code since it called
+    /// the runtime.
     ///
     /// # Safety
     /// As for [`Tier::hot_entry`].
-    unsafe fn stitch(&mut self, inst: *mut Instance) -> *const u32;
+    unsafe fn stitch(&mut self, st: *mut State, inst: *mut Instance);
     /// Announces the versions of code in use. Called when the poll word's QUIESCENCE bit is set.
     ///
     /// # Safety

@@ -80,7 +80,8 @@ pub struct State {
     pub entry_threshold: Threshold,
     /// Number of iterations of a loop after which code is requested from the compiler.
     pub loop_threshold: Threshold,
-    /// Number of entries of a function at which its code is stitched.
+    /// Number of entries of a function at which its code is stitched; `u32::MAX` while there is no
+    /// memory for more.
     pub stitch_threshold: u32,
     /// Number of calls that compiled code makes to the runtime for cases that it was not compiled
     /// for, after which the compiler is notified.

@@ -1,0 +1,131 @@
+//! Gives instances the stitched code of their functions: when it is made, found, evicted and made
+//! again.
+
+use std::any::Any;
+use std::time::Instant;
+
+use perilune_bytecode::Proto;
+use perilune_code::Cause;
+use perilune_runtime::instance::Instance;
+use perilune_runtime::state::State;
+use perilune_runtime::tier::stitched::PROLOGUE;
+
+use super::attached::{Attached, label};
+use super::jit::Jit;
+use super::state::JitState;
+use crate::baseline::Plan;
+use crate::observe::metrics::Metric;
+use crate::observe::source_map::Placed;
+
+/// The address of a function's stitched code.
+#[derive(Clone, Copy)]
+struct Found {
+    /// Where the code begins.
+    address: *const u8,
+    /// Whether the code has just been stitched.
+    is_new: bool,
+}
+
+/// There is no room for code of this many bytes.
+#[derive(Clone, Copy)]
+struct NoRoom(usize);
+
+impl Jit {
+    /// Returns the stitched code of a function, after stitching it if necessary, with stencils
+    /// chosen by the feedback `cells`. The state that calls this is online, and stores the address
+    /// before its next poll.
+    fn stitched(&self, proto: &Proto, cells: &[u32]) -> Result<Found, NoRoom> {
+        let attached = self.attached(proto);
+        let mut stitched = attached.stitched();
+        let kept = stitched.code.as_ref().and_then(|code| self.space.keep(code));
+        if let Some(address) = kept {
+            return Ok(Found { address, is_new: false });
+        }
+        if let Some(size) = stitched.size.filter(|&size| !self.space.has_room(size)) {
+            return Err(NoRoom(size));
+        }
+        let start = Instant::now();
+        let Some(plan) = Plan::new(proto, cells, self.options.speculate_unseen) else {
+            stitched.size = Some(usize::MAX);
+            return Err(NoRoom(usize::MAX));
+        };
+        let code = plan.stitch();
+        let no_room = NoRoom(code.len());
+        stitched.size = Some(code.len());
+        let placed = self.space.place(&code, |range| -> Box<dyn Any + Send> {
+            let code = Placed { address: range.address() as usize, bytes: range.bytes() };
+            let describe = || (plan.pieces(), plan.listing());
+            Box::new(self.observer().stitched(proto, || label(proto, None), &code, describe))
+        });
+        let placement = placed.map_err(|_| no_room)?;
+        self.observer().metrics.add(Metric::StitchNanoseconds, start.elapsed().as_nanos() as u64);
+        self.pace.stitched(start.elapsed());
+        let address = self.space.keep(&placement).ok_or(no_room);
+        stitched.code = Some(placement);
+        Ok(Found { address: address?, is_new: true })
+    }
+}
+
+impl JitState {
+    /// Retires the stitched code of a function, if it has some, as a test.
+    pub(crate) fn unstitch(&self, attached: &Attached) {
+        let code = attached.stitched().code.take();
+        if let Some(code) = code {
+            self.jit.space.retire_placement(&code, Cause::Chaos);
+        }
+    }
+
+    /// Gives an instance the stitched code of its function. Without room for it, code that has been
+    /// cold is evicted. If that does not help, the state stitches nothing until a function is hot
+    /// for which there is room.
+    ///
+    /// # Safety
+    /// `inst` is a live instance of the state `st`, and its function is not in stitched code.
+    pub(super) unsafe fn link(&mut self, st: *mut State, inst: *mut Instance) {
+        if self.jit.options.stitch_threshold == u32::MAX {
+            return;
+        }
+        let proto = &(*inst).proto;
+        // SAFETY: an instance has a cell for each word of its function's code, which only this
+        // thread writes.
+        let cells = unsafe { std::slice::from_raw_parts((*inst).cells, proto.code.len()) };
+        let mut found = self.jit.stitched(proto, cells);
+        if let Err(NoRoom(size)) = found
+            && self.make_room(size)
+        {
+            found = self.jit.stitched(proto, cells);
+        }
+        match found {
+            Ok(Found { address, is_new }) => {
+                (*inst).stitched = address.wrapping_add(PROLOGUE).cast();
+                if is_new {
+                    (*st).stitch_threshold = self.jit.options.stitch_threshold;
+                }
+            }
+            // No eviction makes room for this one.
+            Err(NoRoom(size)) if size > self.jit.options.budget => {}
+            Err(_) => (*st).stitch_threshold = u32::MAX,
+        }
+    }
+
+    /// Evicts code, as there is no room for `size` bytes; returns whether there may be room now.
+    /// Code that other states may still run is freed later.
+    fn make_room(&self, size: usize) -> bool {
+        /// The part of the budget that is evicted at once: an eviction looks at all code.
+        const PART: usize = 16;
+        let Jit { options, space, pace, .. } = &*self.jit;
+        if size > options.budget || !pace.allows_eviction() {
+            return false;
+        }
+        let start = Instant::now();
+        // Offline, this state keeps no address of stitched code.
+        self.mutator.blocking(|| {
+            let wanted = (2 * size).max(options.budget / PART);
+            // Code that is about to be freed counts.
+            space.evict(wanted.saturating_sub(space.retired_placements()));
+            space.advance_now();
+        });
+        pace.evicted(start.elapsed());
+        space.has_room(size)
+    }
+}
