@@ -74,10 +74,10 @@ pub trait Tier {
     /// # Safety
     /// As for [`Tier::hot_entry`].
     unsafe fn hot_loop(&mut self, st: *mut State, inst: *mut Instance, pc: u32) -> *const u8;
-    /// Sets [`Instance::stitched`] of an instance without stitched code, if there is memory for
-    /// the code. Code that is not there yet is chosen by the feedback of this instance. If there is none, sets [`State::stitch_threshold`] such that functions without
-    /// stitched code do not ask for it. The state has not entered stitched code since it called
-    /// the runtime.
+    /// Sets [`Instance::stitched`] of an instance without stitched code, if there is memory for the
+    /// code. Code that is not there yet is chosen by the feedback of this instance. If there is no
+    /// memory, sets [`State::stitch_threshold`] such that functions without stitched code do not
+    /// ask for it. The state has not entered stitched code since it called the runtime.
     ///
     /// # Safety
     /// As for [`Tier::hot_entry`].
