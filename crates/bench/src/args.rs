@@ -39,6 +39,7 @@ options:
   --json FILE        write every sample and the summary as JSON
   --timeout SECONDS  give up on one run after this long (120)
   --programs N       of soak: programs (100 000)
+  --baseline         of soak: the baseline compiler, with little room for code
   --threads N        of soak (1) and swarm (16): threads
   --calls N          of unstable: calls (100 000 000)
   --recompiles N     of swarm: versions to be replaced (10 000)
@@ -82,6 +83,7 @@ pub(crate) struct Options {
     pub(crate) perilune_args: Vec<String>,
     pub(crate) interpreter: bool,
     pub(crate) programs: Option<usize>,
+    pub(crate) baseline: bool,
     pub(crate) threads: Option<usize>,
     pub(crate) calls: Option<usize>,
     pub(crate) recompiles: Option<u64>,
@@ -115,6 +117,7 @@ impl Options {
             perilune_args: Vec::new(),
             interpreter: false,
             programs: None,
+            baseline: false,
             threads: None,
             calls: None,
             recompiles: None,
@@ -146,6 +149,7 @@ impl Options {
                 Long("only") => options.only.push(parser.value()?.string()?),
                 Long("library") => folders.push(Folder::Library),
                 Long("real") => folders.push(Folder::Real),
+                Long("baseline") => options.baseline = true,
                 Long("interpreter") => options.interpreter = true,
                 Long("suite") => options.suite = Some(parser.value()?.into()),
                 Long("scale") => {

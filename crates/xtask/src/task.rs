@@ -246,6 +246,11 @@ pub const NIGHTLY: &[Step] = &[
         "100 000 programs are loaded, made hot and dropped; memory must stay flat",
     ),
     step(
+        "soak-baseline",
+        "cargo run --release --locked -p perilune-bench -- soak --baseline --programs 100000",
+        "the same with stitched code, which is evicted meanwhile",
+    ),
+    step(
         "swarm",
         "cargo run --release --locked -p perilune-bench -- swarm",
         "many threads share, replace and free code",
