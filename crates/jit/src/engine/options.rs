@@ -61,7 +61,7 @@ pub struct JitOptions {
     pub dump: Vec<DumpRequest>,
     /// The file to write for `perf`.
     pub perf: Option<Perf>,
-    /// Register code with debuggers.
+    /// Register code with debuggers, also stitched code.
     pub gdb: bool,
     /// Keep names for [`Jit::report`](crate::Jit::report).
     pub stats: bool,
