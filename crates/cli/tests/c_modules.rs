@@ -12,8 +12,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs};
 
 /// The modes besides the default one.
-const MODES: [&str; 7] =
-    ["gc-stress", "gc-phases", "chaos", "unprofiled", "small-stack", "portable", "baseline-sync"];
+const MODES: [&str; 8] = [
+    "gc-stress",
+    "gc-phases",
+    "chaos",
+    "unprofiled",
+    "small-stack",
+    "portable",
+    "baseline-sync",
+    "baseline-chaos",
+];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c_modules")
