@@ -8,7 +8,6 @@ use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::instance::{FieldCache, Instance};
 use perilune_runtime::native::Ret;
 use perilune_runtime::state::{Returned, State, StateRef, poll};
-use perilune_runtime::table::Table;
 use perilune_runtime::thread::CallResults;
 use perilune_runtime::tier::{Left, RuntimeCalls, Stepped, status};
 use perilune_runtime::value::{SlotExt, Tag, Value};
@@ -367,7 +366,7 @@ pub(super) unsafe extern "C" fn new_table_of_frame(
     st: *mut State,
     base: *mut Value,
     word: u64,
-) -> *mut Table {
+) -> *mut perilune_runtime::table::Table {
     let inst = (*Frame(base).callee().as_function()).instance;
     let fields = (*st).returned.bits as usize;
     leaf::new_table(st, inst, FrameWord(word).pc() as usize - 1, fields)
