@@ -58,11 +58,9 @@ impl Hole {
         Hole::Record,
     ];
 
-    /// Returns the placeholder for the hole. No placeholder is near another one or fits into a
-    /// byte.
-    pub(crate) fn number(self) -> i32 {
-        let index = Hole::ALL.iter().position(|&other| other == self).expect("it is listed");
-        0x1000_0000 + 0x0100_0000 * index as i32
+    /// Returns the position among all kinds.
+    pub(crate) fn index(self) -> usize {
+        Hole::ALL.iter().position(|&other| other == self).expect("it is listed")
     }
 }
 
@@ -77,6 +75,8 @@ pub(crate) struct Stencil {
     /// The amount by which the placeholder of a hole is raised. The hole is where the code then
     /// differs.
     raised: Option<(Hole, i32)>,
+    /// Returns the placeholder of a hole.
+    placeholder: fn(Hole) -> i32,
     base: Value,
     /// The address of the first instruction of the function.
     code: Value,
@@ -118,6 +118,7 @@ impl Stencil {
         backwards: bool,
         frameless: Vec<usize>,
         raised: Option<(Hole, i32)>,
+        placeholder: fn(Hole) -> i32,
     ) -> Stencil {
         let start = b.create_block();
         b.append_block_params_for_function_params(start);
@@ -130,6 +131,7 @@ impl Stencil {
             backwards,
             frameless,
             raised,
+            placeholder,
             base,
             code,
             instance,
@@ -142,7 +144,7 @@ impl Stencil {
 
     fn number_of(&self, hole: Hole) -> i32 {
         let raised = self.raised.filter(|&(other, _)| other == hole);
-        hole.number() + raised.map_or(0, |(_, by)| by)
+        (self.placeholder)(hole) + raised.map_or(0, |(_, by)| by)
     }
 
     /// Begins stitched code, given base, instance and table alone.
