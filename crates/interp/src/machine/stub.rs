@@ -19,7 +19,7 @@ mod native {
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 mod native {
-    pub(super) unsafe extern "C" fn perilune_interpret() {
+    pub(crate) unsafe extern "C" fn perilune_interpret() {
         unreachable!("there is no machine code on this target");
     }
     pub(super) unsafe extern "C" fn perilune_resume() {
@@ -27,7 +27,11 @@ mod native {
     }
 }
 
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    target_os = "linux",
+    not(miri)
+))]
 pub(crate) use native::perilune_interpret;
 
 /// The target of the slots of methods without code.
