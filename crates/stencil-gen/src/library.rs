@@ -119,7 +119,29 @@ pub(crate) fn library(compiler: &Compiler) -> Result<String, String> {
          pub(in crate::baseline) static STENCILS: [[&Stencil; 2]; {}] = [\n{table}];",
         Op::COUNT
     );
+    if compiler.target.has_small_holes() {
+        write_leaving(compiler, &mut out)?;
+    }
     Ok(out)
+}
+
+/// Writes the stencils of instructions whose operands do not fit into holes.
+fn write_leaving(compiler: &Compiler, out: &mut String) -> Result<(), String> {
+    let mut table = String::new();
+    out.push('\n');
+    for &op in Op::ALL {
+        let name = format!("{}_LEFT", op.name());
+        let left = stencil(compiler, &name, Subject::Left(op))?;
+        item(out, &name, &text(&left.ok_or_else(|| format!("{name}: a frame"))?)?);
+        let _ = writeln!(table, "    &{name},");
+    }
+    let _ = writeln!(
+        out,
+        "/// By opcode, for operands that do not fit into the holes of the other stencils.\n\
+         pub(in crate::baseline) static LEAVING: [&Stencil; {}] = [\n{table}];",
+        Op::COUNT
+    );
+    Ok(())
 }
 
 fn item(out: &mut String, name: &str, text: &str) {

@@ -40,6 +40,9 @@ pub(crate) trait Target {
     /// Returns the function that returns the placeholder of a hole.
     fn placeholders(&self) -> fn(Hole) -> i32;
 
+    /// Returns whether some operands do not fit into holes.
+    fn has_small_holes(&self) -> bool;
+
     /// Creates a stencil from the function that `compile` compiles. Returns `None` if the code
     /// needs a native frame. If `falls`, the code of the next instruction follows.
     fn extract(

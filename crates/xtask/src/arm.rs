@@ -20,12 +20,13 @@ const LINKER: &str = "aarch64-linux-gnu-gcc";
 /// The command that executes programs for the target; its libraries are in that folder.
 const RUNNER: &str = "qemu-aarch64 -L /usr/aarch64-linux-gnu";
 
-/// The modes in which the corpus runs. The others differ from these in machine code only, which
+/// The modes in which the corpus runs. The others differ from these in optimized code only, which
 /// there is none of.
-const MODES: [&str; 5] = ["off", "portable", "gc-stress", "small-stack", "gc-phases"];
+const MODES: [&str; 6] =
+    ["off", "portable", "baseline-sync", "gc-stress", "small-stack", "gc-phases"];
 
 /// The modes in which PUC's suite runs.
-const SUITE_MODES: [&str; 2] = ["off", "portable"];
+const SUITE_MODES: [&str; 3] = ["off", "portable", "baseline-sync"];
 
 /// Runs the corpus, and PUC's suite if its folder is given; returns whether all tests passed.
 pub(crate) fn run(root: &Path, suite: Option<&Path>) -> bool {

@@ -4,6 +4,7 @@
 //! generated from the definitions in `crates/semantics`. Stitching takes a fraction of a
 //! microsecond per instruction, so the thread that needs the code does it. See `docs/semantics.md`.
 
+mod fill;
 mod stencil;
 mod stencils;
 mod stitch;

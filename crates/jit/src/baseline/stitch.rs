@@ -7,13 +7,14 @@ use perilune_runtime::tier::stitched::PROLOGUE;
 
 use crate::observe::source_map::Piece;
 
+use super::fill::{LARGEST, ORIGIN, fill, fits};
 use super::stencil::{Kind, Part, Patch, Stencil};
-use super::stencils::{PROLOGUE as BEGIN, STENCILS};
+use super::stencils::{PROLOGUE as BEGIN, STENCILS, leaving};
 
 /// The size of an offset, of an instruction and of a feedback cell.
 const WORD: usize = size_of::<Instr>();
 /// The size of a value, and so of a register or constant.
-const VALUE: i64 = perilune_runtime::layout::value::SIZE as i64;
+pub(super) const VALUE: i64 = perilune_runtime::layout::value::SIZE as i64;
 
 /// Stitches the code of a function: the prologue, the offsets of the instructions' code, the hot
 /// parts and the cold parts. Returns `None` if the code is too large for its offsets.
@@ -34,7 +35,9 @@ pub(crate) fn stitch(proto: &Proto) -> Option<Vec<u8>> {
     };
     let hot = place(|s| &s.hot);
     let cold = place(|s| &s.cold);
-    i32::try_from(end).ok()?;
+    if end > LARGEST {
+        return None;
+    }
     i32::try_from(Instance::bytes_for(proto)).ok()?;
     assert!(BEGIN.hot.code.len() <= PROLOGUE && BEGIN.cold.code.is_empty(), "a long prologue");
 
@@ -53,13 +56,13 @@ pub(crate) fn stitch(proto: &Proto) -> Option<Vec<u8>> {
     let records = record_offsets(proto);
     let patcher = Patcher { code, hot: &hot, records: &records };
     for patch in BEGIN.hot.patches {
-        write(&mut out, usize::from(patch.at), distance(0, patch, hot[0]));
+        fill(&mut out, usize::from(patch.at), distance(0, patch, hot[0]));
     }
     for (pc, s) in stencils.iter().enumerate() {
         for (part, start, other) in [(&s.hot, hot[pc], cold[pc]), (&s.cold, cold[pc], hot[pc])] {
             for patch in part.patches {
                 let at = start + usize::from(patch.at);
-                write(&mut out, at, patcher.value(pc, patch, start, other));
+                fill(&mut out, at, patcher.value(pc, patch, start, other));
             }
         }
     }
@@ -106,16 +109,13 @@ fn stencil(code: &[Instr], pc: usize) -> &'static Stencil {
         op if is_test(op) => code[pc + 1].sj_value() < 0,
         _ => false,
     };
-    STENCILS[i.op() as usize][usize::from(is_back)]
+    let stencil = STENCILS[i.op() as usize][usize::from(is_back)];
+    if fits(stencil, i) { stencil } else { leaving(i.op()) }
 }
 
-/// Returns the distance from the end of four bytes of the part at `start` to a place.
+/// Returns the distance from a hole in the part at `start` to a place.
 fn distance(start: usize, patch: &Patch, to: usize) -> i32 {
-    (to as i64 - (start + usize::from(patch.at) + 4) as i64) as i32
-}
-
-fn write(out: &mut [u8], at: usize, value: i32) {
-    out[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    (to as i64 - (start + usize::from(patch.at) + ORIGIN) as i64) as i32
 }
 
 /// The data that holes are filled from.
@@ -156,7 +156,7 @@ impl Patcher<'_> {
 }
 
 #[cfg(test)]
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod tests {
     use super::*;
 
@@ -188,7 +188,12 @@ mod tests {
         // The prologue ends with a jump to the first instruction.
         let jump = &BEGIN.hot.patches[BEGIN.hot.patches.len() - 1];
         assert_eq!(jump.kind, Kind::Next);
-        let end = usize::from(jump.at) + 4;
-        assert_eq!(end + word(end - 4) as usize, PROLOGUE + word(PROLOGUE) as usize);
+        let at = usize::from(jump.at);
+        let distance = if cfg!(target_arch = "aarch64") {
+            (word(at) & 0x3FF_FFFF) as usize * 4
+        } else {
+            word(at) as usize
+        };
+        assert_eq!(at + ORIGIN + distance, PROLOGUE + word(PROLOGUE) as usize);
     }
 }

@@ -62,6 +62,10 @@ impl Target for Aarch64 {
         extract::placeholder
     }
 
+    fn has_small_holes(&self) -> bool {
+        true
+    }
+
     fn extract(
         &self,
         label: &str,

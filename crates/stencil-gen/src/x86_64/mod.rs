@@ -53,6 +53,10 @@ impl Target for X86_64 {
         extract::placeholder
     }
 
+    fn has_small_holes(&self) -> bool {
+        false
+    }
+
     fn extract(
         &self,
         label: &str,
