@@ -42,8 +42,8 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             Linux on x86-64 and aarch64), or by a loop in Rust
   --jit=off|baseline|on
             interpret only; compile by the baseline compiler alone; optimize
-            what is hot (DEFAULT; on aarch64 machine code is untested on
-            hardware, and only baseline generates it)
+            what is hot (DEFAULT; machine code for aarch64 has been run by an
+            emulator only, so it has to be asked for there)
   --jit-budget=BYTES
             room for machine code (64m)
   --jit-partition-max-bytes=BYTES

@@ -20,13 +20,21 @@ const LINKER: &str = "aarch64-linux-gnu-gcc";
 /// The command that executes programs for the target; its libraries are in that folder.
 const RUNNER: &str = "qemu-aarch64 -L /usr/aarch64-linux-gnu";
 
-/// The modes in which the corpus runs. The others differ from these in optimized code only, which
-/// there is none of.
-const MODES: [&str; 6] =
-    ["off", "portable", "baseline-sync", "gc-stress", "small-stack", "gc-phases"];
+/// The modes in which the corpus runs. The others differ from these in nothing that depends on the
+/// processor, or take an hour.
+const MODES: [&str; 8] = [
+    "off",
+    "portable",
+    "baseline-sync",
+    "tier2-sync",
+    "exit-stress",
+    "gc-stress",
+    "small-stack",
+    "gc-phases",
+];
 
 /// The modes in which PUC's suite runs.
-const SUITE_MODES: [&str; 3] = ["off", "portable", "baseline-sync"];
+const SUITE_MODES: [&str; 4] = ["off", "portable", "baseline-sync", "tier2-sync"];
 
 /// Runs the corpus, and PUC's suite if its folder is given; returns whether all tests passed.
 pub(crate) fn run(root: &Path, suite: Option<&Path>) -> bool {

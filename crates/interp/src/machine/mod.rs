@@ -17,7 +17,7 @@ mod miss;
 mod native_stack;
 mod panics;
 mod preserve;
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
 mod reentry;
 mod stub;
 mod verify;

@@ -40,13 +40,9 @@ impl Jit {
     /// by qemu only, which hides the weak order of memory accesses, so it has to be asked for.
     pub const IS_DEFAULT: bool = Jit::IS_SUPPORTED && cfg!(target_arch = "x86_64");
 
-    /// Whether the optimizing compiler generates code for this target.
-    pub const OPTIMIZES: bool = Jit::IS_DEFAULT;
-
     /// Creates a compiler whose code calls `calls`. It maps no memory and starts no thread before a
     /// function is hot.
-    pub fn new(mut options: JitOptions, calls: RuntimeCalls) -> Arc<Jit> {
-        options.optimize &= Jit::OPTIMIZES;
+    pub fn new(options: JitOptions, calls: RuntimeCalls) -> Arc<Jit> {
         let mut space = Options {
             budget: options.budget,
             mapping: Perf::mapping(options.perf),
