@@ -31,7 +31,8 @@ impl Tier {
 }
 
 /// The tier without an option.
-pub(crate) const DEFAULT_TIER: Tier = Tier::On;
+pub(crate) const DEFAULT_TIER: Tier =
+    if Engine::COMPILES_BY_DEFAULT { Tier::On } else { Tier::Off };
 
 /// A loop is compiled after this many times as many iterations as a function after entries.
 const ROUNDS_PER_ENTRY: u32 = 4;

@@ -39,10 +39,11 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
   --gdb     make machine code known to debuggers
   --interpreter=generated|portable
             run bytecode by handlers generated for the processor (the default on
-            x86-64 Linux), or by a loop in Rust
+            Linux on x86-64 and aarch64), or by a loop in Rust
   --jit=off|baseline|on
             interpret only; compile by the baseline compiler alone; optimize
-            what is hot (DEFAULT)
+            what is hot (DEFAULT; machine code for aarch64 has been run by an
+            emulator only, so it has to be asked for there)
   --jit-budget=BYTES
             room for machine code (64m)
   --jit-partition-max-bytes=BYTES

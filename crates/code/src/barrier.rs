@@ -76,13 +76,21 @@ pub(crate) fn register_again() {
     }
 }
 
+/// Returns whether code may be replaced while threads run: the system offers what [`sync_cores`]
+/// needs, or the processor does without. x86-64 guarantees that a core which learns an address of
+/// code from a store also sees the code that was written before; aarch64 does not.
+#[cfg(not(loom))]
+pub(crate) fn can_sync_cores() -> bool {
+    cfg!(target_arch = "x86_64") || register().1
+}
+
 /// Makes every running thread of the process execute a serializing instruction: between the last
 /// write of code and its publication, so that no thread runs instructions that it fetched from a
-/// reused range before.
+/// reused range before. On aarch64 the return from the kernel is that instruction.
 #[cfg(not(loom))]
 pub fn sync_cores() {
     if SYNC_CORE.load(Relaxed) {
-        // If a registered call fails, x86-64 still guarantees coherent instruction caches.
+        // A registered call does not fail; x86-64 guarantees coherent instruction caches even then.
         membarrier::sync_core();
     }
 }

@@ -42,9 +42,10 @@ pub struct EngineOptions {
 }
 
 impl EngineOptions {
-    /// Returns the defaults: a compiler with its default options.
+    /// Returns the defaults: a compiler with its default options if
+    /// [`Engine::COMPILES_BY_DEFAULT`] holds, otherwise none.
     pub fn new() -> EngineOptions {
-        EngineOptions { jit: Some(JitOptions::default()) }
+        EngineOptions { jit: Engine::COMPILES_BY_DEFAULT.then(JitOptions::default) }
     }
 
     /// Sets the options of the compiler: when it compiles, how much code it keeps, how many threads
@@ -75,6 +76,11 @@ impl Default for EngineOptions {
 }
 
 impl Engine {
+    /// Whether engines have a compiler unless they are made without one. On aarch64 the compiler
+    /// has to be asked for by [`Engine::with_jit`]: its code has been run by an emulator only,
+    /// which orders memory accesses more strongly than processors do.
+    pub const COMPILES_BY_DEFAULT: bool = Jit::IS_DEFAULT;
+
     /// Creates an engine with these options.
     pub fn with_options(options: EngineOptions) -> Engine {
         // Platforms for which no machine code is generated interpret everything.
@@ -83,7 +89,7 @@ impl Engine {
         Engine { shared: EngineShared::new(), jit }
     }
 
-    /// Creates an engine with a compiler and the default options.
+    /// Creates an engine with the default options: see [`EngineOptions::new`].
     pub fn new() -> Engine {
         EngineOptions::new().build()
     }

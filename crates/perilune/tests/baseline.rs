@@ -1,6 +1,6 @@
 //! Stitched code: the output of the baseline compiler, and its memory.
 
-#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#![cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux"))]
 
 use std::fmt::Write as _;
 
@@ -286,4 +286,33 @@ fn errors_hooks_and_interrupts_reach_stitched_code() {
     let error = lua.load("while true do end").exec().expect_err("it is interrupted");
     assert!(error.to_string().contains("interrupted"), "{error}");
     stopper.join().expect("it ends");
+}
+
+#[test]
+fn operands_of_any_size() {
+    // registers and constants with the largest numbers that instructions name
+    let engine = baseline();
+    let lua = Lua::with_engine(&engine);
+    let variables = (0..190).map(|n| format!("local a{n} = n + {n}.5\n")).collect::<String>();
+    let numbers = (0..250).map(|n| format!("n + {n}.25")).collect::<Vec<_>>().join(", ");
+    let source = format!(
+        "local function last(n)
+            {variables}
+            local t = {{{numbers}}}
+            local function pass(...) return ... end
+            local x, y = pass({first_50})
+            return a189 + t[250] + x + a188 * 2 - (pass(a0, a1, a189) + a189 % 7), #t
+        end
+        local s
+        for i = 1, 20 do s = last(i) end
+        return s",
+        first_50 = (0..50).map(|n| format!("a{n}")).collect::<Vec<_>>().join(", "),
+    );
+    let expected: f64 = {
+        let engine = Engine::interpreter();
+        Lua::with_engine(&engine).load(&source).eval().expect("a number")
+    };
+    let found: f64 = lua.load(&source).eval().expect("a number");
+    assert_eq!(found, expected);
+    assert!(metric(&engine, "functions stitched") > 0);
 }

@@ -1,6 +1,6 @@
 //! Code compiled with [`JitOptions::verify_values`] ends the process when it holds a wrong value:
 //! known faults of the translator are restored, and the check must find each.
-#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#![cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux"))]
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Output};

@@ -1,8 +1,5 @@
-//! Compiles the functions to machine code for x86-64.
+//! Compiles the functions to machine code.
 
-use std::ops::Range;
-
-use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{ExternalName, Function};
 use cranelift_codegen::isa::{self, OwnedTargetIsa};
@@ -11,37 +8,28 @@ use cranelift_codegen::{Context, FinalizedRelocTarget};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use perilune_semantics::{COLD, Emitter, Exits as _, Runtime, define};
 
+use crate::compiled::{Compiled, Reference};
 use crate::handler::{Handler, signature};
 use crate::symbol::Symbol;
+use crate::target::Target;
 
-/// A reference to another function.
-#[derive(Clone, Copy)]
-pub(crate) struct Reference {
-    /// The position of its four bytes.
-    pub(crate) at: usize,
-    /// The symbol that is referred to.
-    pub(crate) to: Symbol,
+/// A compiler for a target.
+pub(crate) struct Compiler {
+    /// The target.
+    pub(crate) target: &'static dyn Target,
+    /// Cranelift for the target.
+    pub(crate) isa: OwnedTargetIsa,
 }
 
-/// A compiled function.
-pub(crate) struct Compiled {
-    /// The bytes.
-    pub(crate) bytes: Vec<u8>,
-    /// The references to other functions.
-    pub(crate) references: Vec<Reference>,
-    /// The ranges of bytes with a source location, in ascending order, and whether they are cold.
-    pub(crate) places: Vec<(Range<usize>, bool)>,
-}
-
-/// Returns the compiler. Its code is for any processor with the instruction set, and is the same on
-/// every host.
-pub(crate) fn compiler() -> Result<OwnedTargetIsa, String> {
+/// Returns the compiler for a target. Its code is for any processor with the instruction set, and
+/// is the same on every host.
+pub(crate) fn compiler(target: &'static dyn Target) -> Result<Compiler, String> {
     let mut flags = settings::builder();
     let options = [
         ("opt_level", "speed"),
         ("enable_verifier", "true"),
         ("enable_pinned_reg", "true"),
-        ("preserve_frame_pointers", "true"),
+        ("preserve_frame_pointers", if target.keeps_frame_pointers() { "true" } else { "false" }),
         ("enable_probestack", "false"),
         ("unwind_info", "false"),
         ("is_pic", "true"),
@@ -49,25 +37,26 @@ pub(crate) fn compiler() -> Result<OwnedTargetIsa, String> {
     for (name, value) in options {
         flags.set(name, value).map_err(|e| format!("{name}: {e}"))?;
     }
-    let builder = isa::lookup_by_name("x86_64-unknown-linux-gnu").map_err(|e| e.to_string())?;
-    builder.finish(settings::Flags::new(flags)).map_err(|e| e.to_string())
+    let builder = isa::lookup_by_name(target.triple()).map_err(|e| e.to_string())?;
+    let isa = builder.finish(settings::Flags::new(flags)).map_err(|e| e.to_string())?;
+    Ok(Compiler { target, isa })
 }
 
 /// Compiles a function of the interpreter.
-pub(crate) fn compile(isa: &OwnedTargetIsa, symbol: Symbol) -> Result<Compiled, String> {
-    compile_function(isa, &symbol.label(), |func| build(func, symbol, isa))
+pub(crate) fn compile(compiler: &Compiler, symbol: Symbol) -> Result<Compiled, String> {
+    compile_function(compiler, &symbol.label(), |func| build(func, symbol, &compiler.isa))
 }
 
 /// Compiles the function that `build` creates.
 pub(crate) fn compile_function(
-    isa: &OwnedTargetIsa,
+    compiler: &Compiler,
     label: &str,
     build: impl FnOnce(&mut Function),
 ) -> Result<Compiled, String> {
     let mut context = Context::new();
     build(&mut context.func);
     let code = context
-        .compile(&**isa, &mut ControlPlane::default())
+        .compile(&*compiler.isa, &mut ControlPlane::default())
         .map_err(|e| format!("{label}: {:?}\n{}", e.inner, e.func))?;
     let bytes = code.buffer.data().to_vec();
     let relocations = code.buffer.relocs().to_vec();
@@ -77,15 +66,14 @@ pub(crate) fn compile_function(
     let names = context.func.params.user_named_funcs();
     let mut references = Vec::new();
     for r in relocations {
-        let known = matches!(r.kind, Reloc::X86CallPCRel4 | Reloc::X86GOTPCRel4);
         let FinalizedRelocTarget::ExternalName(ExternalName::User(name)) = r.target else {
             return Err(format!("{label}: refers to {:?}", r.target));
         };
         let name = &names[name];
         let to = Symbol::from_external(name.namespace, name.index);
         match to {
-            Some(to) if known && r.addend == -4 => {
-                references.push(Reference { at: r.offset as usize, to });
+            Some(to) if compiler.target.accepts(r.kind, r.addend) => {
+                references.push(Reference { at: r.offset as usize, kind: r.kind, to });
             }
             _ => return Err(format!("{label}: relocation {:?} {name}", r.kind)),
         }

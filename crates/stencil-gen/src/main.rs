@@ -26,7 +26,7 @@ fn main() -> ExitCode {
 
 fn write() -> Result<(), String> {
     for output in generate()? {
-        let path = root().join(output.path);
+        let path = root().join(&output.path);
         std::fs::write(&path, output.text).map_err(|e| format!("{}: {e}", path.display()))?;
     }
     Ok(())

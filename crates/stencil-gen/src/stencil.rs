@@ -23,6 +23,7 @@ use perilune_semantics::{Exits, Field, Jump, Operands, Place, Speculation, step,
 
 use crate::handler::signature;
 use crate::symbol::{Route, Symbol};
+use crate::target::Target;
 
 /// Flags of all accesses: aligned, and they do not trap.
 const MEM: MemFlagsData = MemFlagsData::trusted();
@@ -63,11 +64,9 @@ impl Hole {
         Hole::Immediate(Field::SignedB),
     ];
 
-    /// Returns the placeholder for the hole. No placeholder is near another one or fits into a
-    /// byte.
-    pub(crate) fn number(self) -> i32 {
-        let index = Hole::ALL.iter().position(|&other| other == self).expect("it is listed");
-        0x1000_0000 + 0x0100_0000 * index as i32
+    /// Returns the position among all kinds.
+    pub(crate) fn index(self) -> usize {
+        Hole::ALL.iter().position(|&other| other == self).expect("it is listed")
     }
 }
 
@@ -116,6 +115,10 @@ pub(crate) struct Stencil {
     /// The amount by which the placeholder of a hole is raised. The hole is where the code then
     /// differs.
     raised: Option<(Hole, i32)>,
+    /// Returns the placeholder of a hole.
+    placeholder: fn(Hole) -> i32,
+    /// Whether numbers in holes may be negative.
+    has_signed_holes: bool,
     base: Value,
     /// The address of the first instruction of the function.
     code: Value,
@@ -159,6 +162,7 @@ impl Stencil {
         copy: Copy,
         frameless: Vec<usize>,
         raised: Option<(Hole, i32)>,
+        target: &dyn Target,
     ) -> Stencil {
         let start = b.create_block();
         b.append_block_params_for_function_params(start);
@@ -173,6 +177,8 @@ impl Stencil {
             float,
             frameless,
             raised,
+            placeholder: target.placeholders(),
+            has_signed_holes: target.has_signed_holes(),
             base,
             code,
             instance,
@@ -185,7 +191,7 @@ impl Stencil {
 
     fn number_of(&self, hole: Hole) -> i32 {
         let raised = self.raised.filter(|&(other, _)| other == hole);
-        hole.number() + raised.map_or(0, |(_, by)| by)
+        (self.placeholder)(hole) + raised.map_or(0, |(_, by)| by)
     }
 
     /// Begins stitched code, given base, instance and table alone.
@@ -302,7 +308,10 @@ impl Operands for Stencil {
     }
 
     fn immediate(&mut self, b: &mut FunctionBuilder<'_>, field: Field) -> Value {
-        self.hole(b, Hole::Immediate(field))
+        match self.has_signed_holes {
+            true => self.hole(b, Hole::Immediate(field)),
+            false => self.number(b, field),
+        }
     }
 
     fn wanted(&self) -> Option<bool> {

@@ -1,6 +1,7 @@
 //! `cargo xtask COMMAND`: the daily tasks of maintainers.
 #![forbid(unsafe_code)]
 
+mod arm;
 mod c_api;
 mod options;
 mod suite;
@@ -31,6 +32,7 @@ fn run(options: &Options) -> bool {
             println!("{}", options::HELP);
             true
         }
+        Command::Arm { suite } => arm::run(&root, suite.as_deref()),
         Command::Check => task::run(&root, task::CHECK),
         Command::Full => task::run(&root, task::FULL),
         Command::Docs => task::run(&root, task::DOCS),

@@ -16,6 +16,7 @@ cargo xtask COMMAND
   tidy [RULE..]         the rules of the repository; a named rule shows what is exempt, too
   fuzz [COUNT] [--seed N] [--mode MODE]
                         generated programs, compared with PUC Lua
+  arm [--suite DIR]     the corpus, and PUC's suite, as programs for aarch64 that qemu executes
   bench [ARGUMENTS]     the benchmark runner, as in docs/benchmarks.md
   bless [NAME..]        rewrites golden files (listings, clif, lang): read the difference
   coverage [ARGUMENTS]  which lines the tests reach; arguments are those of cargo test
@@ -36,6 +37,7 @@ cargo xtask COMMAND
 #[derive(Debug, PartialEq)]
 pub(crate) enum Command {
     Help,
+    Arm { suite: Option<PathBuf> },
     Check,
     Full,
     Tidy,
@@ -78,6 +80,7 @@ impl Options {
         let mut names = Vec::new();
         let command = match name.as_str() {
             "help" => Command::Help,
+            "arm" => arm(&mut parser)?,
             "check" => Command::Check,
             "full" => Command::Full,
             "docs" => Command::Docs,
@@ -116,6 +119,14 @@ fn binary(parser: &mut lexopt::Parser) -> Result<Option<PathBuf>, lexopt::Error>
         Some(Long("binary")) => Ok(Some(parser.value()?.into())),
         Some(other) => Err(other.unexpected()),
         None => Ok(None),
+    }
+}
+
+fn arm(parser: &mut lexopt::Parser) -> Result<Command, lexopt::Error> {
+    match parser.next()? {
+        Some(Long("suite")) => Ok(Command::Arm { suite: Some(parser.value()?.into()) }),
+        Some(other) => Err(other.unexpected()),
+        None => Ok(Command::Arm { suite: None }),
     }
 }
 
@@ -198,6 +209,8 @@ mod tests {
         let bench = parse(&["bench", "compare", "--vs", "luajit"]).unwrap();
         let arguments = ["compare", "--vs", "luajit"].map(OsString::from).to_vec();
         assert_eq!(bench, Command::Bench { arguments });
+        let arm = parse(&["arm", "--suite", "../testes"]).unwrap();
+        assert_eq!(arm, Command::Arm { suite: Some("../testes".into()) });
         let suite = parse(&["suite", "../testes", "--", "--jit=off"]).unwrap();
         let arguments = vec![OsString::from("--jit=off")];
         assert_eq!(suite, Command::Suite { checkout: "../testes".into(), binary: None, arguments });

@@ -38,6 +38,13 @@ pub(crate) fn run(
     arguments: &[OsString],
 ) -> bool {
     let Some(binary) = self::binary(root, binary) else { return false };
+    run_files(checkout, &[binary.into_os_string()], arguments)
+}
+
+/// Runs every file of the folder `testes` with a command; returns whether all passed. The tests of
+/// the command itself are left out if it has more words than the binary, which is the last one.
+pub(crate) fn run_files(checkout: &Path, command: &[OsString], arguments: &[OsString]) -> bool {
+    let is_command = command.len() == 1;
     let files = match lua_files(checkout) {
         Ok(files) if !files.is_empty() => files,
         Ok(_) => {
@@ -52,10 +59,11 @@ pub(crate) fn run(
     let mut failed = Vec::new();
     for file in &files {
         let start = Instant::now();
-        let output = Command::new(&binary)
+        let output = Command::new(&command[0])
             .current_dir(checkout)
+            .args(&command[1..])
             .args(arguments)
-            .args(["-e", &prelude(file)])
+            .args(["-e", &prelude(file, is_command)])
             .arg(file)
             .stdin(Stdio::null())
             .output();
@@ -77,9 +85,9 @@ pub(crate) fn run(
     failed.is_empty()
 }
 
-/// Returns the statements to be run before a file.
-fn prelude(file: &str) -> String {
-    let port = if NOT_PORTABLE.contains(&file) { "" } else { "; _port=true" };
+/// Returns the statements to be run before a file. `is_command`: the files may start the binary.
+fn prelude(file: &str, is_command: bool) -> String {
+    let port = if is_command && NOT_PORTABLE.contains(&file) { "" } else { "; _port=true" };
     format!("{USER_MODE}{port}")
 }
 

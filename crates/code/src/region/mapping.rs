@@ -6,9 +6,9 @@ use std::ptr::{self, NonNull};
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap, mmap_anonymous, mprotect, munmap};
 
-use super::{MappingKind, TRAP};
-use crate::fork;
+use super::{MappingKind, TRAP, cache};
 use crate::lock::{Mutex, lock};
+use crate::{barrier, fork};
 
 /// Bytes that are made private together after a fork.
 const CHUNK: usize = 64 << 10;
@@ -64,11 +64,43 @@ impl Mapping {
     /// Reserves `size` bytes, a multiple of the page size.
     pub(super) fn new(size: usize, kind: MappingKind) -> io::Result<Mapping> {
         fork::watch();
+        if !barrier::can_sync_cores() {
+            let text = "the system cannot make other cores fetch code again";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, text));
+        }
         match kind {
             MappingKind::DoubleMapped => Mapping::double(size),
             MappingKind::PageExclusive => Mapping::exclusive(size),
-            MappingKind::Auto => Mapping::double(size).or_else(|_| Mapping::exclusive(size)),
+            MappingKind::Auto => Mapping::double(size)
+                .ok()
+                .filter(Mapping::runs_what_is_written)
+                .map_or_else(|| Mapping::exclusive(size), Ok),
         }
+    }
+
+    /// Returns whether code is executed as it was written through the alias. Emulators that
+    /// translate code need not notice such writes; qemu does since version 8.1.
+    #[cfg(target_arch = "aarch64")]
+    fn runs_what_is_written(&self) -> bool {
+        let returned = |number: u32| {
+            // mov w0, number; ret
+            let code = [0x5280_0000 | number << 5, 0xD65F_03C0].map(u32::to_le_bytes).concat();
+            // SAFETY: nothing else uses the mapping yet.
+            unsafe { self.write(0, code.len(), &code) }.ok()?;
+            barrier::sync_cores();
+            // SAFETY: this is the function that was just written.
+            let function: extern "C" fn() -> u32 = unsafe { std::mem::transmute(self.code()) };
+            Some(function())
+        };
+        let found = [1, 2].map(returned);
+        // SAFETY: as above.
+        let cleared = unsafe { self.write(0, super::GRANULE, &[]) };
+        found == [Some(1), Some(2)] && cleared.is_ok()
+    }
+
+    #[cfg(not(target_arch = "aarch64"))]
+    fn runs_what_is_written(&self) -> bool {
+        true
     }
 
     fn double(size: usize) -> io::Result<Mapping> {
@@ -117,8 +149,6 @@ impl Mapping {
     /// thread of this process runs code in it.
     pub(super) unsafe fn write(&self, offset: usize, size: usize, bytes: &[u8]) -> io::Result<()> {
         assert!(offset + size <= self.size && bytes.len() <= size, "outside of the region");
-        // x86-64 keeps the instruction cache coherent with stores through any address;
-        // `barrier::sync_cores` discards instructions that a core has already fetched.
         let fill = |to: NonNull<u8>| {
             ptr::copy_nonoverlapping(bytes.as_ptr(), to.as_ptr(), bytes.len());
             ptr::write_bytes(to.as_ptr().add(bytes.len()), TRAP, size - bytes.len());
@@ -133,6 +163,7 @@ impl Mapping {
                     }
                 }
                 fill(double.alias.add(offset));
+                cache::publish(self.code.add(offset).as_ptr(), size);
                 written.resident_twice += size;
                 if written.resident_twice > MAX_RESIDENT_TWICE {
                     forget(double.alias, self.size);
@@ -145,6 +176,7 @@ impl Mapping {
                 protect(code, size, MprotectFlags::READ | MprotectFlags::WRITE)?;
                 fill(code);
                 protect(code, size, MprotectFlags::READ | MprotectFlags::EXEC)?;
+                cache::publish(code.as_ptr(), size);
             }
         }
         Ok(())

@@ -1,7 +1,17 @@
 //! Executable memory: one reserved region with a budget, from which ranges are allocated.
 
+#[cfg(all(
+    unix,
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(perilune_no_machine_code)
+))]
+mod cache;
 #[cfg_attr(
-    not(all(unix, target_arch = "x86_64", not(perilune_no_machine_code))),
+    not(all(
+        unix,
+        any(target_arch = "x86_64", target_arch = "aarch64"),
+        not(perilune_no_machine_code)
+    )),
     path = "unsupported.rs"
 )]
 mod mapping;
@@ -17,11 +27,15 @@ use spans::Spans;
 
 /// Whether the engine generates machine code for this target. On others no region can be created,
 /// and programs run in the interpreter.
-pub const MACHINE_CODE: bool =
-    cfg!(all(unix, target_arch = "x86_64", not(perilune_no_machine_code)));
+pub const MACHINE_CODE: bool = cfg!(all(
+    unix,
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(perilune_no_machine_code)
+));
 
-/// The byte that fills freed memory: `int3`, which traps wherever execution enters.
-pub const TRAP: u8 = 0xCC;
+/// The byte that fills freed memory, which traps wherever execution enters: `int3`, or a quarter of
+/// `udf #0` on aarch64.
+pub const TRAP: u8 = if cfg!(target_arch = "aarch64") { 0 } else { 0xCC };
 
 /// The unit of ranges: a cache line. Ranges begin at multiples of it and have multiples of it as
 /// sizes, so writing one never disturbs a core that executes its neighbor.

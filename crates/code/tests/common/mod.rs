@@ -6,6 +6,7 @@ use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
+use perilune_code::region::TRAP;
 use perilune_code::{
     CodeId, CodeSpace, Hooks, Member, Method, Mutator, Pins, Placement, Published, Ticket,
 };
@@ -28,6 +29,33 @@ pub fn stub_address() -> *const u8 {
 }
 
 /// `call(state, id); return value`.
+#[cfg(target_arch = "aarch64")]
+pub fn calling(id: CodeId, value: u32) -> Vec<u8> {
+    let mut code = vec![0xA9BF_7BFD]; // stp x29, x30, [sp, #-16]!
+    code.push(0xAA00_03E8); // mov x8, x0
+    code.push(0xAA01_03E0); // mov x0, x1
+    code.extend(set(1, id.raw()));
+    code.push(0xD63F_0100); // blr x8
+    code.extend(set(0, value));
+    code.extend([0xA8C1_7BFD, 0xD65F_03C0]); // ldp x29, x30, [sp], #16; ret
+    code.into_iter().flat_map(u32::to_le_bytes).collect()
+}
+
+/// `return value`.
+#[cfg(target_arch = "aarch64")]
+pub fn constant(value: u32) -> Vec<u8> {
+    let [lower, upper] = set(0, value);
+    [lower, upper, 0xD65F_03C0].into_iter().flat_map(u32::to_le_bytes).collect()
+}
+
+/// `movz w, lower half; movk w, upper half, lsl #16`
+#[cfg(target_arch = "aarch64")]
+fn set(register: u32, value: u32) -> [u32; 2] {
+    [0x5280_0000 | (value & 0xFFFF) << 5 | register, 0x72A0_0000 | value >> 16 << 5 | register]
+}
+
+/// `call(state, id); return value`.
+#[cfg(not(target_arch = "aarch64"))]
 pub fn calling(id: CodeId, value: u32) -> Vec<u8> {
     let mut code = vec![0x53]; // push rbx
     code.extend([0x48, 0x89, 0xF8]); // mov rax, rdi
@@ -42,6 +70,7 @@ pub fn calling(id: CodeId, value: u32) -> Vec<u8> {
 }
 
 /// `return value`.
+#[cfg(not(target_arch = "aarch64"))]
 pub fn constant(value: u32) -> Vec<u8> {
     let mut code = vec![0xB8];
     code.extend(value.to_le_bytes());
@@ -82,7 +111,7 @@ pub fn compile_together(tickets: Vec<Ticket>, value: u32) -> Published {
         let start = code.len();
         code.extend(calling(id, value));
         members.push(member(ticket, id, start..code.len()));
-        code.resize(code.len().next_multiple_of(192), 0xCC);
+        code.resize(code.len().next_multiple_of(192), TRAP);
     }
     let range = space.reserve(code.len()).expect("there is room").publish(&code).expect("written");
     space.publish(range, members)

@@ -258,7 +258,7 @@ unsafe extern "C" fn deoptimize_virtual(st: *mut State) -> u64 {
 }
 
 /// Allocates the virtual tables that code has described.
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
 pub(super) unsafe extern "C" fn allocate_virtuals(
     st: *mut State,
     base: *mut Value,
@@ -306,7 +306,7 @@ unsafe fn do_poll(st: *mut State, top: *mut Value) -> u64 {
 }
 
 /// Polls in a loop, where all registers of the frame are live.
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
 pub(super) unsafe extern "C" fn poll_in_loop(
     st: *mut State,
     base: *mut Value,
@@ -320,14 +320,14 @@ pub(super) unsafe extern "C" fn poll_in_loop(
 
 /// Polls in a loop that keeps values loaded from memory: deoptimizes the frame if memory may have
 /// changed. Marking, sweeping and announcements change nothing that code loads.
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
 pub(super) unsafe extern "C" fn quiet_poll(st: *mut State, base: *mut Value, word: u64) -> Stepped {
     quietly(st, base, || poll_in_loop(st, base, word))
 }
 
 /// As [`quiet_poll`], where the values of the frame end at the address that code has left in the
 /// state.
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
 pub(super) unsafe extern "C" fn quiet_poll_to(
     st: *mut State,
     base: *mut Value,
@@ -338,7 +338,7 @@ pub(super) unsafe extern "C" fn quiet_poll_to(
 }
 
 /// Polls, and deoptimizes the frame if memory may have changed.
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
 #[inline(always)]
 unsafe fn quietly(st: *mut State, base: *mut Value, work: impl FnOnce() -> Stepped) -> Stepped {
     let bits = (*st).poll.load(Ordering::Relaxed);
@@ -354,7 +354,7 @@ unsafe fn quietly(st: *mut State, base: *mut Value, work: impl FnOnce() -> Stepp
 }
 
 /// Executes an iteration of a loop by `next` or `ipairs`, which code has named in the state.
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
 pub(super) unsafe extern "C" fn for_next_of_state(st: *mut State) -> u64 {
     let Returned { bits, tag } = (*st).returned;
     leaf::for_next(st, std::ptr::with_exposed_provenance_mut(bits as usize), tag as usize)
@@ -362,7 +362,7 @@ pub(super) unsafe extern "C" fn for_next_of_state(st: *mut State) -> u64 {
 
 /// Allocates the table of the NEWTABLE that the frame executes, with as many fields as the code has
 /// left in the state.
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
 pub(super) unsafe extern "C" fn new_table_of_frame(
     st: *mut State,
     base: *mut Value,

@@ -14,12 +14,14 @@ use crate::ret;
 use crate::slots::callee_slot;
 use crate::step::{Entered, Exit};
 
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
 mod native {
     use super::*;
+
     // Cranelift's `tail` convention: arguments in rdi, rsi, rdx; results in rax, rcx, rdx, rsi.
     // rbx, rbp and r12 to r14 are preserved, as System V has it; r15, which System V preserves too,
     // is the pinned register and holds the state.
+    #[cfg(target_arch = "x86_64")]
     std::arch::global_asm!(
         // Left perilune_enter(st: rdi, entry: rsi, callee: rdx, base: rcx, nargs: r8, first: r9)
         ".globl perilune_enter",
@@ -45,6 +47,28 @@ mod native {
         ".size perilune_enter, . - perilune_enter",
     );
 
+    // The same convention: arguments in x2, x3, x4; results in x2 to x5. x19 to x28 and d8 to d15
+    // are preserved, as AAPCS64 has it, except x21, which is the pinned register.
+    #[cfg(target_arch = "aarch64")]
+    std::arch::global_asm!(
+        // Left perilune_enter(st: x0, entry: x1, callee: x2, base: x3, nargs: x4, first: x5)
+        ".globl perilune_enter",
+        ".type perilune_enter, @function",
+        "perilune_enter:",
+        "stp x29, x30, [sp, #-32]!",
+        "mov x29, sp",
+        "stp x21, x5, [sp, #16]",
+        "mov x21, x0",
+        "blr x1",
+        "ldp x21, x9, [sp, #16]",
+        "stp x3, x4, [x9]",
+        "mov x0, x2",
+        "mov x1, x5",
+        "ldp x29, x30, [sp], #32",
+        "ret",
+        ".size perilune_enter, . - perilune_enter",
+    );
+
     // The assembly only passes the pointers on.
     #[allow(improper_ctypes)]
     unsafe extern "C" {
@@ -59,7 +83,11 @@ mod native {
     }
 }
 
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+#[cfg(not(all(
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    target_os = "linux",
+    not(miri)
+)))]
 mod native {
     use super::*;
 

@@ -7,7 +7,7 @@
 //! in, so these functions take their arguments from the frame or from the state. The convention has
 //! no results: they are left in the state.
 
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
 mod native {
     use perilune_runtime::layout::frame;
     use perilune_runtime::layout::state::{BASE, PASSED, RETURNED_BITS, RETURNED_TAG};
@@ -15,14 +15,15 @@ mod native {
 
     use crate::machine::calls;
 
-    /// Defines `$name`, which calls `$callee` with the state and what the lines `$argument` put
-    /// into registers, and leaves its results in `State::returned`. `$operand` are the operands of
-    /// `$callee` and of these lines.
+    /// Defines `$name`, which executes the call `$call` with the state and what the lines
+    /// `$argument` put into registers, and leaves the results in `State::returned`. `$operand` are
+    /// the operands of the call and of these lines.
     ///
     /// The stack is aligned at the call: above the floats are the return address, rbp, nine
     /// registers and eight bytes. Code holds only scalars, so no wider registers are saved.
+    #[cfg(target_arch = "x86_64")]
     macro_rules! preserving {
-        ($name:literal, $callee:literal, $($argument:literal)*, $($operand:tt)*) => {
+        ($name:literal, $call:literal, $($argument:literal)*, $($operand:tt)*) => {
             std::arch::global_asm!(
                 concat!(".globl ", $name),
                 concat!(".type ", $name, ", @function"),
@@ -57,7 +58,7 @@ mod native {
                 "movaps [rsp + 240], xmm15",
                 $($argument,)*
                 "mov rdi, r15",
-                concat!("call ", $callee),
+                $call,
                 "mov [r15 + {result}], rax",
                 "mov [r15 + {second}], rdx",
                 "movaps xmm0, [rsp]",
@@ -96,13 +97,95 @@ mod native {
         };
     }
 
+    /// As for x86-64. The callee preserves x19 to x28 and the lower halves of v8 to v15, which are
+    /// all that code uses of them. x16 and x17 contain nothing across a call.
+    #[cfg(target_arch = "aarch64")]
+    macro_rules! preserving {
+        ($name:literal, $call:literal, $($argument:literal)*, $($operand:tt)*) => {
+            std::arch::global_asm!(
+                concat!(".globl ", $name),
+                concat!(".type ", $name, ", @function"),
+                concat!($name, ":"),
+                "stp x29, x30, [sp, #-336]!",
+                "mov x29, sp",
+                "stp x0, x1, [sp, #16]",
+                "stp x2, x3, [sp, #32]",
+                "stp x4, x5, [sp, #48]",
+                "stp x6, x7, [sp, #64]",
+                "stp x8, x9, [sp, #80]",
+                "stp x10, x11, [sp, #96]",
+                "stp x12, x13, [sp, #112]",
+                "stp x14, x15, [sp, #128]",
+                "stp d0, d1, [sp, #144]",
+                "stp d2, d3, [sp, #160]",
+                "stp d4, d5, [sp, #176]",
+                "stp d6, d7, [sp, #192]",
+                "stp d16, d17, [sp, #208]",
+                "stp d18, d19, [sp, #224]",
+                "stp d20, d21, [sp, #240]",
+                "stp d22, d23, [sp, #256]",
+                "stp d24, d25, [sp, #272]",
+                "stp d26, d27, [sp, #288]",
+                "stp d28, d29, [sp, #304]",
+                "stp d30, d31, [sp, #320]",
+                $($argument,)*
+                "mov x0, x21",
+                $call,
+                "str x0, [x21, #{result}]",
+                "str x1, [x21, #{second}]",
+                "ldp x0, x1, [sp, #16]",
+                "ldp x2, x3, [sp, #32]",
+                "ldp x4, x5, [sp, #48]",
+                "ldp x6, x7, [sp, #64]",
+                "ldp x8, x9, [sp, #80]",
+                "ldp x10, x11, [sp, #96]",
+                "ldp x12, x13, [sp, #112]",
+                "ldp x14, x15, [sp, #128]",
+                "ldp d0, d1, [sp, #144]",
+                "ldp d2, d3, [sp, #160]",
+                "ldp d4, d5, [sp, #176]",
+                "ldp d6, d7, [sp, #192]",
+                "ldp d16, d17, [sp, #208]",
+                "ldp d18, d19, [sp, #224]",
+                "ldp d20, d21, [sp, #240]",
+                "ldp d22, d23, [sp, #256]",
+                "ldp d24, d25, [sp, #272]",
+                "ldp d26, d27, [sp, #288]",
+                "ldp d28, d29, [sp, #304]",
+                "ldp d30, d31, [sp, #320]",
+                "ldp x29, x30, [sp], #336",
+                "ret",
+                concat!(".size ", $name, ", . - ", $name),
+                result = const RETURNED_BITS,
+                second = const RETURNED_TAG,
+                $($operand)*
+            );
+        };
+    }
+
     /// Defines functions that are passed the base of the top frame and its frame word.
+    #[cfg(target_arch = "x86_64")]
     macro_rules! preserving_of_frame {
         ($($name:literal $function:path,)*) => {
             $(preserving! {
-                $name, "{function}",
+                $name, "call {function}",
                 "mov rsi, [r15 + {base}]"
                 "mov rdx, [rsi + {word}]",
+                function = sym $function,
+                base = const BASE,
+                word = const frame::WORD,
+            })*
+        };
+    }
+
+    /// As for x86-64.
+    #[cfg(target_arch = "aarch64")]
+    macro_rules! preserving_of_frame {
+        ($($name:literal $function:path,)*) => {
+            $(preserving! {
+                $name, "bl {function}",
+                "ldr x1, [x21, #{base}]"
+                "ldur x2, [x1, #{word}]",
                 function = sym $function,
                 base = const BASE,
                 word = const frame::WORD,
@@ -121,19 +204,40 @@ mod native {
         "perilune_preserving_virtuals" calls::allocate_virtuals,
     }
 
+    #[cfg(target_arch = "x86_64")]
     preserving! {
-        "perilune_preserving_for_next", "{function}",,
+        "perilune_preserving_for_next", "call {function}",,
+        function = sym calls::for_next_of_state,
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    preserving! {
+        "perilune_preserving_for_next", "bl {function}",,
         function = sym calls::for_next_of_state,
     }
 
     const _: () = assert!(MAX_PASSED == 5, "these are passed in registers");
+    #[cfg(target_arch = "x86_64")]
     preserving! {
-        "perilune_preserving_leaf", "[r15 + {callee}]",
+        "perilune_preserving_leaf", "call [r15 + {callee}]",
         "mov rsi, [r15 + {passed}]"
         "mov rdx, [r15 + {passed} + 8]"
         "mov rcx, [r15 + {passed} + 16]"
         "mov r8, [r15 + {passed} + 24]"
         "mov r9, [r15 + {passed} + 32]",
+        callee = const PASSED + MAX_PASSED * size_of::<u64>(),
+        passed = const PASSED,
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    preserving! {
+        "perilune_preserving_leaf", "blr x16",
+        "ldr x1, [x21, #{passed}]"
+        "ldr x2, [x21, #{passed} + 8]"
+        "ldr x3, [x21, #{passed} + 16]"
+        "ldr x4, [x21, #{passed} + 24]"
+        "ldr x5, [x21, #{passed} + 32]"
+        "ldr x16, [x21, #{callee}]",
         callee = const PASSED + MAX_PASSED * size_of::<u64>(),
         passed = const PASSED,
     }
@@ -152,7 +256,11 @@ mod native {
     }
 }
 
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+#[cfg(not(all(
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    target_os = "linux",
+    not(miri)
+)))]
 mod native {
     pub(super) unsafe extern "C" fn perilune_preserving_one() {
         unreachable!("there is no machine code on this target");

@@ -15,6 +15,7 @@ use crate::handler::handle;
 use crate::step::{Entered, Exit, Step};
 
 // The conventions are those of `entry.rs`.
+#[cfg(target_arch = "x86_64")]
 std::arch::global_asm!(
     // The entry of the interpreter, with the convention of machine code.
     ".globl perilune_interpret",
@@ -43,6 +44,44 @@ std::arch::global_asm!(
     "mov rdx, [r15 + {tag}]",
     "mov rsi, [r15 + {base}]",
     "pop rbp",
+    "ret",
+    ".size perilune_resume, . - perilune_resume",
+    interpret = sym interpret,
+    resume = sym resume,
+    bits = const layout::state::RETURNED_BITS,
+    tag = const layout::state::RETURNED_TAG,
+    base = const layout::state::BASE,
+);
+
+#[cfg(target_arch = "aarch64")]
+std::arch::global_asm!(
+    // The entry of the interpreter, with the convention of machine code.
+    ".globl perilune_interpret",
+    ".type perilune_interpret, @function",
+    "perilune_interpret:",
+    "stp x29, x30, [sp, #-16]!",
+    "mov x29, sp",
+    "mov x0, x21",
+    "mov x1, x3",
+    "mov x2, x4",
+    "bl {interpret}",
+    "b 1f",
+    ".size perilune_interpret, . - perilune_interpret",
+    // The end of code whose frame was deoptimized.
+    ".globl perilune_resume",
+    ".type perilune_resume, @function",
+    "perilune_resume:",
+    "stp x29, x30, [sp, #-16]!",
+    "mov x29, sp",
+    "mov x0, x21",
+    "mov x1, x4",
+    "bl {resume}",
+    "1:",
+    "mov x2, x0",
+    "ldr x3, [x21, #{bits}]",
+    "ldr x4, [x21, #{tag}]",
+    "ldr x5, [x21, #{base}]",
+    "ldp x29, x30, [sp], #16",
     "ret",
     ".size perilune_resume, . - perilune_resume",
     interpret = sym interpret,

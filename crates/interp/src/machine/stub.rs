@@ -9,7 +9,7 @@ pub(crate) static IDLE_SLOT: AtomicPtr<u8> = AtomicPtr::new(stub() as *mut u8);
 
 /// The entries, which `reentry.rs` defines. They are declared apart from it so that entering
 /// machine code, which compares with an address, does not depend on the whole interpreter.
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
 mod native {
     unsafe extern "C" {
         pub(crate) fn perilune_interpret();
@@ -17,9 +17,13 @@ mod native {
     }
 }
 
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+#[cfg(not(all(
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    target_os = "linux",
+    not(miri)
+)))]
 mod native {
-    pub(super) unsafe extern "C" fn perilune_interpret() {
+    pub(crate) unsafe extern "C" fn perilune_interpret() {
         unreachable!("there is no machine code on this target");
     }
     pub(super) unsafe extern "C" fn perilune_resume() {
@@ -27,7 +31,11 @@ mod native {
     }
 }
 
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    target_os = "linux",
+    not(miri)
+))]
 pub(crate) use native::perilune_interpret;
 
 /// The target of the slots of methods without code.

@@ -4,8 +4,9 @@ use perilune_bytecode::flow::{is_test, successors};
 use perilune_bytecode::{Constant, Instr, Op, Proto};
 use perilune_runtime::value::Tag;
 
+use super::fill::fits;
 use super::stencil::{Kind, Speculative, Stencil};
-use super::stencils::{SPECULATIVE, STENCILS};
+use super::stencils::{SPECULATIVE, STENCILS, leaving};
 
 /// The stencils of an instruction.
 #[derive(Clone, Copy)]
@@ -48,20 +49,20 @@ impl<'a> Chooser<'a> {
             0 if self.unseen => assumed(i, pc),
             cell => cell,
         };
-        let found = self.best(i, cell);
-        self.carried = found.filter(|s| s.carries).map(|_| i.a());
         let jumping = jumping(code, pc);
+        let found = self.best(i, cell).filter(|s| fits(s.stencils[jumping], i));
+        self.carried = found.filter(|s| s.carries).map(|_| i.a());
         match found {
             Some(s) => Chosen {
                 stencil: s.stencils[jumping],
                 otherwise: Some(s.otherwise),
                 needs_float: s.carried != [false; 3],
             },
-            None => Chosen {
-                stencil: STENCILS[i.op() as usize][jumping],
-                otherwise: None,
-                needs_float: false,
-            },
+            None => {
+                let general = STENCILS[i.op() as usize][jumping];
+                let stencil = if fits(general, i) { general } else { leaving(i.op()) };
+                Chosen { stencil, otherwise: None, needs_float: false }
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 //! microsecond per instruction, so the thread that needs the code does it. See `docs/semantics.md`.
 
 mod choice;
+mod fill;
 mod stencil;
 mod stencils;
 mod stitch;

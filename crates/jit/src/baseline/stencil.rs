@@ -16,7 +16,7 @@ pub(super) struct Stencil {
 
 /// The stencils for a copy of an instruction whose operands are assumed to be of certain kinds. It
 /// is chosen by feedback. For other operands it continues in the general copy.
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // there are no stencils
+#[allow(dead_code)] // some targets have no stencils
 pub(super) struct Speculative {
     /// The bits of the feedback cell that matter.
     pub(super) mask: u32,
@@ -42,7 +42,7 @@ pub(super) struct Part {
     pub(super) patches: &'static [Patch],
 }
 
-/// A hole: four bytes to be filled.
+/// A hole: four bytes to be filled, or a field of the instruction that they are.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Patch {
     /// The offset of the hole.
@@ -54,7 +54,7 @@ pub(super) struct Patch {
 }
 
 /// The content of a hole.
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // there are no stencils
+#[allow(dead_code)] // some targets have no stencils, and some need fewer kinds
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(super) enum Kind {

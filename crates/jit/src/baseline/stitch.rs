@@ -10,13 +10,14 @@ use perilune_runtime::tier::stitched::PROLOGUE;
 use crate::observe::source_map::Piece;
 
 use super::choice::{Chooser, Chosen, jump_targets};
+use super::fill::{JUMP, JUMP_HOLE, LARGEST, ORIGIN, fill};
 use super::stencil::{Kind, Part, Patch, Stencil};
 use super::stencils::PROLOGUE as BEGIN;
 
 /// The size of an offset, of an instruction and of a feedback cell.
 const WORD: usize = size_of::<Instr>();
 /// The size of a value, and so of a register or constant.
-const VALUE: i32 = perilune_runtime::layout::value::SIZE as i32;
+pub(super) const VALUE: i32 = perilune_runtime::layout::value::SIZE as i32;
 
 /// The code of a function, before it is put together: the prologue, the offsets of the
 /// instructions' code, the hot parts, the cold parts, and what is out of line: jumps that follow a
@@ -48,11 +49,6 @@ impl Slot {
         if self.chosen.needs_float { self.general } else { self.hot }
     }
 }
-
-/// The size of a jump.
-const JUMP: usize = 5;
-/// The first byte of a jump, of which the distance follows.
-const JUMP_OPCODE: u8 = 0xE9;
 
 impl Plan<'_> {
     /// Plans the code of a function, given the feedback cells of an instance, and whether to
@@ -97,7 +93,9 @@ impl Plan<'_> {
                 None => slot.hot,
             };
         }
-        i32::try_from(end).ok()?;
+        if end > LARGEST {
+            return None;
+        }
         i32::try_from(Instance::bytes_for(proto)).ok()?;
         Some(Plan { proto, slots, end })
     }
@@ -110,7 +108,7 @@ impl Plan<'_> {
         assert!(begin.code.len() <= PROLOGUE && BEGIN.cold.code.is_empty(), "a long prologue");
         out[..begin.code.len()].copy_from_slice(begin.code);
         for patch in begin.patches {
-            fill(&mut out, 0, patch, self.slots[0].entry() as i32);
+            fill_at(&mut out, 0, patch, self.slots[0].entry() as i32);
         }
         for (pc, slot) in self.slots.iter().enumerate() {
             let at = PROLOGUE + pc * WORD;
@@ -209,7 +207,7 @@ fn follows_test(code: &[Instr], pc: usize) -> bool {
 
 /// Returns the size of the jump that has to be added to a stencil that is out of line.
 fn jump_size(stencil: &Stencil) -> usize {
-    stencil.falls.map_or(0, |_| JUMP)
+    stencil.falls.map_or(0, |_| JUMP.len())
 }
 
 /// Copies a part to its place and fills its holes.
@@ -217,7 +215,7 @@ fn put(out: &mut [u8], start: usize, part: &Part, contents: &[i32; Kind::COUNT])
     let out = &mut out[start..start + part.code.len()];
     out.copy_from_slice(part.code);
     for patch in part.patches {
-        fill(out, start, patch, contents[patch.kind as usize]);
+        fill_at(out, start, patch, contents[patch.kind as usize]);
     }
 }
 
@@ -225,16 +223,16 @@ fn put(out: &mut [u8], start: usize, part: &Part, contents: &[i32; Kind::COUNT])
 fn put_jump(out: &mut [u8], start: usize, stencil: &Stencil, contents: &[i32; Kind::COUNT]) {
     let Some(kind) = stencil.falls else { return };
     let end = start + stencil.hot.code.len();
-    let out = &mut out[end..end + JUMP];
-    out[0] = JUMP_OPCODE;
-    fill(out, end, &Patch { at: 1, kind, addend: 0 }, contents[kind as usize]);
+    let out = &mut out[end..end + JUMP.len()];
+    out.copy_from_slice(&JUMP);
+    fill_at(out, end, &Patch { at: JUMP_HOLE, kind, addend: 0 }, contents[kind as usize]);
 }
 
 /// Fills a hole of code that will be at `start`, with a number, or with the distance to a place.
-fn fill(code: &mut [u8], start: usize, patch: &Patch, content: i32) {
+fn fill_at(code: &mut [u8], start: usize, patch: &Patch, content: i32) {
     let at = usize::from(patch.at);
-    let from = if patch.kind.is_distance() { (start + at + 4) as i32 } else { 0 };
-    code[at..at + 4].copy_from_slice(&(content + patch.addend - from).to_le_bytes());
+    let from = if patch.kind.is_distance() { (start + at + ORIGIN) as i32 } else { 0 };
+    fill(code, at, content + patch.addend - from);
 }
 
 /// The places in an instance of the records of instructions, which are asked for in code order.
@@ -263,7 +261,7 @@ impl Records {
 }
 
 #[cfg(test)]
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod tests {
     use super::super::stencils::{SPECULATIVE, STENCILS};
     use super::*;
@@ -301,7 +299,12 @@ mod tests {
         // The prologue ends with a jump to the first instruction.
         let jump = &BEGIN.hot.patches[BEGIN.hot.patches.len() - 1];
         assert_eq!(jump.kind, Kind::Next);
-        let end = usize::from(jump.at) + 4;
-        assert_eq!(end + word(end - 4) as usize, PROLOGUE + word(PROLOGUE) as usize);
+        let at = usize::from(jump.at);
+        let distance = if cfg!(target_arch = "aarch64") {
+            (word(at) & 0x3FF_FFFF) as usize * 4
+        } else {
+            word(at) as usize
+        };
+        assert_eq!(at + ORIGIN + distance, PROLOGUE + word(PROLOGUE) as usize);
     }
 }

@@ -36,6 +36,10 @@ impl Jit {
     /// Whether machine code is generated for this target.
     pub const IS_SUPPORTED: bool = perilune_code::MACHINE_CODE;
 
+    /// Whether engines compile unless they are told not to. Machine code for aarch64 has been run
+    /// by qemu only, which hides the weak order of memory accesses, so it has to be asked for.
+    pub const IS_DEFAULT: bool = Jit::IS_SUPPORTED && cfg!(target_arch = "x86_64");
+
     /// Creates a compiler whose code calls `calls`. It maps no memory and starts no thread before a
     /// function is hot.
     pub fn new(options: JitOptions, calls: RuntimeCalls) -> Arc<Jit> {

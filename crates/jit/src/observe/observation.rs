@@ -53,6 +53,7 @@ pub(crate) struct Observer {
     named: bool,
     fault: Option<Fault>,
     verify_values: bool,
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // for the disassembler
     calls: RuntimeCalls,
     pub(crate) metrics: Metrics,
     /// Counts of exits, if they are requested.

@@ -229,7 +229,7 @@ fn check_relocations(
             FinalizedRelocTarget::Func(_) => true,
         };
         match reloc.kind {
-            Reloc::X86CallPCRel4 | Reloc::X86PCRel4 if is_member => {}
+            Reloc::X86CallPCRel4 | Reloc::X86PCRel4 | Reloc::Arm64Call if is_member => {}
             Reloc::Abs8 if !is_member => {}
             _ => return Err(backend(format!("relocation: {reloc:?}"))),
         }

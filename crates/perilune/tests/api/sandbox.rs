@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use perilune::{
-    Engine, Error, Function, Limit, Lua, Result, Sandbox, SandboxOptions, Table, Value,
+    Engine, Error, Function, JitOptions, Limit, Lua, Result, Sandbox, SandboxOptions, Table, Value,
 };
 
 fn sandbox() -> Sandbox {
@@ -278,7 +278,7 @@ fn a_run_in_a_run_has_the_limits_of_that() -> Result<()> {
 #[test]
 #[cfg_attr(miri, ignore = "needs memory for machine code")]
 fn engines_of_the_host() -> Result<()> {
-    let engine = Engine::new();
+    let engine = Engine::with_jit(JitOptions::default());
     let refused = SandboxOptions::new().engine(&engine).instructions(1).build();
     assert!(refused.unwrap_err().to_string().contains("not counted"));
     for engine in [Engine::interpreter(), engine] {

@@ -11,63 +11,27 @@ use iced_x86::{
 };
 use perilune_semantics::Jump;
 
-use crate::assemble::is_branch;
-use crate::compile::Compiled;
-use crate::frame::without_frame;
-use crate::layout::{Ordered, end_with, order};
+use super::assemble::is_branch;
+use super::frame::without_frame;
+use super::layout::{Ordered, end_with, order};
+use crate::compiled::Compiled;
+use crate::extracted::{Extracted, Part, Patch, Place};
 use crate::stencil::Hole;
 use crate::symbol::{JUMPS, Symbol};
-
-/// The content of four bytes of a stencil.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Patch {
-    /// A number, to which the addend is added.
-    Hole(Hole),
-    /// The distance to the code of another instruction.
-    Jump(Jump),
-    /// The distance to an offset in the cold part of the same stencil.
-    Cold,
-    /// The distance to an offset in the hot part.
-    Hot,
-}
-
-/// Four bytes that are filled later.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    /// The offset of the bytes.
-    pub(crate) at: usize,
-    /// The content of the bytes.
-    pub(crate) patch: Patch,
-    /// The value that is added to a number, or the offset to which a distance leads.
-    pub(crate) addend: i32,
-}
-
-/// A part of a stencil.
-#[derive(Default)]
-pub(crate) struct Part {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) places: Vec<Place>,
-    /// The instructions, with the offsets of their ends.
-    pub(crate) listing: Vec<(usize, String)>,
-}
-
-/// A finished stencil.
-pub(crate) struct Extracted {
-    /// The code that is executed often.
-    pub(crate) hot: Part,
-    /// The code that is rarely executed.
-    pub(crate) cold: Part,
-    /// The jump that is left out at the end of the hot part.
-    pub(crate) falls: Option<Jump>,
-}
+use crate::target::Compile;
 
 /// The amounts by which numbers are raised.
-pub(crate) const RAISES: [i32; 2] = [0x40, 0x1230];
+const RAISES: [i32; 2] = [0x40, 0x1230];
 /// The address of cold parts while they are encoded, farther than a short jump reaches.
 const COLD_AT: u64 = 0x1000_0000;
 /// The address of the code of other instructions while a stencil is encoded.
 const TARGETS_AT: u64 = 0x2000_0000;
 const TARGET_SIZE: u64 = 0x10_0000;
+
+/// Returns the placeholder for a hole. No placeholder is near another one or fits into a byte.
+pub(super) fn placeholder(hole: Hole) -> i32 {
+    0x1000_0000 + 0x0100_0000 * hole.index() as i32
+}
 
 /// The holes of an instruction: of its displacement and of its immediate.
 #[derive(Clone, Copy, Default)]
@@ -76,13 +40,11 @@ struct Holes {
     immediate: Option<(Hole, i32)>,
 }
 
-/// Creates a stencil from the function that `compile` compiles, with the number of a hole raised.
-/// Returns `None` if the code needs a native frame. A jump to `falls` at the end of the hot part is
-/// left out, since the code of that instruction follows.
-pub(crate) fn extract(
+/// Creates a stencil: see `Target::extract`.
+pub(super) fn extract(
     label: &str,
     falls: Option<Jump>,
-    compile: impl Fn(Option<(Hole, i32)>) -> Result<Compiled, String>,
+    compile: Compile<'_>,
 ) -> Result<Option<Extracted>, String> {
     let ordered = |code: &Compiled| -> Result<Option<Ordered>, String> {
         let Some(list) = without_frame(&code.bytes) else { return Ok(None) };
@@ -162,7 +124,7 @@ fn compare(
     let mut same = *other;
     let displacements = (i.memory_displacement64() as i64, other.memory_displacement64() as i64);
     if displacements.0 != displacements.1 {
-        let addend = displacements.0 - i64::from(hole.number());
+        let addend = displacements.0 - i64::from(placeholder(hole));
         let new = (hole, i32::try_from(addend).map_err(|e| e.to_string())?);
         if displacements.1 - displacements.0 != i64::from(by)
             || found.displacement.is_some_and(|old| old != new)
@@ -175,7 +137,7 @@ fn compare(
     let last = i.op_count().saturating_sub(1);
     let immediate = |i: &Instruction| i.try_immediate(last).unwrap_or(0) as i64;
     if !is_branch(i) && immediate(i) != immediate(other) {
-        let addend = immediate(i) - i64::from(hole.number());
+        let addend = immediate(i) - i64::from(placeholder(hole));
         let new = (hole, i32::try_from(addend).map_err(|e| e.to_string())?);
         if immediate(other) - immediate(i) != i64::from(by)
             || found.immediate.is_some_and(|old| old != new)

@@ -12,7 +12,7 @@ use iced_x86::{
 /// Returns the replacements of instructions by address: the text of an access through the pinned
 /// register, or nothing for a copy that is not needed. A copy is not needed if the instructions
 /// that follow it in a straight line only access memory through it, and then overwrite it.
-pub(crate) fn accesses(
+pub(super) fn accesses(
     list: &[Instruction],
     targets: &BTreeSet<u64>,
 ) -> BTreeMap<u64, Option<String>> {

@@ -1,30 +1,20 @@
 //! Writes compiled functions as assembly: bytes with a listing next to them, jumps and references
 //! by label, and unwind data.
 //!
-//! The parts of a native frame that a function does not need are removed (`crate::frame`).
+//! The parts of a native frame that a function does not need are removed (`super::frame`).
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use iced_x86::{Formatter, Instruction, IntelFormatter, Mnemonic, OpKind};
 
-use crate::compile::Compiled;
-use crate::frame::{PROLOGUE, Saved, decode, is_epilogue, spills};
-use crate::pinned;
+use super::frame::{PROLOGUE, Saved, decode, is_epilogue, spills};
+use super::pinned;
+use crate::compiled::{Assembled, Compiled};
 use crate::symbol::Symbol;
 
-/// An assembled function.
-pub(crate) struct Assembled {
-    /// The text of the function.
-    pub(crate) text: String,
-    /// The number of instructions.
-    pub(crate) count: usize,
-    /// Whether the function creates a native frame.
-    pub(crate) has_frame: bool,
-}
-
 /// Returns a function as assembly.
-pub(crate) fn assemble(symbol: Symbol, code: &Compiled) -> Result<Assembled, String> {
+pub(super) fn assemble(symbol: Symbol, code: &Compiled) -> Result<Assembled, String> {
     let label = symbol.label();
     let fail = |what: &str, at: u64| format!("{label}: {what} at {at:#x}");
     let bytes = &code.bytes;
@@ -102,12 +92,12 @@ pub(crate) fn assemble(symbol: Symbol, code: &Compiled) -> Result<Assembled, Str
 }
 
 /// Returns whether an instruction is a jump to a known place.
-pub(crate) fn is_branch(i: &Instruction) -> bool {
+pub(super) fn is_branch(i: &Instruction) -> bool {
     i.op0_kind() == OpKind::NearBranch64 && i.mnemonic() != Mnemonic::Call
 }
 
 /// Returns the symbol to which an instruction refers.
-pub(crate) fn reference(code: &Compiled, i: &Instruction) -> Option<Symbol> {
+pub(super) fn reference(code: &Compiled, i: &Instruction) -> Option<Symbol> {
     let place = (i.next_ip() as usize).checked_sub(4)?;
     code.references.iter().find(|r| r.at == place).map(|r| r.to)
 }

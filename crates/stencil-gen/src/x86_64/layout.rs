@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use iced_x86::{FlowControl, Instruction, Mnemonic};
 
-use crate::assemble::{is_branch, reference};
-use crate::compile::Compiled;
+use super::assemble::{is_branch, reference};
+use crate::compiled::Compiled;
 use crate::symbol::Symbol;
 
 /// The instructions of a stencil in their final order. Addresses only identify them.

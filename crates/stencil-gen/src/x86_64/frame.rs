@@ -10,18 +10,18 @@ use std::collections::BTreeSet;
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 
 /// `push rbp; mov rbp, rsp`
-pub(crate) const PROLOGUE: [u8; 4] = [0x55, 0x48, 0x89, 0xE5];
+pub(super) const PROLOGUE: [u8; 4] = [0x55, 0x48, 0x89, 0xE5];
 /// `mov rsp, rbp; pop rbp`
 const EPILOGUE: [u8; 4] = [0x48, 0x89, 0xEC, 0x5D];
 
 /// Returns the instructions of a function.
-pub(crate) fn decode(bytes: &[u8]) -> Vec<Instruction> {
+pub(super) fn decode(bytes: &[u8]) -> Vec<Instruction> {
     Decoder::with_ip(64, bytes, 0, DecoderOptions::NONE).iter().collect()
 }
 
 /// Returns whether the instruction at `at` is one of the two instructions of an epilogue. `starts`
 /// are the addresses at which instructions begin.
-pub(crate) fn is_epilogue(bytes: &[u8], starts: &BTreeSet<u64>, at: usize) -> bool {
+pub(super) fn is_epilogue(bytes: &[u8], starts: &BTreeSet<u64>, at: usize) -> bool {
     [0, 3].into_iter().any(|back| {
         at.checked_sub(back).is_some_and(|start| {
             starts.contains(&(start as u64)) && bytes[start..].starts_with(&EPILOGUE)
@@ -30,7 +30,7 @@ pub(crate) fn is_epilogue(bytes: &[u8], starts: &BTreeSet<u64>, at: usize) -> bo
 }
 
 /// Returns the instructions of a function except those of its frame; `None` if it needs the frame.
-pub(crate) fn without_frame(bytes: &[u8]) -> Option<Vec<Instruction>> {
+pub(super) fn without_frame(bytes: &[u8]) -> Option<Vec<Instruction>> {
     let list = decode(bytes);
     let calls = list.iter().any(|i| i.mnemonic() == Mnemonic::Call);
     if !bytes.starts_with(&PROLOGUE) || calls || spills(&list) {
@@ -83,7 +83,7 @@ fn without_copies(list: Vec<Instruction>) -> Vec<Instruction> {
 
 /// The registers that a function saves for its caller.
 #[derive(Default)]
-pub(crate) struct Saved {
+pub(super) struct Saved {
     room: u64,
     count: u64,
     /// The offsets at which registers are saved, in a function with a frame.
@@ -94,7 +94,7 @@ pub(crate) struct Saved {
 
 impl Saved {
     /// Returns whether an instruction saves or restores a register, or reserves the room for that.
-    pub(crate) fn is_save(&mut self, i: &Instruction) -> bool {
+    pub(super) fn is_save(&mut self, i: &Instruction) -> bool {
         let stack = i.op0_register() == Register::RSP;
         match i.mnemonic() {
             Mnemonic::Sub if stack => {
@@ -114,7 +114,7 @@ impl Saved {
     /// Returns whether an instruction of a function with a frame saves or restores a register.
     /// Stores at the beginning save registers, and loads of a register from the offset at which it
     /// is saved restore it.
-    pub(crate) fn is_move(&mut self, i: &Instruction) -> bool {
+    pub(super) fn is_move(&mut self, i: &Instruction) -> bool {
         if i.mnemonic() != Mnemonic::Mov || i.memory_base() != Register::RSP {
             // the room is reserved before registers are saved
             self.began |= !(i.mnemonic() == Mnemonic::Sub && i.op0_register() == Register::RSP);
@@ -139,7 +139,7 @@ impl Saved {
 }
 
 /// Returns whether a function keeps values of its own on the stack.
-pub(crate) fn spills(list: &[Instruction]) -> bool {
+pub(super) fn spills(list: &[Instruction]) -> bool {
     let mut saved = Saved::default();
     let body = list.iter().filter(|i| i.ip() >= PROLOGUE.len() as u64);
     let others = body.filter(|i| !saved.is_save(i)).filter(|i| uses_stack(i)).count();
