@@ -51,6 +51,7 @@ pub(crate) struct JitChoices {
     max_bytes: Option<usize>,
     /// Whether programs are compiled before they run.
     pub(crate) precompile: bool,
+    no_inlining: bool,
     verify: bool,
     verify_values: bool,
     stats: bool,
@@ -89,6 +90,7 @@ impl JitChoices {
             }
             ("--jit-partition-max-bytes", Some(value)) => self.max_bytes = Some(size(value)?),
             ("--jit-precompile", None) => self.precompile = true,
+            ("--jit-no-inlining", None) => self.no_inlining = true,
             ("--jit-verify", None) => self.verify = true,
             ("--jit-verify-values", None) => self.verify_values = true,
             ("--jit-stats", None) => self.stats = true,
@@ -121,6 +123,7 @@ impl JitChoices {
             }
             (
                 "--jit-sync"
+                | "--jit-no-inlining"
                 | "--jit-verify"
                 | "--jit-verify-values"
                 | "--jit-precompile"
@@ -230,6 +233,7 @@ impl JitChoices {
             o.loop_threshold = threshold.saturating_mul(ROUNDS_PER_ENTRY).min(1 << 30);
         }
         o.sync |= self.sync;
+        o.inline &= !self.no_inlining;
         o.verify |= self.verify;
         o.verify_values |= self.verify_values;
         o.budget = self.budget.unwrap_or(o.budget);
@@ -301,6 +305,9 @@ mod tests {
         let line = "--jit-partition-max-funcs=5 --jit-partition-max-bytes=1k --jit-precompile";
         let c = choices(line).expect("all is well");
         let o = c.jit_options(super::Mode::Default);
+        assert!(o.inline);
+        let c_without = choices("--jit-no-inlining").expect("all is well");
+        assert!(!c_without.jit_options(super::Mode::Default).inline);
         assert_eq!((o.partition_max_funcs, o.partition_max_bytes, c.precompile), (5, 1024, true));
         let c = choices("--perf=jitdump --gdb --jit-stats --dump=asm:f,clif").expect("all is well");
         assert_eq!((c.perf, c.gdb, c.stats, c.dump.len()), (Some(Perf::Jitdump), true, true, 2));
@@ -315,6 +322,7 @@ mod tests {
             "--jit",
             "--jit=yes",
             "--jit-sync=1",
+            "--jit-no-inlining=1",
             "--jit-threshold=0",
             "--jit-threshold=x",
             "--jit-budget=",

@@ -46,6 +46,8 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             emulator only, so it has to be asked for there)
   --jit-budget=BYTES
             room for machine code (64m)
+  --jit-no-inlining
+            inline no functions
   --jit-partition-max-bytes=BYTES
             estimated size of what is compiled together (256k)
   --jit-partition-max-funcs=N

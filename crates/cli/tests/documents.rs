@@ -78,6 +78,13 @@ fn update(document: &str, text: &str) -> (String, usize) {
         at += 1;
         let Some(command) = line.strip_prefix("    $ perilune ") else { continue };
         commands += 1;
+        let mut command = command.to_owned();
+        while command.ends_with('\\') {
+            command.pop();
+            command += lines[at].trim_start();
+            made.push(lines[at].to_owned());
+            at += 1;
+        }
         let (shown, end) = block(&lines, at);
         let printed = run(&folder, &format!("perilune {command}"));
         let printed: Vec<&str> = printed.trim_end().lines().collect();

@@ -21,6 +21,8 @@ pub struct JitOptions {
     /// Misses of compiled code after which recompiling the method is considered. Each further time
     /// takes four times as many.
     pub miss_threshold: u32,
+    /// Inline functions.
+    pub inline: bool,
     /// Leave code that was never executed to the interpreter, which collects feedback for it until
     /// it becomes hot.
     pub prune: bool,
@@ -78,6 +80,7 @@ impl Default for JitOptions {
             stitch_threshold: u32::MAX,
             optimize: true,
             miss_threshold: 64,
+            inline: true,
             prune: true,
             sync: false,
             budget: 64 << 20,

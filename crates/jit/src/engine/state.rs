@@ -229,7 +229,7 @@ impl JitState {
         snapshot.prunes = self.jit.options.prune;
         snapshot.failed = History::of(&self.jit.attached(&(*inst).proto).method).failed();
         // Instructions are counted at calls, so code that counts them inlines no calls.
-        if !self.jit.options.counts {
+        if self.jit.options.inline && !self.jit.options.counts {
             let mut left = Allowance { any: MAX_INLINED, small: MAX_INLINED, looks: MAX_LOOKS };
             let passed = Passed::new();
             self.find_inlinees(st, &mut snapshot, (&mut vec![inst], &passed), &mut left);
