@@ -23,6 +23,7 @@ use super::stop::Stop;
 use super::trace::Visitor;
 use super::weak_tables::Left;
 use super::{Heap, Phase};
+use crate::header::GcHeader;
 use crate::state::State;
 use crate::table::LocalShape;
 use crate::value::Value;
@@ -180,8 +181,10 @@ impl State {
     unsafe fn keep_shape_cold(&mut self, shape: *mut LocalShape) {
         let marker = &mut self.heap.marker;
         if !marker.is_marked(shape.cast()) {
-            // Names are strings, so nothing becomes gray.
+            // Names are strings, so nothing becomes gray. As it is not scanned again, a successor
+            // that it gets later has to be logged: a young collection would not find it.
             (*shape).header.mark = marker.mark;
+            (*shape).header.flags |= GcHeader::UNLOGGED;
             for &name in &(*shape).keys {
                 marker.pointer(name);
             }

@@ -110,6 +110,9 @@ fn shapes_that_are_found_and_new_objects_live_on() {
         set_name(st, t, "a field of a dead table", Value::TRUE);
         assert!((*t).shape == shape && st.heap.phase == Phase::Resurrect);
         assert_eq!((*shape).with_meta, with_meta);
+        for kept in [shape, with_meta] {
+            assert!((*kept).header.flags & GcHeader::UNLOGGED != 0, "stores into it are logged");
+        }
         // New shapes and coroutines are not taken for dead ones either.
         let (th, up) = thread_with_upvalue(st);
         push(st, Value::thread(th));
