@@ -15,6 +15,8 @@ pub(super) struct Chosen {
     pub(super) stencil: &'static Stencil,
     /// The stencil for other operands, if `stencil` speculates.
     pub(super) otherwise: Option<&'static Stencil>,
+    /// The feedback that `stencil` assumes.
+    pub(super) assumed: Option<u32>,
     /// Whether the code needs a float in a machine register, so that the instruction is entered
     /// from elsewhere by its general copy.
     pub(super) needs_float: bool,
@@ -56,12 +58,13 @@ impl<'a> Chooser<'a> {
             Some(s) => Chosen {
                 stencil: s.stencils[jumping],
                 otherwise: Some(s.otherwise),
+                assumed: Some(s.seen),
                 needs_float: s.carried != [false; 3],
             },
             None => {
                 let general = STENCILS[i.op() as usize][jumping];
                 let stencil = if fits(general, i) { general } else { leaving(i.op()) };
-                Chosen { stencil, otherwise: None, needs_float: false }
+                Chosen { stencil, otherwise: None, assumed: None, needs_float: false }
             }
         }
     }

@@ -56,7 +56,7 @@ impl Plan<'_> {
     /// offsets.
     pub(crate) fn new<'a>(proto: &'a Proto, cells: &[u32], unseen: bool) -> Option<Plan<'a>> {
         let code = &proto.code[..];
-        let none = Chosen { stencil: &BEGIN, otherwise: None, needs_float: false };
+        let none = Chosen { stencil: &BEGIN, otherwise: None, assumed: None, needs_float: false };
         let unplaced =
             Slot { chosen: none, is_target: false, record: 0, hot: 0, cold: 0, general: 0 };
         let mut slots = vec![unplaced; code.len()];
@@ -149,6 +149,12 @@ impl Plan<'_> {
         all.retain(|p| p.start < p.end);
         all.sort_unstable_by_key(|p| p.start);
         all
+    }
+
+    /// Returns the feedback that the code assumes and does not record, by pc.
+    pub(crate) fn assumed(&self) -> Box<[(u32, u32)]> {
+        let all = self.slots.iter().enumerate();
+        all.filter_map(|(pc, slot)| Some((pc as u32, slot.chosen.assumed?))).collect()
     }
 
     /// Lists the instructions with the names of their stencils.

@@ -26,6 +26,16 @@ struct Found {
     is_new: bool,
 }
 
+/// Adds the feedback that stitched code assumes and does not record to that of an instance.
+///
+/// # Safety
+/// `inst` is a live instance of the function, and of the state that runs on this thread.
+unsafe fn note_assumed(inst: *mut Instance, assumed: &[(u32, u32)]) {
+    for &(pc, bits) in assumed {
+        *(*inst).cells.add(pc as usize) |= bits;
+    }
+}
+
 /// There is no room for code of this many bytes.
 #[derive(Clone, Copy)]
 struct NoRoom(usize);
@@ -58,6 +68,9 @@ impl Jit {
             Box::new(self.observer().stitched(proto, || label(proto, None), &code, describe))
         });
         let placement = placed.map_err(|_| no_room)?;
+        if self.options.optimize {
+            stitched.assumed = plan.assumed();
+        }
         self.observer().metrics.add(Metric::StitchNanoseconds, start.elapsed().as_nanos() as u64);
         self.pace.stitched(start.elapsed());
         let address = self.space.keep(&placement).ok_or(no_room);
@@ -97,6 +110,7 @@ impl JitState {
         }
         match found {
             Ok(Found { address, is_new }) => {
+                note_assumed(inst, &self.jit.attached(proto).stitched().assumed);
                 (*inst).stitched = address.wrapping_add(PROLOGUE).cast();
                 if is_new {
                     (*st).stitch_threshold = self.jit.options.stitch_threshold;

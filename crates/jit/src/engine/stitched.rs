@@ -11,6 +11,9 @@ pub(crate) struct Stitched {
     pub(super) code: Option<Arc<Placement>>,
     /// The size in bytes, once it is known; `usize::MAX` if the function cannot be stitched.
     pub(super) size: Option<usize>,
+    /// The feedback that the code assumes and does not record, by pc, if the optimizing compiler
+    /// needs it.
+    pub(super) assumed: Box<[(u32, u32)]>,
 }
 
 impl Stitched {
