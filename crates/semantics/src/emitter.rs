@@ -66,7 +66,7 @@ impl<'a, F: Form> Emitter<'a, F> {
         self.b.finalize(config);
     }
 
-    /// Returns whether this copy of the instruction assumes something about its operands.
+    /// Returns whether this variant of the instruction assumes something about its operands.
     pub(crate) fn speculates(&self) -> bool {
         self.form.speculation() != Speculation::Nothing
     }
@@ -309,7 +309,7 @@ impl<'a, F: Form> Emitter<'a, F> {
         self.note_value(bits);
     }
 
-    /// Sets bits of the instruction's feedback cell, given as a value. A copy that assumes what
+    /// Sets bits of the instruction's feedback cell, given as a value. A variant that assumes what
     /// they say was chosen because they are set.
     pub(crate) fn note_value(&mut self, bits: Value) {
         if self.speculates() {

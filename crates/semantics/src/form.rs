@@ -58,7 +58,7 @@ pub enum Jump {
     Ahead,
     /// One word more than `Bx` words ahead.
     Past,
-    /// The general copy of this instruction.
+    /// The general variant of this instruction.
     General,
 }
 
@@ -85,7 +85,7 @@ pub trait Operands {
     fn interpreter(&mut self, b: &mut FunctionBuilder<'_>) -> Value;
     /// Returns the position of the next instruction in the form that a frame word stores.
     fn return_word(&mut self, b: &mut FunctionBuilder<'_>) -> Value;
-    /// Returns what this copy of the instruction assumes about its operands.
+    /// Returns what this variant of the instruction assumes about its operands.
     fn speculation(&self) -> Speculation {
         Speculation::Nothing
     }
@@ -93,7 +93,7 @@ pub trait Operands {
     fn immediate(&mut self, b: &mut FunctionBuilder<'_>, field: Field) -> Value {
         self.number(b, field)
     }
-    /// Returns operand C of a test, 0 or 1, if this copy is for one of the two.
+    /// Returns operand C of a test, 0 or 1, if this variant is for one of the two.
     fn wanted(&self) -> Option<bool> {
         None
     }

@@ -1,4 +1,4 @@
-//! Assumptions about operands, for which the baseline compiler has copies of an instruction.
+//! Assumptions about operands, for which the baseline compiler has variants of an instruction.
 
 use perilune_bytecode::Op;
 use perilune_bytecode::feedback::{access, operands};
@@ -6,11 +6,11 @@ use perilune_runtime::value::Tag;
 
 use crate::form::Field;
 
-/// What a copy of an instruction assumes about the operands. It contains the code for these alone,
-/// and records no feedback. For other operands it continues in the general copy.
+/// What a variant of an instruction assumes about the operands. It contains the code for these
+/// alone, and records no feedback. For other operands it continues in the general variant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Speculation {
-    /// Nothing: this is the general copy.
+    /// Nothing: this is the general variant.
     Nothing,
     /// Integers, or an element of an array of integers.
     Integers,
@@ -24,7 +24,7 @@ pub enum Speculation {
     Booleans,
 }
 
-/// The condition under which a copy of an instruction is chosen.
+/// The condition under which a variant of an instruction is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Condition {
     /// The bits of the feedback cell that matter.
@@ -41,7 +41,7 @@ struct Operator {
     constant: Option<Field>,
 }
 
-/// Returns the operands of operators that have copies.
+/// Returns the operands of operators that have variants.
 fn operator(op: Op) -> Option<Operator> {
     use Field::{A, B, C};
     let (registers, constant): (&[Field], _) = match op {
@@ -75,7 +75,7 @@ fn operator(op: Op) -> Option<Operator> {
     Some(Operator { registers, constant })
 }
 
-/// Returns the speculations for which an opcode has copies.
+/// Returns the speculations for which an opcode has variants.
 pub fn speculations(op: Op) -> &'static [Speculation] {
     use Speculation::{Booleans, Floats, Integers, Mixed, Values};
     match op {
@@ -109,7 +109,7 @@ pub fn speculations(op: Op) -> &'static [Speculation] {
     }
 }
 
-/// Returns the condition under which an opcode's copy for a speculation is chosen.
+/// Returns the condition under which an opcode's variant for a speculation is chosen.
 pub fn condition(op: Op, speculation: Speculation) -> Condition {
     let constant = |tag| operator(op).and_then(|o| o.constant).map(|field| (field, tag));
     let numbers = |seen, tag| Condition { mask: operands::ALL, seen, constant: constant(tag) };
@@ -127,12 +127,12 @@ pub fn condition(op: Op, speculation: Speculation) -> Condition {
         Speculation::Floats => array(access::FLOATS),
         Speculation::Values => array(access::ANY),
         Speculation::Booleans => array(access::BOOLS),
-        Speculation::Nothing => unreachable!("the general copy has no condition"),
+        Speculation::Nothing => unreachable!("the general variant has no condition"),
     }
 }
 
 /// Returns the registers of an operator that may be floats which the preceding instruction has left
-/// in a machine register, if the copy assumes floats.
+/// in a machine register, if the variant assumes floats.
 pub fn carried(op: Op, speculation: Speculation) -> &'static [Field] {
     match operator(op) {
         Some(o) if matches!(speculation, Speculation::Floats | Speculation::Mixed) => o.registers,
@@ -140,7 +140,7 @@ pub fn carried(op: Op, speculation: Speculation) -> &'static [Field] {
     }
 }
 
-/// Returns whether a copy leaves its result, a float, in a machine register too.
+/// Returns whether a variant leaves its result, a float, in a machine register too.
 pub fn carries(op: Op, speculation: Speculation) -> bool {
     let is_test = perilune_bytecode::flow::is_test(op);
     !is_test && !carried(op, speculation).is_empty()

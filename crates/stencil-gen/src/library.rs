@@ -17,7 +17,7 @@ use perilune_semantics::{
 use crate::compile::{Compiler, compile, compile_function};
 use crate::compiled::Compiled;
 use crate::extracted::{Extracted, Part, Patch};
-use crate::stencil::{Copy, Hole, Stencil};
+use crate::stencil::{Hole, Stencil, Variant};
 use crate::symbol::{Route, Symbol};
 
 /// The subject of a stencil.
@@ -26,7 +26,7 @@ enum Subject {
     /// An instruction that is executed by its definition.
     Defined {
         op: Op,
-        copy: Copy,
+        variant: Variant,
         /// Whether those parts of the definition that need no native frame are emitted in place.
         whole: bool,
     },
@@ -37,10 +37,10 @@ enum Subject {
 }
 
 impl Subject {
-    fn copy(&self) -> Copy {
+    fn variant(&self) -> Variant {
         match self {
-            Subject::Defined { copy, .. } => copy.clone(),
-            Subject::Left(_) | Subject::Prologue => Copy::GENERAL,
+            Subject::Defined { variant, .. } => variant.clone(),
+            Subject::Left(_) | Subject::Prologue => Variant::GENERAL,
         }
     }
 
@@ -71,15 +71,15 @@ fn build(
     frameless: &[usize],
     raised: Option<(Hole, i32)>,
 ) {
-    let copy = subject.copy();
-    func.signature = copy.signature();
+    let variant = subject.variant();
+    func.signature = variant.signature();
     let mut context = FunctionBuilderContext::new();
     let mut b = FunctionBuilder::new(func, &mut context);
     let op = match *subject {
         Subject::Defined { op, .. } | Subject::Left(op) => Some(op),
         Subject::Prologue => None,
     };
-    let form = Stencil::new(&mut b, op, copy, frameless.to_vec(), raised, compiler.target);
+    let form = Stencil::new(&mut b, op, variant, frameless.to_vec(), raised, compiler.target);
     let mut e = Emitter::new(b, form, define);
     match *subject {
         Subject::Defined { op, .. } => define(&mut e, op, 0),
@@ -106,12 +106,12 @@ fn stencil(
 
 /// Returns the general stencil of an instruction, with as much of its definition as needs no native
 /// frame.
-fn general(compiler: &Compiler, op: Op, copy: &Copy) -> Result<Extracted, String> {
+fn general(compiler: &Compiler, op: Op, variant: &Variant) -> Result<Extracted, String> {
     let mut subjects = vec![Subject::Left(op)];
     if parts(op) > 0 {
         subjects.extend([false, true].map(|whole| Subject::Defined {
             op,
-            copy: copy.clone(),
+            variant: variant.clone(),
             whole,
         }));
     }
@@ -123,19 +123,19 @@ fn general(compiler: &Compiler, op: Op, copy: &Copy) -> Result<Extracted, String
     Err(format!("{}: a frame to leave by", op.name()))
 }
 
-/// Returns the stencil of a copy that speculates.
-fn speculative(compiler: &Compiler, op: Op, copy: &Copy) -> Result<Extracted, String> {
-    let subject = Subject::Defined { op, copy: copy.clone(), whole: false };
+/// Returns the stencil of a variant that speculates.
+fn speculative(compiler: &Compiler, op: Op, variant: &Variant) -> Result<Extracted, String> {
+    let subject = Subject::Defined { op, variant: variant.clone(), whole: false };
     let found = stencil(compiler, op.name(), &subject)?;
-    found.ok_or_else(|| format!("{}: a frame for {copy:?}", op.name()))
+    found.ok_or_else(|| format!("{}: a frame for {variant:?}", op.name()))
 }
 
-/// The copies of an instruction that differ in its jump: by the direction, and by operand C of a
+/// The variants of an instruction that differ in its jump: by the direction, and by operand C of a
 /// test.
 const JUMPING: [(bool, bool, &str); 4] =
     [(false, false, ""), (true, false, "_BACK"), (false, true, "_IF"), (true, true, "_IF_BACK")];
 
-/// Writes the stencils of one copy for all kinds of jumps. Returns the list of them.
+/// Writes the stencils of one variant for all kinds of jumps. Returns the list of them.
 fn family(
     out: &mut String,
     name: &str,
@@ -185,13 +185,13 @@ pub(crate) fn library(compiler: &Compiler) -> Result<String, String> {
         compiler.target.title()
     );
     let mut leaving = String::new();
-    let (mut general_copies, mut speculative_copies) = (String::new(), String::new());
+    let (mut general_variants, mut speculative_variants) = (String::new(), String::new());
     for &op in Op::ALL {
         let list = family(&mut out, op.name(), op, |backwards, wanted| {
-            general(compiler, op, &Copy { backwards, wanted, ..Copy::GENERAL })
+            general(compiler, op, &Variant { backwards, wanted, ..Variant::GENERAL })
         })?;
-        let _ = writeln!(general_copies, "    {list},");
-        let _ = writeln!(speculative_copies, "    &[");
+        let _ = writeln!(general_variants, "    {list},");
+        let _ = writeln!(speculative_variants, "    &[");
         if !speculations(op).is_empty() || compiler.target.has_small_holes() {
             let left = stencil(compiler, op.name(), &Subject::Left(op))?;
             let left = left.ok_or_else(|| format!("{}: a frame to leave by", op.name()))?;
@@ -200,26 +200,26 @@ pub(crate) fn library(compiler: &Compiler) -> Result<String, String> {
         }
         for &speculation in speculations(op) {
             for fields in carrying(op, speculation) {
-                let copy = write_speculative(&mut out, compiler, op, speculation, &fields)?;
-                speculative_copies.push_str(&copy);
+                let variant = write_speculative(&mut out, compiler, op, speculation, &fields)?;
+                speculative_variants.push_str(&variant);
             }
         }
-        let _ = writeln!(speculative_copies, "    ],");
+        let _ = writeln!(speculative_variants, "    ],");
     }
     let prologue = stencil(compiler, "PROLOGUE", &Subject::Prologue)?;
     item(&mut out, "PROLOGUE", &text(&prologue.ok_or("PROLOGUE: a frame")?)?);
     let _ = writeln!(
         out,
-        "/// By opcode: the general copies, for jumps ahead and back while operand C is 0, and\n\
+        "/// By opcode: the general variants, for jumps ahead and back while operand C is 0, and\n\
          /// while it is 1.\n\
-         pub(in crate::baseline) static STENCILS: [[&Stencil; 4]; {}] = [\n{general_copies}];\n",
+         pub(in crate::baseline) static STENCILS: [[&Stencil; 4]; {}] = [\n{general_variants}];\n",
         Op::COUNT
     );
     let _ = writeln!(
         out,
-        "/// By opcode: the copies that speculate.\n\
+        "/// By opcode: the variants that speculate.\n\
          pub(in crate::baseline) static SPECULATIVE: [&[Speculative]; {}] = \
-         [\n{speculative_copies}];",
+         [\n{speculative_variants}];",
         Op::COUNT
     );
     if compiler.target.has_small_holes() {
@@ -233,8 +233,8 @@ pub(crate) fn library(compiler: &Compiler) -> Result<String, String> {
     Ok(out)
 }
 
-/// Writes the stencils of a copy that speculates, of which the operands `fields` are in the machine
-/// register. Returns its entry in the table.
+/// Writes the stencils of a variant that speculates, of which the operands `fields` are in the
+/// machine register. Returns its entry in the table.
 fn write_speculative(
     out: &mut String,
     compiler: &Compiler,
@@ -246,7 +246,7 @@ fn write_speculative(
     let name = format!("{}_{}{suffix}", op.name(), format!("{speculation:?}").to_uppercase());
     let stencils = family(out, &name, op, |backwards, wanted| {
         let carried = fields.to_vec();
-        speculative(compiler, op, &Copy { backwards, wanted, speculation, carried })
+        speculative(compiler, op, &Variant { backwards, wanted, speculation, carried })
     })?;
     let Condition { mask, seen, constant } = condition(op, speculation);
     let constant = match constant {

@@ -70,22 +70,22 @@ impl Hole {
     }
 }
 
-/// The copy of an instruction for which a stencil is.
+/// The variant of an instruction for which a stencil is.
 #[derive(Clone, Debug)]
-pub(crate) struct Copy {
+pub(crate) struct Variant {
     /// Whether a jump that may lead in either direction leads backwards.
     pub(crate) backwards: bool,
     /// Operand C of a test.
     pub(crate) wanted: bool,
-    /// What the copy assumes about the operands.
+    /// What the variant assumes about the operands.
     pub(crate) speculation: Speculation,
     /// The operands whose values are in a machine register.
     pub(crate) carried: Vec<Field>,
 }
 
-impl Copy {
-    /// The general copy.
-    pub(crate) const GENERAL: Copy = Copy {
+impl Variant {
+    /// The general variant.
+    pub(crate) const GENERAL: Variant = Variant {
         backwards: false,
         wanted: false,
         speculation: Speculation::Nothing,
@@ -109,7 +109,7 @@ fn carrying() -> Signature {
 pub(crate) struct Stencil {
     /// The opcode; `None` for the beginning of a function.
     op: Option<Op>,
-    copy: Copy,
+    variant: Variant,
     /// The parts of the definition that need no native frame.
     frameless: Vec<usize>,
     /// The amount by which the placeholder of a hole is raised. The hole is where the code then
@@ -159,7 +159,7 @@ impl Stencil {
     pub(crate) fn new(
         b: &mut FunctionBuilder<'_>,
         op: Option<Op>,
-        copy: Copy,
+        variant: Variant,
         frameless: Vec<usize>,
         raised: Option<(Hole, i32)>,
         target: &dyn Target,
@@ -173,7 +173,7 @@ impl Stencil {
         let float = p.get(6).copied();
         Stencil {
             op,
-            copy,
+            variant,
             float,
             frameless,
             raised,
@@ -304,7 +304,7 @@ impl Operands for Stencil {
     }
 
     fn speculation(&self) -> Speculation {
-        self.copy.speculation
+        self.variant.speculation
     }
 
     fn immediate(&mut self, b: &mut FunctionBuilder<'_>, field: Field) -> Value {
@@ -315,11 +315,11 @@ impl Operands for Stencil {
     }
 
     fn wanted(&self) -> Option<bool> {
-        Some(self.copy.wanted)
+        Some(self.variant.wanted)
     }
 
     fn carried(&self, field: Field) -> Option<Value> {
-        self.float.filter(|_| self.copy.carried.contains(&field))
+        self.float.filter(|_| self.variant.carried.contains(&field))
     }
 }
 
@@ -334,7 +334,7 @@ impl Exits for Stencil {
 
     fn direction(&mut self, b: &mut FunctionBuilder<'_>, jump: Jump) -> Value {
         let backwards = match jump {
-            Jump::Own | Jump::Following => self.copy.backwards,
+            Jump::Own | Jump::Following => self.variant.backwards,
             Jump::Back => true,
             Jump::Next | Jump::Skip | Jump::Ahead | Jump::Past | Jump::General => false,
         };

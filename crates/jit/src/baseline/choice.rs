@@ -18,7 +18,7 @@ pub(super) struct Chosen {
     /// The feedback that `stencil` assumes.
     pub(super) assumed: Option<u32>,
     /// Whether the code needs a float in a machine register, so that the instruction is entered
-    /// from elsewhere by its general copy.
+    /// from elsewhere by its general variant.
     pub(super) needs_float: bool,
 }
 
@@ -69,15 +69,15 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// Returns the copy that speculates on what the feedback says, and takes as many operands from
-    /// the machine register as possible.
+    /// Returns the variant that speculates on what the feedback says, and takes as many operands
+    /// from the machine register as possible.
     fn best(&self, i: Instr, cell: u32) -> Option<&'static Speculative> {
-        let copies = SPECULATIVE[i.op() as usize];
-        if copies.is_empty() || cell == 0 {
+        let variants = SPECULATIVE[i.op() as usize];
+        if variants.is_empty() || cell == 0 {
             return None;
         }
         let is_carried = [i.a(), i.b(), i.c()].map(|operand| self.carried == Some(operand));
-        let matching = copies.iter().filter(|s| {
+        let matching = variants.iter().filter(|s| {
             let in_register = || s.carried.iter().zip(is_carried).all(|(wants, is)| is || !wants);
             let has_constant = || {
                 s.constant.is_none_or(|(kind, tag)| {
@@ -109,11 +109,11 @@ pub(super) fn jump_targets(code: &[Instr], mut f: impl FnMut(usize)) {
     }
 }
 
-/// Returns feedback for an instruction that has none: that of one of its copies, or none.
+/// Returns feedback for an instruction that has none: that of one of its variants, or none.
 fn assumed(i: Instr, pc: usize) -> u32 {
-    let copies = SPECULATIVE[i.op() as usize];
-    let n = (pc + i.a() + i.b()) % (copies.len() + 1);
-    copies.get(n).map_or(0, |copy| copy.seen)
+    let variants = SPECULATIVE[i.op() as usize];
+    let n = (pc + i.a() + i.b()) % (variants.len() + 1);
+    variants.get(n).map_or(0, |variant| variant.seen)
 }
 
 /// Returns the index of an instruction's stencil among those for its kinds of jumps.

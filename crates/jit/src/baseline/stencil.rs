@@ -14,20 +14,20 @@ pub(super) struct Stencil {
     pub(super) falls: Option<Kind>,
 }
 
-/// The stencils for a copy of an instruction whose operands are assumed to be of certain kinds. It
-/// is chosen by feedback. For other operands it continues in the general copy.
+/// The stencils for a variant of an instruction whose operands are assumed to be of certain kinds.
+/// It is chosen by feedback. For other operands it continues in the general variant.
 #[allow(dead_code)] // some targets have no stencils
 pub(super) struct Speculative {
     /// The bits of the feedback cell that matter.
     pub(super) mask: u32,
-    /// The value of these bits for which the copy is chosen.
+    /// The value of these bits for which the variant is chosen.
     pub(super) seen: u32,
     /// The constant that must have this tag.
     pub(super) constant: Option<(Kind, u8)>,
     /// Whether A, B and C name the register whose value, a float, the preceding instruction has
     /// left in a machine register.
     pub(super) carried: [bool; 3],
-    /// Whether the copy leaves its result in that machine register.
+    /// Whether the variant leaves its result in that machine register.
     pub(super) carries: bool,
     /// The stencils, for jumps ahead and back while operand C is 0, and while it is 1.
     pub(super) stencils: [&'static Stencil; 4],
@@ -94,7 +94,7 @@ pub(super) enum Kind {
     Back,
     /// The distance to the instruction after a loop.
     Past,
-    /// The distance to the general copy of the instruction.
+    /// The distance to the general variant of the instruction.
     General,
     /// The distance to a place in the cold part.
     Cold,

@@ -21,7 +21,7 @@ pub(super) const VALUE: i32 = perilune_runtime::layout::value::SIZE as i32;
 
 /// The code of a function, before it is put together: the prologue, the offsets of the
 /// instructions' code, the hot parts, the cold parts, and what is out of line: jumps that follow a
-/// test, which contains them, and the general copies of instructions that speculate.
+/// test, which contains them, and the general variants of instructions that speculate.
 pub(crate) struct Plan<'a> {
     proto: &'a Proto,
     slots: Vec<Slot>,
@@ -36,10 +36,10 @@ struct Slot {
     is_target: bool,
     /// The offset of the instruction's record in an instance, if it has one.
     record: usize,
-    /// The places of the chosen copy, to which the preceding instruction leads.
+    /// The places of the chosen variant, to which the preceding instruction leads.
     hot: usize,
     cold: usize,
-    /// The place of the general copy.
+    /// The place of the general variant.
     general: usize,
 }
 
@@ -117,7 +117,7 @@ impl Plan<'_> {
             let mut contents = self.contents(pc);
             put(&mut out, slot.hot, &stencil.hot, &contents);
             put(&mut out, slot.cold, &stencil.cold, &contents);
-            // Only the chosen copies leave and expect floats in a machine register.
+            // Only the chosen variants leave and expect floats in a machine register.
             let next = self.slots.get(pc + 1).unwrap_or(slot);
             contents[Kind::Next as usize] = next.entry() as i32;
             if follows_test(code, pc) {

@@ -68,7 +68,7 @@ impl<F: Form> Emitter<'_, F> {
                 self.guard_tag(tag, Tag::INTEGER);
                 self.bits(at)
             }
-            // A constant of another kind has no such copy.
+            // A constant of another kind has no such variant.
             Operand::Constant(field) => {
                 let at = self.constant(field);
                 self.bits(at)

@@ -129,7 +129,7 @@ impl<F: Form> Emitter<'_, F> {
         self.load_value(&e);
     }
 
-    /// Returns the kind of array that this copy of the instruction assumes.
+    /// Returns the kind of array that this variant of the instruction assumes.
     fn assumed_kind(&self) -> Option<ArrayKind> {
         match self.form.speculation() {
             Speculation::Nothing | Speculation::Mixed => None,
