@@ -43,6 +43,11 @@ pub struct Proto {
 }
 
 impl Proto {
+    /// Returns whether closures that the function creates share registers with it.
+    pub fn shares_registers(&self) -> bool {
+        self.protos.iter().flat_map(|p| &p.upvalues).any(|u| u.in_stack)
+    }
+
     /// Returns a string constant or name of this function.
     ///
     /// # Panics

@@ -1,12 +1,12 @@
-//! Early returns: what a function does before it knows whether there is anything else to do.
+//! Finds the early returns of a function: those that it reaches by tests alone, before anything
+//! that has an effect.
 //!
-//! A function that calls itself cannot be inlined in itself, but many calls of such functions
-//! return at once: `if n < 2 then return n end`. The code of a call contains the tests and the
-//! returns, and only calls the function if none of these is taken.
+//! A recursive function cannot be inlined in itself without end, but many of its calls return at
+//! once: `if n < 2 then return n end`. The tests and the early returns are inlined then, and the
+//! function is called only where none of these returns is taken.
 
-use cranelift_codegen::entity::{EntityRef, SecondaryMap};
+use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
 use perilune_bytecode::feedback::{access, operands as seen};
-use perilune_bytecode::flow::is_test;
 use perilune_bytecode::{Instr, Op, Proto};
 
 use super::flow::Flow;
@@ -16,16 +16,16 @@ use crate::feedback::snapshot::{FieldPath, Snapshot};
 /// What a block is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Role {
-    /// It is part of what the function does otherwise, or of none of its blocks.
+    /// It is not inlined, or no block begins here.
     #[default]
     Rest,
-    /// It has no effects, and decides what to do.
+    /// It has no effects, and decides whether the function returns early.
     Decides,
-    /// It returns.
+    /// It returns early.
     Returns,
 }
 
-/// The first blocks of a function, up to its early returns.
+/// The blocks of a function that lead to its early returns, and those that return early.
 #[derive(Clone)]
 pub(crate) struct EarlyPart {
     roles: SecondaryMap<Pc, Role>,
@@ -38,15 +38,14 @@ impl EarlyPart {
     pub(crate) fn of(proto: &Proto, snapshot: &Snapshot) -> Option<EarlyPart> {
         /// The most instructions.
         const MAX_LENGTH: usize = 24;
-        let is_shared = proto.protos.iter().flat_map(|p| &p.upvalues).any(|u| u.in_stack);
-        if proto.is_vararg || is_shared || snapshot.general {
+        if proto.is_vararg || proto.shares_registers() || snapshot.general {
             return None;
         }
         let flow = Flow::new(proto, snapshot, Pc::new(0));
         let mut part = EarlyPart { roles: SecondaryMap::new(), length: 0 };
         let (mut returns, mut leaves) = (false, false);
         let mut waiting = vec![Pc::new(0)];
-        let mut reached = std::collections::HashSet::new();
+        let mut reached = EntitySet::new();
         while let Some(pc) = waiting.pop() {
             if !reached.insert(pc) {
                 continue;
@@ -120,8 +119,10 @@ impl Block {
                 false => Role::Rest,
             };
         }
-        let ends = is_test(last.op()) || last.op() == Op::Jmp || !self.successors.is_empty();
-        match ends && self.instructions().all(|pc| is_pure(snapshot, pc, pc.instr(proto))) {
+        // A block without successors ends at an instruction that was never executed.
+        match !self.successors.is_empty()
+            && self.instructions().all(|pc| is_pure(snapshot, pc, pc.instr(proto)))
+        {
             true => Role::Decides,
             false => Role::Rest,
         }

@@ -225,15 +225,24 @@ impl JitState {
         const MAX_INLINED: usize = 300;
         /// The most functions that are looked at.
         const MAX_LOOKS: usize = 150;
-        let mut snapshot = Snapshot::take(st, inst);
-        snapshot.prunes = self.jit.options.prune;
-        snapshot.failed = History::of(&self.jit.attached(&(*inst).proto).method).failed();
+        let mut snapshot = self.seen_in(st, inst);
         // Instructions are counted at calls, so code that counts them inlines no calls.
         if self.jit.options.inline && !self.jit.options.counts {
             let mut left = Allowance { any: MAX_INLINED, small: MAX_INLINED, looks: MAX_LOOKS };
             let passed = Passed::new();
             self.find_inlinees(st, &mut snapshot, (&mut vec![inst], &passed), &mut left);
         }
+        snapshot
+    }
+
+    /// Returns the feedback of an instance, without that of functions that may be inlined.
+    ///
+    /// # Safety
+    /// As for [`JitState::take`].
+    unsafe fn seen_in(&self, st: *mut State, inst: *mut Instance) -> Snapshot {
+        let mut snapshot = Snapshot::take(st, inst);
+        snapshot.prunes = self.jit.options.prune;
+        snapshot.failed = History::of(&self.jit.attached(&(*inst).proto).method).failed();
         snapshot
     }
 
@@ -285,28 +294,22 @@ impl JitState {
             let called = (*callee).entries;
             let is_hot =
                 called >= self.jit.options.threshold.min(16) && called >= (*inst).entries / 4;
-            let method = self.jit.attached(proto).method.clone();
-            let seen_by = |callee: *mut Instance| {
-                let mut inner = Snapshot::take(st, callee);
-                inner.prunes = self.jit.options.prune;
-                inner.failed = History::of(&method).failed();
-                inner
-            };
             let call = (&(*inst).proto).code[pc as usize];
-            let refused = refusal(proto, caller.code_loops.contain(pc));
-            let too_many = |length: usize, left: &Allowance| {
-                left.looks == 0 || length > left.of(length <= SMALL)
-            };
+            let too_many = |length: usize| left.looks == 0 || length > left.of(length <= SMALL);
             // A function that calls itself is inlined in itself once if it has early returns. The
             // calls in that copy have the early returns only.
             let times = chain.iter().filter(|&&other| other == callee).count();
             let mut early = None;
             if times > 0 && shapes.is_empty() && is_plain_call(call) {
-                let inner = seen_by(callee);
+                let inner = self.seen_in(st, callee);
                 early = EarlyPart::of(proto, &inner).map(|part| (part.length, inner));
             }
-            let again = times == 1 && refused.is_none() && !too_many(proto.code.len(), left);
-            let is_whole = times == 0 || again && early.is_some();
+            let refused = refusal(proto, caller.code_loops.contain(pc));
+            let is_whole = match times {
+                0 => true,
+                1 => early.is_some() && refused.is_none() && !too_many(proto.code.len()),
+                _ => false,
+            };
             let early = early.filter(|_| !is_whole);
             let length = early.as_ref().map_or(proto.code.len(), |&(length, _)| length);
             let refusal = if chain.len() > MAX_DEPTH {
@@ -315,11 +318,10 @@ impl JitState {
                 Some("the function is called too rarely")
             } else if !is_whole && early.is_none() {
                 Some("the function calls itself")
+            } else if let Some(reason) = refused.filter(|_| is_whole) {
+                Some(reason)
             } else {
-                let refused = refused.filter(|_| is_whole);
-                refused
-                    .or(too_many(length, left)
-                        .then_some("too many instructions are inlined before"))
+                too_many(length).then_some("too many instructions are inlined before")
             };
             if let Some(reason) = refusal {
                 snapshot.not_inlined.note(pc, reason);
@@ -329,6 +331,7 @@ impl JitState {
             *left.of_mut(length <= SMALL) -= length;
             left.looks -= 1;
             // the code compares its slot
+            let method = self.jit.attached(proto).method.clone();
             (*callee).slot = slot_of(&method);
             if let Some((_, inner)) = early {
                 let (method, proto) = (Arc::downgrade(&method), Arc::downgrade(proto));
@@ -337,7 +340,7 @@ impl JitState {
                 snapshot.inlinees.entry(pc).or_default().push(seen);
                 continue;
             }
-            let mut inner = seen_by(callee);
+            let mut inner = self.seen_in(st, callee);
             let passed = match (&(*inst).proto).code[pc as usize].op() {
                 Op::Call | Op::TailCall => {
                     passed_at(inst, pc as usize, params, snapshot.calls_object(pc).into())

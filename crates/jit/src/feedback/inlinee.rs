@@ -175,7 +175,7 @@ pub(crate) fn refusal(proto: &Proto, in_loop: bool) -> Option<&'static str> {
     if code.len() > if in_loop { MAX_LENGTH_IN_LOOPS } else { MAX_LENGTH } {
         return Some("the function is too long");
     }
-    if proto.protos.iter().flat_map(|p| &p.upvalues).any(|u| u.in_stack) {
+    if proto.shares_registers() {
         return Some("closures share variables of the function");
     }
     (0..code.len()).find_map(refusal_of)

@@ -28,7 +28,8 @@ pub(super) struct Return {
     known: Known,
 }
 
-/// A block that leads to what a function does if it does not return early, which is not inlined.
+/// A block at whose end an inlined function has not returned early. What it does next is not
+/// inlined.
 pub(super) struct Late {
     from: Block,
     known: Known,
@@ -74,7 +75,7 @@ impl Builder<'_> {
         let mut returns = self.inline(number, closure, (callee, caller), outer, arguments);
         let late = std::mem::take(&mut self.late);
         if !late.is_empty() {
-            returns.push(self.call_after_all(late, wanted));
+            returns.push(self.call_late(late, wanted));
         }
         self.registers[i.a()..].fill(None);
         let Some(results) = self.continue_after(returns, i.ra(), wanted) else { return false };
@@ -82,9 +83,9 @@ impl Builder<'_> {
         true
     }
 
-    /// Calls a function whose early returns are inlined, where it does not return early. It begins
-    /// again, since nothing that it has done there had effects.
-    fn call_after_all(&mut self, late: Vec<Late>, wanted: usize) -> Return {
+    /// Calls a function where it does not return early. It executes the tests again, which have no
+    /// effects.
+    fn call_late(&mut self, late: Vec<Late>, wanted: usize) -> Return {
         let edges: Vec<Block> = late.iter().map(|late| late.from).collect();
         let known = late.into_iter().map(|late| late.known).reduce(|mut all, known| {
             all.meet(&known);
@@ -116,7 +117,7 @@ impl Builder<'_> {
             let before = self.noise;
             self.build_block(pc);
             if early.decides(pc) && self.noise != before {
-                // something was called after all, so the function must not begin again
+                // something that may have an effect was built after all
                 self.is_repeatable = false;
             }
             return;
@@ -132,8 +133,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Leaves the blocks to the interpreter that lead to what is not inlined, if the function must
-    /// not begin again.
+    /// Deoptimizes the frame where the function does not return early, if its tests must not be
+    /// executed again.
     fn end_late(&mut self) {
         if !self.is_repeatable {
             for late in std::mem::take(&mut self.late) {

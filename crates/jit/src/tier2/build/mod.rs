@@ -244,10 +244,10 @@ struct Builder<'a> {
     extra: Vec<Value>,
     /// Returns, if the function is inlined.
     returns: Vec<Return>,
-    /// Where calls of a function lead of which only the early returns are inlined, if it does not
-    /// return early.
+    /// The ends of an inlined function where it has not returned early, if only its early returns
+    /// are inlined.
     late: Vec<Late>,
-    /// Whether nothing that decides about them has effects.
+    /// Whether what leads there has no effects, so that the function may execute it again.
     is_repeatable: bool,
     f: Function,
     /// The block that instructions are added to.
