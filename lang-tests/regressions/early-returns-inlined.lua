@@ -16,6 +16,11 @@
 --| 769
 --| 5000	true
 --| 4
+--| 1597	1596	-377	610
+--| 9000	8640
+--| 7	1	8646
+--| 7	2	8652
+--| 7	3	8658
 -- Of functions that call themselves, code inlines the returns that come before anything else. What
 -- decides about them is executed again when the function is called after all.
 local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
@@ -127,3 +132,54 @@ local function level(n)
 end
 for _ = 1, 50 do level(3) end
 print(level(3))
+
+-- what is not inlined follows the test, and the early return has an effect
+local leaves, nodes = 0, 0
+local function grow(n)
+  if n > 0 then
+    nodes = nodes + 1
+    grow(n - 1)
+    grow(n - 2)
+  else
+    leaves = leaves + 1
+  end
+end
+grow(15)
+local function drop(n)
+  if n < 1 then
+    leaves = leaves - 1
+    return n
+  end
+  return drop(n - 1) + drop(n - 2)
+end
+print(leaves, nodes, drop(14), leaves)
+
+-- tables of many shapes decide
+local steps = 0
+local function follow(t, k)
+  if t.stop then return k end
+  steps = steps + 1
+  return 1 + follow(t.next, k)
+end
+local make = {
+  function(n) return {stop = false, next = n} end,
+  function(n) return {next = n, stop = false} end,
+  function(n) return {a = 1, stop = false, next = n} end,
+  function(n) return {b = 1, stop = false, next = n} end,
+  function(n) return {c = 1, d = 2, stop = false, next = n} end,
+  function(n) return {e = 1, next = n, stop = false} end,
+}
+local function chain(length, kinds)
+  local c = {stop = true}
+  for i = 1, length do c = make[i % kinds + 1](c) end
+  return c
+end
+local total = 0
+for kinds = 1, 6 do
+  local c = chain(24, kinds)
+  for _ = 1, 60 do total = total + follow(c, 1) end
+end
+print(total, steps)
+local looked = 0
+local strange = setmetatable({next = chain(5, 6)}, {__index = function() looked = looked + 1 end})
+for _ = 1, 3 do print(follow(strange, 1), looked, steps) end

@@ -13,23 +13,23 @@ use super::flow::Flow;
 use crate::entity::Pc;
 use crate::feedback::snapshot::{FieldPath, Snapshot};
 
-/// What a block is for.
+/// What an instruction is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Role {
-    /// It is not inlined, or no block begins here.
+    /// It is not inlined.
     #[default]
     Rest,
     /// It has no effects, and decides whether the function returns early.
     Decides,
-    /// It returns early.
+    /// It leads to an early return.
     Returns,
 }
 
-/// The blocks of a function that lead to its early returns, and those that return early.
+/// The instructions of a function that decide about its early returns, and those that return early.
 #[derive(Clone)]
 pub(crate) struct EarlyPart {
     roles: SecondaryMap<Pc, Role>,
-    /// The number of their instructions.
+    /// The number of these instructions.
     pub(crate) length: usize,
 }
 
@@ -60,20 +60,20 @@ impl EarlyPart {
                 Role::Returns => returns = true,
                 Role::Decides => waiting.extend(&block.successors),
             }
-            if role != Role::Rest {
+            for pc in block.instructions().filter(|_| role != Role::Rest) {
                 part.roles[pc] = role;
-                part.length += block.instructions().count();
+                part.length += 1;
             }
         }
         (returns && leaves && part.length <= MAX_LENGTH).then_some(part)
     }
 
-    /// Returns whether the block that begins at `pc` is one of them.
+    /// Returns whether the instruction at `pc` is one of them.
     pub(crate) fn contains(&self, pc: Pc) -> bool {
         self.roles[pc] != Role::Rest
     }
 
-    /// Returns whether the block that begins at `pc` decides what to do. It has no effects.
+    /// Returns whether the instruction at `pc` helps to decide. It has no effects.
     pub(crate) fn decides(&self, pc: Pc) -> bool {
         self.roles[pc] == Role::Decides
     }
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
     use crate::analysis::listing;
 
-    /// Returns the pcs of the blocks that decide and of those that return.
+    /// Returns the pcs of the instructions that decide and of those that return.
     fn parts(function: &str, cell: u32) -> Option<(Vec<usize>, Vec<usize>)> {
         let proto = listing::compile(&format!("local f; f = {function}")).protos[0].clone();
         let mut snapshot = Snapshot::before_run(&proto);
@@ -188,7 +188,7 @@ mod tests {
         let two = "function(m, n) if m == 0 then return n + 1 elseif n == 0 then return 1 end
             return f(m - 1, n) + 1 end";
         let (deciding, returning) = parts(two, seen::INT).expect("it returns early");
-        assert_eq!((deciding.len(), returning.len()), (2, 2));
+        assert_eq!((deciding.len(), returning.len()), (2, 4));
     }
 
     #[test]

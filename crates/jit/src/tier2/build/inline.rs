@@ -114,23 +114,22 @@ impl Builder<'_> {
     /// Builds the block at `pc` of a function of which only the early returns are inlined.
     pub(super) fn build_early(&mut self, pc: Pc, early: &EarlyPart) {
         if early.contains(pc) {
-            let before = self.noise;
-            self.build_block(pc);
-            if early.decides(pc) && self.noise != before {
-                // something that may have an effect was built after all
-                self.is_repeatable = false;
-            }
-            return;
+            return self.build_block(pc);
         }
         if let Some(block) = self.starts[pc].block {
             // nothing leads back to it
             self.f.blocks[block].is_loop = false;
         }
         if self.begin_at(pc) {
-            let state = self.state_at(pc);
-            let known = std::mem::take(&mut self.known);
-            self.late.push(Late { from: self.block, known, state });
+            self.end_early_part(pc);
         }
+    }
+
+    /// Ends the block where the function has not returned early, and would continue at `pc`.
+    pub(super) fn end_early_part(&mut self, pc: Pc) {
+        let state = self.state_at(pc);
+        let known = std::mem::take(&mut self.known);
+        self.late.push(Late { from: self.block, known, state });
     }
 
     /// Deoptimizes the frame where the function does not return early, if its tests must not be

@@ -356,10 +356,14 @@ impl Builder<'_> {
     fn block_from(&mut self, mut pc: Pc) {
         loop {
             let dispatch = self.dispatch_at(pc);
+            let before = self.noise;
             let is_open = match &dispatch {
                 Some(dispatch) => self.dispatch(dispatch),
                 None => self.step(pc),
             };
+            let early = self.source.early;
+            // generic code may have an effect
+            self.is_repeatable &= self.noise == before || !early.is_some_and(|e| e.decides(pc));
             if !is_open {
                 return;
             }
@@ -368,6 +372,9 @@ impl Builder<'_> {
             pc = next.expect("control continues after the instruction");
             if self.source.flow.leader[pc] {
                 return self.fall(pc);
+            }
+            if early.is_some_and(|early| !early.contains(pc)) {
+                return self.end_early_part(pc);
             }
         }
     }
