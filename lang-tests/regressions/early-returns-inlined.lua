@@ -21,8 +21,19 @@
 --| 7	1	8646
 --| 7	2	8652
 --| 7	3	8658
+--| false	attempt to perform arithmetic on a nil value (local 'c')
+--| false	attempt to perform arithmetic on a nil value (local 'c')
+--| false	attempt to perform arithmetic on a nil value (local 'c')
+--| false	attempt to perform arithmetic on a nil value (local 'c')
+--| false	attempt to perform arithmetic on a nil value (local 'c')
+--| false	attempt to perform arithmetic on a nil value (local 'c')
+--| 2.5
 -- Of functions that call themselves, code inlines the returns that come before anything else. What
 -- decides about them is executed again when the function is called after all.
+local function try(f, ...)
+  local ok, message = pcall(f, ...)
+  return ok, (message:gsub("^[^:]+:%d+: ", ""))
+end
 local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
 print(fib(20), fib(20.0), fib(0.5))
 
@@ -183,3 +194,13 @@ print(total, steps)
 local looked = 0
 local strange = setmetatable({next = chain(5, 6)}, {__index = function() looked = looked + 1 end})
 for _ = 1, 3 do print(follow(strange, 1), looked, steps) end
+
+-- a call passes what the tests cannot compute with
+local function climb(n, c)
+  local z = c + 1
+  if n < 3 then return z end
+  local r = climb(n - 2)
+  return r
+end
+for _ = 1, 6 do print(try(climb, 6, 1)) end
+print(climb(2, 1.5))

@@ -81,8 +81,8 @@ fn reasons(proto: &Proto, snapshot: &Snapshot, pc: usize, in_loop: bool) -> Vec<
                 let open = is_open.then_some("values vary in number");
                 let why = snapshot.not_inlined.get(pc as u32).or(open);
                 found.extend(why.map(|why| format!("is not inlined: {why}")));
-                let inlined = snapshot.inlinees.get(&(pc as u32)).into_iter().flatten();
-                if inlined.into_iter().any(|inlinee| inlinee.is_early) {
+                let mut inlined = snapshot.inlinees.get(&(pc as u32)).into_iter().flatten();
+                if inlined.any(|inlinee| inlinee.is_early) {
                     found.push("only the early returns are inlined".to_owned());
                 }
             }
