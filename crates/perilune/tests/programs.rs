@@ -9,7 +9,7 @@
 //! | `PERILUNE_PROGRAMS` | number of programs | 600 or 20 seconds, whichever comes first |
 //! | `PERILUNE_PROGRAMS_SEED` | the first seed | 1 |
 //! | `PERILUNE_PROGRAMS_KEEP` | number of differences to collect before the end | 1 |
-//! | `PERILUNE_PROGRAMS_MODE` | only this mode (below) | those of the seed |
+//! | `PERILUNE_PROGRAMS_MODE` | only these modes (below), separated by commas | those of the seed |
 //! | `PERILUNE_PROGRAMS_SHOW` | if set: print the program of the first seed and do nothing else | |
 //! | `PERILUNE_PROGRAMS_FILE` | run the program of this file in the modes of the first seed | |
 //! | `PERILUNE_PROGRAMS_ORACLE` | if set: run each program twice under PUC, none under Perilune | |
@@ -202,10 +202,14 @@ fn programs_show_what_they_show_under_puc() {
     let keep = variable("PERILUNE_PROGRAMS_KEEP").unwrap_or(1);
     let oracle = std::env::var_os("PERILUNE_PROGRAMS_ORACLE").is_some();
     let only = std::env::var("PERILUNE_PROGRAMS_MODE").ok();
-    if let Some(name) = &only {
+    for name in only.iter().flat_map(|names| names.split(',')) {
         let is_mode = modes_of(first, true).iter().any(|mode| mode.name() == name);
         assert!(is_mode, "there is no mode {name}");
     }
+    let is_wanted = |mode: &Mode| match &only {
+        Some(names) => names.split(',').any(|name| mode.name() == name),
+        None => true,
+    };
     if std::env::var_os("PERILUNE_PROGRAMS_SHOW").is_some() {
         let configuration = modes_of(first, false)[0].configuration;
         print!("{}", run::standalone(&program_of(first).current(), configuration));
@@ -214,7 +218,7 @@ fn programs_show_what_they_show_under_puc() {
     if let Some(path) = std::env::var_os("PERILUNE_PROGRAMS_FILE") {
         let program = std::fs::read_to_string(path).expect("the file is text");
         let modes = modes_of(first, only.is_some()).into_iter();
-        for mode in modes.filter(|mode| only.as_deref().is_none_or(|name| mode.name() == name)) {
+        for mode in modes.filter(is_wanted) {
             if let Some((expected, shown)) = difference(&program, mode, oracle) {
                 panic!("{mode:?}\n--- PUC shows\n{expected}\n--- Perilune shows\n{shown}");
             }
@@ -260,7 +264,7 @@ fn programs_show_what_they_show_under_puc() {
         };
         let different = modes
             .iter()
-            .filter(|mode| only.as_deref().is_none_or(|name| mode.name() == name))
+            .filter(|mode| is_wanted(mode))
             .map(|mode| (*mode, expected_in(mode), show(mode)))
             .find(|(_, expected, shown)| expected.is_some() && shown != expected);
         if ran % 500 == 0 {
