@@ -21,6 +21,7 @@ commands:
   swarm              many threads run one program while it is recompiled
   threads            states of one engine on threads, against processes
   pauses             for how long the collector stops a program with a large heap
+  stitch             the speed of the baseline compiler, on one thread and on several
   boundary           calls, tables, userdata and states of the crate against mlua's
   list               list the programs and what they cover
 
@@ -40,7 +41,7 @@ options:
   --timeout SECONDS  give up on one run after this long (120)
   --programs N       of soak: programs (100 000)
   --baseline         of soak: the baseline compiler, with little room for code
-  --threads N        of soak (1) and swarm (16): threads
+  --threads N        of soak (1), stitch (8) and swarm (16): threads
   --calls N          of unstable: calls (100 000 000)
   --recompiles N     of swarm: versions to be replaced (10 000)
   --megabytes N      of pauses: how much is live (250)
@@ -60,6 +61,7 @@ pub(crate) enum Command {
     Unstable,
     Swarm,
     Boundary,
+    Stitch,
     Threads,
     Pauses,
     ThreadsWorker,
@@ -136,6 +138,7 @@ impl Options {
                         "unstable" => Command::Unstable,
                         "swarm" => Command::Swarm,
                         "boundary" => Command::Boundary,
+                        "stitch" => Command::Stitch,
                         "threads" => Command::Threads,
                         "pauses" => Command::Pauses,
                         "threads-worker" => Command::ThreadsWorker,

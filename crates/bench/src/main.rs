@@ -15,6 +15,7 @@ mod report;
 mod soak;
 mod startup;
 mod stats;
+mod stitch;
 mod suite;
 mod swarm;
 mod table;
@@ -61,6 +62,7 @@ fn run(options: &Options) -> Result<bool> {
         Command::ThreadsWorker => return threads::worker(),
         Command::Pauses => return pauses::run(options),
         Command::Boundary => return boundary::run(options),
+        Command::Stitch => return stitch::run(options),
         Command::Startup => return startup::run(options, &engines(options)?),
         Command::Compare | Command::Memory => {
             let workloads = workloads(options)?;

@@ -313,7 +313,9 @@ impl CodeSpace {
         let reservation = region.reserve(code.len()).map_err(|_| Refusal::Exhausted)?;
         let range =
             reservation.publish(code).map_err(|e| Refusal::Backend(e.to_string().into()))?;
-        barrier::sync_cores();
+        if !barrier::EACH_SYNCS {
+            barrier::sync_cores();
+        }
         let data = data(&range);
         let number = self.quiescence.number();
         let placement = self.placements.add(range, data, number, self.this.clone());
@@ -340,6 +342,9 @@ impl CodeSpace {
             return None;
         }
         placement.note_seen(self.quiescence.number());
+        if barrier::EACH_SYNCS {
+            barrier::sync_this_core();
+        }
         Some(placement.address())
     }
 

@@ -3,6 +3,10 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::ptr::{self, NonNull};
+use std::sync::atomic::{
+    AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap, mmap_anonymous, mprotect, munmap};
 
@@ -41,18 +45,13 @@ pub(super) struct Mapping {
 #[derive(Debug)]
 struct Double {
     alias: NonNull<u8>,
-    /// Held while writing, so that no fork falls between the comparison of a chunk's count and the
-    /// write.
-    written: Mutex<Written>,
-}
-
-/// What has been written to a double mapping.
-#[derive(Debug)]
-struct Written {
-    /// For each chunk, the value of [`fork::count`] when its memory file was created.
-    made: Box<[u64]>,
+    /// For each chunk, the value of [`fork::count`] when its memory file was created. Writers
+    /// compare it inside the gate, so that no fork falls between the comparison and the write.
+    made: Box<[AtomicU64]>,
+    /// Held while a chunk is replaced.
+    replacing: Mutex<()>,
     /// The bytes that were written since the pages of the alias were [unmapped](forget).
-    resident_twice: usize,
+    resident_twice: AtomicUsize,
 }
 
 // SAFETY: the mapping is only addresses; the owners of disjoint ranges write to them.
@@ -115,9 +114,12 @@ impl Mapping {
                 return Err(error);
             }
         };
-        let made = vec![fork::count(); size.div_ceil(CHUNK)].into();
-        let written = Mutex::new(Written { made, resident_twice: 0 });
-        Ok(Mapping { code, double: Some(Double { alias, written }), size })
+        let count = fork::count();
+        let made = (0..size.div_ceil(CHUNK)).map(|_| AtomicU64::new(count)).collect();
+        let replacing = Mutex::new(());
+        let resident_twice = AtomicUsize::new(0);
+        let double = Double { alias, made, replacing, resident_twice };
+        Ok(Mapping { code, double: Some(double), size })
     }
 
     fn exclusive(size: usize) -> io::Result<Mapping> {
@@ -153,25 +155,23 @@ impl Mapping {
             ptr::copy_nonoverlapping(bytes.as_ptr(), to.as_ptr(), bytes.len());
             ptr::write_bytes(to.as_ptr().add(bytes.len()), TRAP, size - bytes.len());
         };
+        let _inside = fork::enter();
         match &self.double {
             Some(double) => {
-                let mut written = lock(&double.written);
                 for chunk in offset / CHUNK..(offset + size).div_ceil(CHUNK) {
-                    if written.made[chunk] != fork::count() {
-                        self.replace(chunk * CHUNK, double.alias)?;
-                        written.made[chunk] = fork::count();
+                    // Acquire: the chunk is replaced before it is written to.
+                    if double.made[chunk].load(Acquire) != fork::count() {
+                        self.replace(chunk, double)?;
                     }
                 }
                 fill(double.alias.add(offset));
                 cache::publish(self.code.add(offset).as_ptr(), size);
-                written.resident_twice += size;
-                if written.resident_twice > MAX_RESIDENT_TWICE {
+                if double.resident_twice.fetch_add(size, Relaxed) + size > MAX_RESIDENT_TWICE {
+                    double.resident_twice.store(0, Relaxed);
                     forget(double.alias, self.size);
-                    written.resident_twice = 0;
                 }
             }
             None => {
-                let _inside = fork::enter();
                 let code = self.code.add(offset);
                 protect(code, size, MprotectFlags::READ | MprotectFlags::WRITE)?;
                 fill(code);
@@ -182,19 +182,26 @@ impl Mapping {
         Ok(())
     }
 
-    /// Replaces the memory file of the chunk at `offset` by a new one with the same contents.
+    /// Replaces the memory file of a chunk by a new one with the same contents, unless another
+    /// thread has done so since the last fork. The caller is inside the gate.
     ///
     /// The kernel replaces a mapping under the lock that page faults take, so a thread that
     /// executes the chunk meanwhile sees the old pages or the new. The alias is replaced first: if
     /// replacing the code fails, the old file is not written to, as the chunk does not count as
     /// replaced.
-    fn replace(&self, offset: usize, alias: NonNull<u8>) -> io::Result<()> {
+    fn replace(&self, chunk: usize, double: &Double) -> io::Result<()> {
+        let _replacing = lock(&double.replacing);
+        let made = &double.made[chunk];
+        if made.load(Relaxed) == fork::count() {
+            return Ok(());
+        }
+        let offset = chunk * CHUNK;
         let size = CHUNK.min(self.size - offset);
         // SAFETY: the offset is inside of both mappings.
-        let (code, alias) = unsafe { (self.code.add(offset), alias.add(offset)) };
+        let (code, alias) = unsafe { (self.code.add(offset), double.alias.add(offset)) };
         let file = memory_file(size)?;
-        // SAFETY: the chunk is mapped and readable, and no thread writes to it: writers hold the
-        // lock.
+        // SAFETY: the chunk is mapped and readable, and no thread writes to it: since the fork,
+        // writers have to wait for the lock.
         let contents = unsafe { std::slice::from_raw_parts(code.as_ptr(), size) };
         let mut done = 0;
         while done < size {
@@ -202,6 +209,8 @@ impl Mapping {
         }
         map_file(Some(alias), size, WRITABLE, &file)?;
         map_file(Some(code), size, EXECUTABLE, &file)?;
+        // Release: other threads write to it from here on.
+        made.store(fork::count(), Release);
         Ok(())
     }
 }
@@ -291,7 +300,7 @@ mod tests {
             // SAFETY: nothing else uses the mapping.
             unsafe { mapping.write(n * CHUNK, CHUNK, &written(n)) }.expect("it is written");
             let double = mapping.double.as_ref().expect("it is double-mapped");
-            assert!(lock(&double.written).resident_twice <= MAX_RESIDENT_TWICE);
+            assert!(double.resident_twice.load(Relaxed) <= MAX_RESIDENT_TWICE);
         }
         for n in 0..chunks {
             // SAFETY: the range is inside of the mapping, and nothing writes to it.

@@ -24,6 +24,7 @@ mod target {
         true
     }
 
+    #[inline]
     pub(in crate::baseline) fn fill(out: &mut [u8], at: usize, value: i32) {
         out[at..at + 4].copy_from_slice(&value.to_le_bytes());
     }

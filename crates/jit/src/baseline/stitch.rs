@@ -34,6 +34,8 @@ struct Slot {
     chosen: Chosen,
     /// Whether jumps lead here.
     is_target: bool,
+    /// Whether this is the jump of a test, whose code is out of line.
+    follows_test: bool,
     /// The offset of the instruction's record in an instance, if it has one.
     record: usize,
     /// The places of the chosen variant, to which the preceding instruction leads.
@@ -57,8 +59,15 @@ impl Plan<'_> {
     pub(crate) fn new<'a>(proto: &'a Proto, cells: &[u32], unseen: bool) -> Option<Plan<'a>> {
         let code = &proto.code[..];
         let none = Chosen { stencil: &BEGIN, otherwise: None, assumed: None, needs_float: false };
-        let unplaced =
-            Slot { chosen: none, is_target: false, record: 0, hot: 0, cold: 0, general: 0 };
+        let unplaced = Slot {
+            chosen: none,
+            is_target: false,
+            follows_test: false,
+            record: 0,
+            hot: 0,
+            cold: 0,
+            general: 0,
+        };
         let mut slots = vec![unplaced; code.len()];
         jump_targets(code, |to| {
             // Unreachable code may jump to the end.
@@ -73,19 +82,22 @@ impl Plan<'_> {
             end += size;
             end - size
         };
+        let mut follows_test = false;
         for (pc, slot) in slots.iter_mut().enumerate() {
             slot.chosen = chooser.choose(pc, slot.is_target);
             slot.record = records.next(code[pc]);
-            if !follows_test(code, pc) {
+            slot.follows_test = follows_test;
+            follows_test = is_test(code[pc].op());
+            if !slot.follows_test {
                 slot.hot = take(slot.chosen.stencil.hot.code.len());
             }
         }
         for slot in &mut slots {
             slot.cold = take(slot.chosen.stencil.cold.code.len());
         }
-        for (pc, slot) in slots.iter_mut().enumerate() {
+        for slot in &mut slots {
             let Chosen { stencil, otherwise, .. } = slot.chosen;
-            if follows_test(code, pc) {
+            if slot.follows_test {
                 slot.hot = take(stencil.hot.code.len() + jump_size(stencil));
             }
             slot.general = match otherwise {
@@ -102,33 +114,56 @@ impl Plan<'_> {
 
     /// Puts the code together.
     pub(crate) fn stitch(&self) -> Vec<u8> {
-        let code = &self.proto.code[..];
-        let mut out = vec![perilune_code::region::TRAP; self.end];
-        let begin = &BEGIN.hot;
-        assert!(begin.code.len() <= PROLOGUE && BEGIN.cold.code.is_empty(), "a long prologue");
-        out[..begin.code.len()].copy_from_slice(begin.code);
-        for patch in begin.patches {
+        let mut out = self.copied();
+        for patch in BEGIN.hot.patches {
             fill_at(&mut out, 0, patch, self.slots[0].entry() as i32);
         }
         for (pc, slot) in self.slots.iter().enumerate() {
-            let at = PROLOGUE + pc * WORD;
-            out[at..at + WORD].copy_from_slice(&((slot.entry() - PROLOGUE) as u32).to_le_bytes());
             let Chosen { stencil, otherwise, .. } = slot.chosen;
             let mut contents = self.contents(pc);
-            put(&mut out, slot.hot, &stencil.hot, &contents);
-            put(&mut out, slot.cold, &stencil.cold, &contents);
+            fill_part(&mut out, slot.hot, &stencil.hot, &contents);
+            fill_part(&mut out, slot.cold, &stencil.cold, &contents);
             // Only the chosen variants leave and expect floats in a machine register.
             let next = self.slots.get(pc + 1).unwrap_or(slot);
             contents[Kind::Next as usize] = next.entry() as i32;
-            if follows_test(code, pc) {
-                put_jump(&mut out, slot.hot, stencil, &contents);
+            if slot.follows_test {
+                fill_jump(&mut out, slot.hot, stencil, &contents);
+            }
+            if let Some(stencil) = otherwise {
+                fill_part(&mut out, slot.general, &stencil.hot, &contents);
+                fill_jump(&mut out, slot.general, stencil, &contents);
+            }
+        }
+        out
+    }
+
+    /// Copies all parts to their places, in the order of the places, with empty holes.
+    fn copied(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.end);
+        let begin = BEGIN.hot.code;
+        assert!(begin.len() <= PROLOGUE && BEGIN.cold.code.is_empty(), "a long prologue");
+        out.extend_from_slice(begin);
+        out.resize(PROLOGUE, perilune_code::region::TRAP);
+        for slot in &self.slots {
+            out.extend_from_slice(&((slot.entry() - PROLOGUE) as u32).to_le_bytes());
+        }
+        for slot in self.slots.iter().filter(|slot| !slot.follows_test) {
+            out.extend_from_slice(slot.chosen.stencil.hot.code);
+        }
+        for slot in &self.slots {
+            out.extend_from_slice(slot.chosen.stencil.cold.code);
+        }
+        for slot in &self.slots {
+            let Chosen { stencil, otherwise, .. } = slot.chosen;
+            if slot.follows_test {
+                copy_with_jump(&mut out, stencil);
             }
             if let Some(stencil) = otherwise {
                 assert!(stencil.cold.code.is_empty(), "{} has one part", stencil.name);
-                put(&mut out, slot.general, &stencil.hot, &contents);
-                put_jump(&mut out, slot.general, stencil, &contents);
+                copy_with_jump(&mut out, stencil);
             }
         }
+        assert_eq!(out.len(), self.end, "parts are in their places");
         out
     }
 
@@ -206,35 +241,41 @@ impl Plan<'_> {
     }
 }
 
-/// Returns whether the instruction is the jump of a test.
-fn follows_test(code: &[Instr], pc: usize) -> bool {
-    pc > 0 && is_test(code[pc - 1].op())
-}
-
 /// Returns the size of the jump that has to be added to a stencil that is out of line.
 fn jump_size(stencil: &Stencil) -> usize {
     stencil.falls.map_or(0, |_| JUMP.len())
 }
 
-/// Copies a part to its place and fills its holes.
-fn put(out: &mut [u8], start: usize, part: &Part, contents: &[i32; Kind::COUNT]) {
+/// Appends the code of a stencil that is out of line.
+fn copy_with_jump(out: &mut Vec<u8>, stencil: &Stencil) {
+    out.extend_from_slice(stencil.hot.code);
+    if stencil.falls.is_some() {
+        out.extend_from_slice(&JUMP);
+    }
+}
+
+/// Fills the holes of the part that begins at `start`.
+#[inline]
+fn fill_part(out: &mut [u8], start: usize, part: &Part, contents: &[i32; Kind::COUNT]) {
+    if part.patches.is_empty() {
+        return;
+    }
     let out = &mut out[start..start + part.code.len()];
-    out.copy_from_slice(part.code);
     for patch in part.patches {
         fill_at(out, start, patch, contents[patch.kind as usize]);
     }
 }
 
-/// Adds the jump that is left out at the end of the stencil at `start`, if there is one.
-fn put_jump(out: &mut [u8], start: usize, stencil: &Stencil, contents: &[i32; Kind::COUNT]) {
+/// Fills the hole of the jump after the stencil at `start`, if it has one.
+fn fill_jump(out: &mut [u8], start: usize, stencil: &Stencil, contents: &[i32; Kind::COUNT]) {
     let Some(kind) = stencil.falls else { return };
     let end = start + stencil.hot.code.len();
-    let out = &mut out[end..end + JUMP.len()];
-    out.copy_from_slice(&JUMP);
-    fill_at(out, end, &Patch { at: JUMP_HOLE, kind, addend: 0 }, contents[kind as usize]);
+    let patch = Patch { at: JUMP_HOLE, kind, addend: 0 };
+    fill_at(&mut out[end..end + JUMP.len()], end, &patch, contents[kind as usize]);
 }
 
-/// Fills a hole of code that will be at `start`, with a number, or with the distance to a place.
+/// Fills a hole of code that begins at `start`, with a number, or with the distance to a place.
+#[inline]
 fn fill_at(code: &mut [u8], start: usize, patch: &Patch, content: i32) {
     let at = usize::from(patch.at);
     let from = if patch.kind.is_distance() { (start + at + ORIGIN) as i32 } else { 0 };

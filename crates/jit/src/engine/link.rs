@@ -60,6 +60,7 @@ impl Jit {
             return Err(NoRoom(usize::MAX));
         };
         let code = plan.stitch();
+        self.observer().metrics.add(Metric::PlanNanoseconds, start.elapsed().as_nanos() as u64);
         let no_room = NoRoom(code.len());
         stitched.size = Some(code.len());
         let placed = self.space.place(&code, |range| -> Box<dyn Any + Send> {

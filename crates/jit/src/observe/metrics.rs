@@ -70,6 +70,8 @@ metrics! {
     StitchedBytes = "code bytes stitched",
     /// Wall-clock time of stitching and placing them.
     StitchNanoseconds = "stitch ns",
+    /// The part of it before they are placed.
+    PlanNanoseconds = "stitch ns: plan and fill",
     /// Versions of the method with the most versions.
     MostVersions = "most versions of one method",
     /// Functions and loops in the module with the most of them.
