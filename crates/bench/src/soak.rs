@@ -35,7 +35,7 @@ impl Tier {
         Engine::with_jit(match self {
             Tier::Optimizing => JitOptions::eager(),
             Tier::Baseline => {
-                JitOptions { budget: 32 << 10, share: None, ..JitOptions::baseline() }
+                JitOptions { budget: 32 << 10, share: None, ..JitOptions::eager_baseline() }
             }
         })
     }

@@ -15,7 +15,7 @@ use crate::stats::median;
 const FUNCTIONS: usize = 2000;
 /// The number of functions in a chunk, as the constants of a function are limited.
 const CHUNK: usize = 500;
-/// The number of times that an engine's threads load the functions anew, in memory that earlier
+/// The number of times that an engine's threads load the functions again, in memory that earlier
 /// ones have left.
 const TIMES: usize = 10;
 
@@ -30,9 +30,8 @@ fn chunk(first: usize) -> String {
             )
         })
         .collect();
-    format!(
-        "local f, t = {{}}, {{x = 1}}\n{functions}return function() for i = 1, #f do f[i](i, 2) end end"
-    )
+    let call = "return function() for i = 1, #f do f[i](i, 2) end end";
+    format!("local f, t = {{}}, {{x = 1}}\n{functions}{call}")
 }
 
 /// The speed of stitching, in bytecodes per microsecond.
@@ -71,7 +70,7 @@ impl Functions {
 
 /// Measures a fresh engine. Returns the number of bytes a bytecode.
 fn measure(threads: usize, first: &mut Speed, later: &mut Speed) -> Result<f64> {
-    let engine = Engine::with_jit(JitOptions::baseline());
+    let engine = Engine::with_jit(JitOptions::eager_baseline());
     let barrier = Barrier::new(threads + 1);
     let count = || {
         let metrics = ["bytecodes stitched", "stitch ns: plan and fill", "code bytes stitched"];

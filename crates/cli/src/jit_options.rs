@@ -229,7 +229,11 @@ impl JitChoices {
             o.verify = true;
         }
         if let Some(threshold) = self.threshold {
-            o.threshold = threshold;
+            if self.tier(mode) == Tier::Baseline {
+                o.stitch_threshold = threshold;
+            } else {
+                o.threshold = threshold;
+            }
             o.loop_threshold = threshold.saturating_mul(ROUNDS_PER_ENTRY).min(1 << 30);
         }
         o.sync |= self.sync;
@@ -298,7 +302,7 @@ mod tests {
                 .expect("all is well");
         let o = c.jit_options(super::Mode::Default);
         assert_eq!(
-            (c.tier, o.sync, o.threshold, o.loop_threshold),
+            (c.tier, o.sync, o.stitch_threshold, o.loop_threshold),
             (Some(Tier::Baseline), true, 7, 28)
         );
         assert_eq!((o.budget, o.workers), (3072, 2));

@@ -41,7 +41,7 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             run bytecode by handlers generated for the processor (the default on
             Linux on x86-64 and aarch64), or by a loop in Rust
   --jit=off|baseline|on
-            interpret only; compile by the baseline compiler alone; optimize
+            interpret only; compile by the baseline compiler alone; also optimize
             what is hot (DEFAULT; machine code for aarch64 has been run by an
             emulator only, so it has to be asked for there)
   --jit-budget=BYTES
@@ -63,7 +63,8 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
   --jit-sync
             compile on the thread that runs the program, which waits
   --jit-threshold=N
-            compile functions after N entries (512), loops after 4 N rounds
+            compile functions after N entries (512; with --jit=baseline 256),
+            loops after 4 N rounds
   --jit-verify
             run Cranelift's verifier on all that is compiled
   --jit-verify-values

@@ -12,7 +12,7 @@ fn metric(engine: &Engine, name: &str) -> u64 {
 }
 
 fn baseline() -> Engine {
-    Engine::with_jit(JitOptions::baseline())
+    Engine::with_jit(JitOptions::eager_baseline())
 }
 
 #[test]
@@ -79,7 +79,8 @@ fn the_memory_of_dropped_programs_is_given_back() {
 
 /// Returns an engine with little room for code. Nothing limits how often code is evicted.
 fn crowded(kilobytes: usize) -> Engine {
-    let options = JitOptions { budget: kilobytes << 10, share: None, ..JitOptions::baseline() };
+    let options =
+        JitOptions { budget: kilobytes << 10, share: None, ..JitOptions::eager_baseline() };
     Engine::with_jit(options)
 }
 
@@ -153,7 +154,7 @@ fn hot_code_stays() {
 
 #[test]
 fn evictions_take_a_share_of_the_time() {
-    let options = JitOptions { budget: 8 << 10, share: Some(1), ..JitOptions::baseline() };
+    let options = JitOptions { budget: 8 << 10, share: Some(1), ..JitOptions::eager_baseline() };
     let engine = Engine::with_jit(options);
     compare(&engine, &["all(50)", "all(300, 1, 3)", "all(50)"]);
     let limited = metric(&engine, "functions stitched");

@@ -80,7 +80,7 @@ fn a_prefork_server() {
 /// Stitched code is evicted before and after the forks, on both sides.
 #[test]
 fn a_prefork_server_with_little_room_for_stitched_code() {
-    let options = JitOptions { budget: 6 << 10, share: None, ..JitOptions::baseline() };
+    let options = JitOptions { budget: 6 << 10, share: None, ..JitOptions::eager_baseline() };
     let engine = serve_in_children(options);
     if cfg!(all(target_arch = "x86_64", target_os = "linux")) {
         let metrics = engine.jit_metrics();

@@ -77,7 +77,7 @@ impl Default for JitOptions {
         JitOptions {
             threshold: 512,
             loop_threshold: 2048,
-            stitch_threshold: u32::MAX,
+            stitch_threshold: 128,
             optimize: true,
             miss_threshold: 64,
             inline: true,
@@ -107,17 +107,29 @@ impl JitOptions {
     /// Returns options that use the baseline compiler alone.
     pub fn baseline() -> JitOptions {
         JitOptions {
-            loop_threshold: 64,
-            stitch_threshold: 2,
+            loop_threshold: 1024,
+            stitch_threshold: 256,
             optimize: false,
             ..JitOptions::default()
         }
     }
 
+    /// Returns options that use the baseline compiler alone, and early: for the second entry of a
+    /// function.
+    pub fn eager_baseline() -> JitOptions {
+        JitOptions { loop_threshold: 64, stitch_threshold: 2, ..JitOptions::baseline() }
+    }
+
     /// Returns options that compile early and without limits, so that code of short programs is
     /// compiled and replaced while they run.
     pub fn eager() -> JitOptions {
-        JitOptions { threshold: 32, loop_threshold: 1024, share: None, ..JitOptions::default() }
+        JitOptions {
+            threshold: 32,
+            loop_threshold: 1024,
+            stitch_threshold: 8,
+            share: None,
+            ..JitOptions::default()
+        }
     }
 
     /// Returns options that use the baseline compiler alone and depend on a seed: thresholds, and
