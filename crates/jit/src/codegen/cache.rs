@@ -123,11 +123,16 @@ impl Emitter<'_> {
         let cached = self.of_record(I64, r, field_cache::META);
         let same = self.b.ins().icmp(IntCC::Equal, cached, meta);
         self.guard(same, other);
-        let st = self.state();
-        let epoch = self.load64(Region::State, st, state::META_EPOCH);
+        let epoch = self.epoch();
         let cached = self.of_record(I64, r, field_cache::EPOCH);
         let same = self.b.ins().icmp(IntCC::Equal, cached, epoch);
         self.guard(same, slow);
+    }
+
+    /// Loads the epoch of metatables.
+    pub(crate) fn epoch(&mut self) -> Value {
+        let st = self.state();
+        self.load64(Region::State, st, state::META_EPOCH)
     }
 
     /// Branches to `other` unless an entry says that nothing along the chain has the field.
@@ -137,7 +142,7 @@ impl Emitter<'_> {
         self.guard(nowhere, other);
     }
 
-    /// Loads the Lua function that an entry has; branches to `other` if it has none.
+    /// Loads the function that an entry has; branches to `other` if it has none.
     pub(crate) fn method(&mut self, r: Record, other: Block) -> Value {
         let method = self.of_record(I64, r, field_cache::OUTCOME);
         self.guard(method, other);

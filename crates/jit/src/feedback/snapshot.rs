@@ -73,6 +73,8 @@ pub enum FieldPath {
         entry: usize,
         /// Whether the holder is in dictionary mode.
         dictionary: bool,
+        /// Whether the field is a native function, which the entry holds.
+        native: bool,
     },
     /// A member of userdata with one metatable.
     Member {
@@ -198,7 +200,9 @@ impl FieldPath {
                 let slot = Slot { number: e.slot, is_inline };
                 FieldPath::Own { shape, slot, absent }
             }
-            EntryKind::Strings => FieldPath::Method { entry, dictionary },
+            EntryKind::Strings => {
+                FieldPath::Method { entry, dictionary, native: !e.outcome.is_null() }
+            }
             EntryKind::Userdata => FieldPath::Member { entry, dictionary },
             EntryKind::Gain(shape) => {
                 // an entry keeps its shapes alive

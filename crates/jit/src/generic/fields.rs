@@ -187,7 +187,7 @@ impl Translator<'_> {
             self.emit.switch_to(other);
         }
         let of_strings = paths.iter().find_map(|p| match *p {
-            FieldPath::Method { entry, dictionary } => Some((entry, dictionary)),
+            FieldPath::Method { entry, dictionary, .. } => Some((entry, dictionary)),
             _ => None,
         });
         match of_strings {

@@ -149,8 +149,9 @@ fn path(path: &FieldPath) -> String {
             let what = if method { "a Lua function " } else { "" };
             format!("shape {shape}, {what}in {} along the metatables", holder(dictionary))
         }
-        FieldPath::Method { dictionary, .. } => {
-            format!("a method of strings, in {}", holder(dictionary))
+        FieldPath::Method { dictionary, native, .. } => {
+            let what = if native { ", a native function" } else { "" };
+            format!("a method of strings{what}, in {}", holder(dictionary))
         }
         FieldPath::Member { dictionary, .. } => {
             format!("a member of userdata, in {}", holder(dictionary))

@@ -121,7 +121,7 @@ impl Observer {
         }
         let write = |kind: DumpKind, text: &dyn Fn() -> String| {
             if self.dumps.wants(kind, &label) {
-                let text = format!("-- {kind} of {label}\n{}\n\n", text().trim_end());
+                let text = format!("-- {kind} of {label}, stitched\n{}\n\n", text().trim_end());
                 // `eprint` would panic if the standard error is closed
                 let _ = std::io::stderr().write_all(text.as_bytes());
             }

@@ -293,9 +293,13 @@ pub(crate) enum Op {
     /// Loads a field from the chain of metatables of a table whose shape is guarded and does not
     /// have the field itself. Uses an entry of the inline cache; exits if that is no longer valid.
     ChainField(Metatable, Chain, State),
-    /// Loads a method of a string, which is the operand, from the metatable of strings. Uses an
-    /// entry of the inline cache; exits if that is no longer valid.
-    StringMethod(Value, StringMethod, State),
+    /// Loads a method of a string from the metatable of strings. Uses an entry of the inline cache;
+    /// exits if that is no longer valid. The operand is the string, if there is one already.
+    StringMethod(Option<Value>, StringMethod, State),
+    /// The epoch of metatables.
+    Epoch,
+    /// Exits unless the epoch of metatables is this one.
+    GuardEpoch(Value, State),
     /// Loads the element at an integer key from an array of numbers with this tag; exits if there
     /// is none.
     Number(Value, Value, Tag, State),
@@ -433,6 +437,8 @@ pub(crate) struct StringMethod {
     pub(crate) entry: usize,
     /// Whether the holder is in dictionary mode.
     pub(crate) dictionary: bool,
+    /// Whether the method is a native function, which the entry has.
+    pub(crate) native: bool,
 }
 
 /// An inline cache entry for a field found along a chain of metatables.
@@ -633,10 +639,10 @@ impl Op {
         match self {
             Integer(_) | Float(_) | Primitive(_) | Str(_) | Register(_) | SetTop(_) | Poll(..)
             | FastPath(_) | Generic(_) | Call(_) | NewTable(..) | Allocate(_) | Closure(..)
-            | GuardInner(..) | InlineInner(..) => {}
-            Upvalue(closure, _) | Global(closure, ..) => {
-                if let Some(closure) = closure {
-                    *closure = f(*closure);
+            | GuardInner(..) | InlineInner(..) | Epoch => {}
+            Upvalue(v, _) | Global(v, ..) | StringMethod(v, ..) => {
+                if let Some(v) = v {
+                    *v = f(*v);
                 }
             }
             SetUpvalue(closure, _, v) | CheckUpvalue(closure, _, v) | CheckGlobal(closure, v) => {
@@ -666,7 +672,7 @@ impl Op {
             | Not(v)
             | Field(v, ..)
             | FieldOf(v, ..)
-            | StringMethod(v, ..)
+            | GuardEpoch(v, _)
             | Length(v, _)
             | SetList(v, ..)
             | Select(v, ..)
@@ -732,6 +738,7 @@ impl Op {
             | SetField(_, _, _, _, s)
             | ChainField(_, _, s)
             | StringMethod(_, _, s)
+            | GuardEpoch(_, s)
             | Number(_, _, _, s)
             | Boolean(_, _, s)
             | Element(_, _, s)
@@ -768,7 +775,7 @@ impl Op {
         use Op::*;
         match self {
             IntArith(operator, ..) => !matches!(operator, Operator::Mod | Operator::IDiv),
-            Speculate(..) | Rounds(..) | Integer(_) | Float(_) | Primitive(_) | Str(_)
+            Speculate(..) | Rounds(..) | Epoch | Integer(_) | Float(_) | Primitive(_) | Str(_)
             | Register(_) | Upvalue(..) | FloatArith(..) | ToFloat(_) | CompareInt(..)
             | CompareFloat(..) | Same(..) | HasTag(..) | HasShape(..) | IsString(..)
             | IsInteger(..) | IsTrue(_) | Not(_) | Bound(_) => true,

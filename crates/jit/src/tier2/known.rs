@@ -6,7 +6,7 @@
 
 use std::hash::Hash;
 
-use perilune_bytecode::Instr;
+use perilune_bytecode::{Instr, Proto};
 
 use super::ir::Value;
 use super::shapes::Shapes;
@@ -19,6 +19,9 @@ pub(super) type Global = (Option<Value>, usize, usize);
 /// A lookup along the metatables of a table by an instruction: the address of the instruction, and
 /// the table.
 pub(super) type Lookup = (*const Instr, Value);
+
+/// A method of strings: the function whose constant is its name, and the constant.
+pub(super) type Method = (*const Proto, usize);
 
 /// An upvalue: its closure, or `None` for the function's own, and its number.
 pub(super) type Upvalue = (Option<Value>, usize);
@@ -40,6 +43,11 @@ pub(super) struct Known {
     fresh: HashMap<Value, ()>,
     /// Methods and metamethods that instructions have found along the metatables of tables.
     lookups: HashMap<Lookup, Value>,
+    /// Methods of strings, with the epoch of metatables at which they were found. They are the same
+    /// at any time at which the epoch is.
+    methods_of_strings: HashMap<Method, (Value, Value)>,
+    /// The present epoch.
+    epoch: Option<Value>,
     /// Values of globals.
     globals: HashMap<Global, Value>,
     /// The identities that guards have compared: for closures the slots of their methods, for
@@ -57,6 +65,7 @@ impl Known {
         self.unwatched.clear();
         self.fresh.clear();
         self.lookups.clear();
+        self.epoch = None;
     }
 
     /// Forgets upvalues, and globals, whose environment may be one: shared variables were stored.
@@ -72,6 +81,27 @@ impl Known {
         self.globals.clear();
         self.unwatched.clear();
         self.lookups.clear();
+        self.epoch = None;
+    }
+
+    /// Returns a method of strings that was found before, with the epoch at that time.
+    pub(super) fn method_of_strings(&self, method: Method) -> Option<(Value, Value)> {
+        self.methods_of_strings.get(&method).copied()
+    }
+
+    /// Records a method of strings, with the epoch.
+    pub(super) fn note_method_of_strings(&mut self, method: Method, found: (Value, Value)) {
+        self.methods_of_strings.insert(method, found);
+    }
+
+    /// Returns the epoch of metatables, if it is known.
+    pub(super) fn epoch(&self) -> Option<Value> {
+        self.epoch
+    }
+
+    /// Records the epoch of metatables.
+    pub(super) fn note_epoch(&mut self, epoch: Value) {
+        self.epoch = Some(epoch);
     }
 
     /// Returns what a lookup has found, if it is known.
@@ -162,6 +192,7 @@ impl Known {
     /// invalid; any value may be the same table. Absent fields are looked up in the new metatable,
     /// so fields are forgotten unless `is_there` says that their value is not nil.
     pub(super) fn change_metatable(&mut self, table: Value, is_there: impl Fn(Value) -> bool) {
+        self.epoch = None;
         if self.is_fresh(table) {
             self.lookups.retain(|&(_, of), _| of != table);
             self.shapes.remove(&table);
@@ -245,6 +276,8 @@ impl Known {
         keep_common(&mut self.unwatched, &other.unwatched);
         keep_common(&mut self.fresh, &other.fresh);
         keep_common(&mut self.lookups, &other.lookups);
+        keep_common(&mut self.methods_of_strings, &other.methods_of_strings);
+        self.epoch = self.epoch.filter(|_| self.epoch == other.epoch);
         keep_common(&mut self.globals, &other.globals);
         keep_common(&mut self.methods, &other.methods);
     }

@@ -754,6 +754,11 @@ impl<'a> Lower<'_, 'a> {
             Op::AddField(table, v, gain, state) => self.add_field(inst, table, v, gain, state),
             Op::ChainField(meta, chain, state) => self.chain_field(inst, meta, chain, state),
             Op::StringMethod(v, method, state) => self.string_method(inst, v, method, state),
+            Op::Epoch => {
+                let epoch = self.emit().epoch();
+                self.set_int(inst, epoch);
+            }
+            Op::GuardEpoch(v, state) => self.guard_epoch(v, state),
             Op::Number(table, key, tag, state) => {
                 let wrong = self.exit(state);
                 let (table, key) = (self.bits(table), self.bits(key));

@@ -181,8 +181,13 @@ impl fmt::Display for Line<'_> {
                 f.write_str(if chain.method { ", method" } else { "" })?;
             }
             StringMethod(v, m, _) => {
-                write!(f, "string_method {v}, cache {}, entry {}", m.cache, m.entry)?;
+                f.write_str("string_method ")?;
+                v.map_or(Ok(()), |v| write!(f, "{v}, "))?;
+                write!(f, "cache {}, entry {}", m.cache, m.entry)?;
+                f.write_str(if m.native { ", native" } else { "" })?;
             }
+            Epoch => f.write_str("epoch")?,
+            GuardEpoch(v, _) => write!(f, "guard_epoch {v}")?,
             Number(t, k, tag, _) => write!(f, "number {t}, {k}, {}", tag_name(tag))?,
             Boolean(t, k, _) => write!(f, "boolean {t}, {k}")?,
             Element(t, k, _) => write!(f, "element {t}, {k}")?,

@@ -143,7 +143,8 @@ impl Verifier<'_> {
             Op::ToFloat(v) | Op::Select(v, ..) => self.is(v, int),
             Op::GuardNoMetatable(v, _) | Op::Traversal(v, _) => self.is(v, table),
             Op::Bound(v) => self.is(v, Type::Is(Tag::NATIVE)),
-            Op::StringMethod(v, ..) => self.is(v, Type::Is(Tag::STRING)),
+            Op::StringMethod(Some(v), ..) => self.is(v, Type::Is(Tag::STRING)),
+            Op::GuardEpoch(v, _) => self.is(v, int),
             Op::GuardShape(v, ..)
             | Op::HasShape(v, _)
             | Op::Field(v, ..)

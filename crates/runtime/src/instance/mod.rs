@@ -194,7 +194,8 @@ pub struct FieldEntry {
     pub holder: *mut Table,
     /// In an entry for stores, which has no holder: the [`LocalShape`] after the field was added.
     /// In a chain entry for loads: the `LuaClosure` in the holder's field, or null if the value is
-    /// not one. It is valid under the same conditions as the holder.
+    /// not one; in an entry for strings, in the same way the `NativeClosure`. It is valid under the
+    /// same conditions as the holder.
     pub outcome: *mut GcHeader,
 }
 

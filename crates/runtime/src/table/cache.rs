@@ -8,7 +8,8 @@
 //! A chain entry of a load is valid for tables of the shape `chain_shape` with the metatable word
 //! `meta` while the state's `meta_epoch` is `epoch`: all tables of the chain are [`WATCHED`], so
 //! the epoch covers changes of their structure, including the holder's. It also covers stores that
-//! replace a Lua function, so a valid entry may record the function in the holder's field.
+//! replace a function, so a valid entry may record the function in the holder's field: a Lua
+//! function along the metatables of tables, a native one for strings.
 //!
 //! A chain entry of a store is a transition or, without an outcome, says only that the field is
 //! absent. Whether `__newindex` is absent is checked in the metatable at each access.
@@ -484,6 +485,10 @@ impl Table {
             Some(slot) => slot,
             None => Table::node_of_str(holder, name)?,
         };
+        // Stores to cells of globals do not change the epoch.
+        let is_noted = (*holder).header.flags & GcHeader::ENVIRONMENT == 0;
+        let of_strings = chain_shape == FieldEntry::STRING_SHAPE;
+        let is_recorded = of_strings && v.tag() == Tag::NATIVE && is_noted;
         let entry = FieldEntry {
             chain_shape,
             epoch: (*st).meta_epoch,
@@ -491,6 +496,7 @@ impl Table {
             holder,
             holder_shape: (*holder).header.word,
             slot,
+            outcome: if is_recorded { v.as_ptr() } else { std::ptr::null_mut() },
             ..FieldEntry::EMPTY
         };
         FieldCache::record(st, cache, holder, name, entry);

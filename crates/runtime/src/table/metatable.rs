@@ -121,6 +121,7 @@ impl Table {
         if let Some(kind) = type_meta_index(v.tag()) {
             (&mut (*st).type_metas)[kind] = m;
         }
+        (*st).meta_epoch = (*st).meta_epoch.next();
     }
 
     /// Returns the metamethod of `v` for the event `e`, or nil.

@@ -393,9 +393,9 @@ impl Table {
         use crate::string::LuaString;
         let meta = (*t).header.flags & GcHeader::IS_META != 0;
         // Other stores of nil do not invalidate caches: caches read the holder's value, and a table
-        // before it in the chain only loses a field. But caches have copies of Lua functions.
+        // before it in the chain only loses a field. But caches have copies of functions.
         if old.is_nil() && !new.is_nil()
-            || old.tag() == Tag::FUNCTION
+            || matches!(old.tag(), Tag::FUNCTION | Tag::NATIVE)
             || meta && name.is_string() && LuaString::bytes(name.as_string()).starts_with(b"__")
         {
             Table::bump(st, t);

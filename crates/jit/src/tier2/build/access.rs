@@ -20,12 +20,13 @@ impl Builder<'_> {
         let snapshot = self.source.snapshot;
         let object = self.read(i.rb());
         let field = snapshot.field(self.pc);
-        if let &[FieldPath::Method { entry, dictionary }] = &*field.paths
+        if let &[FieldPath::Method { entry, dictionary, native }] = &*field.paths
             && !field.dictionaries
             && !snapshot.general
             && !self.is_never(object, Tag::STRING)
         {
-            return self.string_method(object, entry, dictionary);
+            let cache = snapshot.cell(self.pc) as usize;
+            return self.string_method(object, StringMethod { cache, entry, dictionary, native });
         }
         let Some((path, shapes)) = self.path(object) else { return self.fast_path() };
         if snapshot.general || self.is_never(object, Tag::TABLE) {
@@ -63,19 +64,17 @@ impl Builder<'_> {
     }
 
     /// Builds an access to a method of strings.
-    fn string_method(&mut self, object: Value, entry: usize, dictionary: bool) {
+    fn string_method(&mut self, object: Value, method: StringMethod) {
         let i = self.instr(self.pc);
         let string = self.guard(object, Tag::STRING);
-        let cache = self.source.snapshot.cell(self.pc) as usize;
-        let method = StringMethod { cache, entry, dictionary };
         let lookup = self.lookup(string);
-        let found = match self.known.lookup(lookup) {
-            Some(found) => found,
-            None => {
-                let state = self.state();
-                self.value(Type::Any, Op::StringMethod(string, method, state))
-            }
-        };
+        let known = self.known.lookup(lookup);
+        let known = known.or_else(|| method.native.then(|| self.found_method()).flatten());
+        let found = known.unwrap_or_else(|| {
+            let state = self.state();
+            let ty = if method.native { Type::Is(Tag::NATIVE) } else { Type::Any };
+            self.value(ty, Op::StringMethod(Some(string), method, state))
+        });
         self.known.note_lookup(lookup, found);
         if i.op() == Bytecode::SelfK {
             self.write(i.ra() + 2, string);
@@ -149,7 +148,7 @@ impl Builder<'_> {
     }
 
     /// Returns the field in a slot of a table whose shape has been guarded.
-    fn field(&mut self, table: Value, slot: Slot) -> Value {
+    pub(super) fn field(&mut self, table: Value, slot: Slot) -> Value {
         let origin = self.f.origin(table);
         if let Some(v) = self.known.field(origin, slot.number) {
             self.check(Op::CheckField(table, v));
@@ -306,9 +305,15 @@ impl Builder<'_> {
 
     /// Builds GETTABUP.
     pub(super) fn get_global(&mut self) {
+        let v = self.global();
+        self.write(self.instr(self.pc).ra(), v);
+    }
+
+    /// Returns the global that GETTABUP loads.
+    pub(super) fn global(&mut self) -> Value {
         let i = self.instr(self.pc);
         let key = (self.closure, i.b(), i.c());
-        let v = match self.known.global(key) {
+        match self.known.global(key) {
             Some(v) => {
                 self.check(Op::CheckGlobal(self.closure, v));
                 v
@@ -319,8 +324,7 @@ impl Builder<'_> {
                 self.known.note_global(key, v);
                 v
             }
-        };
-        self.write(i.ra(), v);
+        }
     }
 
     /// Builds GETTABLE or GETI, for arrays.

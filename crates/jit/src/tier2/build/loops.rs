@@ -99,10 +99,14 @@ impl Builder<'_> {
             _ if l.is_innermost => self.look_at(&l),
             _ => None,
         };
-        let Some((mut stores, length)) = look else { return self.build_block(head) };
+        let Some((mut stores, length)) = look else {
+            self.hoist(head, &l, false);
+            return self.build_block(head);
+        };
         if let Some(Loudness::Quiet(more)) = known {
             stores = stores.and(more);
         }
+        self.hoist(head, &l, !stores.tables);
         // blocks after the loop come after all of its blocks
         self.done.extend(l.blocks.iter().copied());
         if length <= MAX_PEELED && !self.source.snapshot.failed.contains(&head.as_u32()) {

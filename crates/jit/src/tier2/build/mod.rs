@@ -12,6 +12,7 @@ mod access;
 mod arith;
 mod control;
 mod dispatch;
+mod hoist;
 mod inline;
 mod iterate;
 mod library;

@@ -200,10 +200,17 @@ impl Lower<'_, '_> {
         }
     }
 
+    pub(super) fn guard_epoch(&mut self, epoch: Value, state: State) {
+        let other = self.exit(state);
+        let (before, now) = (self.bits(epoch), self.emit().epoch());
+        let same = self.emit().ins().icmp(IntCC::Equal, before, now);
+        self.emit().guard(same, other);
+    }
+
     pub(super) fn string_method(
         &mut self,
         inst: &Inst,
-        string: Value,
+        string: Option<Value>,
         method: StringMethod,
         state: State,
     ) {
@@ -212,9 +219,18 @@ impl Lower<'_, '_> {
         self.emit().guard_record_id(record, FieldEntry::STRING_SHAPE, other);
         let meta = self.emit().string_meta();
         self.emit().guard_chain(record, meta, other, other);
-        let value = self.emit().load_from_holder(record, method.dictionary, other, other);
-        self.set_any(inst, value);
-        let object = (self.bits(string), self.tag(string));
-        self.emit().verify_lookup(inst.pc, object, value);
+        let value = if method.native {
+            let native = self.emit().method(record, other);
+            self.set_lua(inst, Payload::Bits(native), Known::Tag(Tag::NATIVE));
+            (native, self.emit().tag_value(Known::Tag(Tag::NATIVE)))
+        } else {
+            let value = self.emit().load_from_holder(record, method.dictionary, other, other);
+            self.set_any(inst, value);
+            value
+        };
+        if let Some(string) = string {
+            let object = (self.bits(string), self.tag(string));
+            self.emit().verify_lookup(inst.pc, object, value);
+        }
     }
 }

@@ -1,0 +1,162 @@
+//! Looks up in front of a loop what its iterations would look up again and again.
+//!
+//! A library function that a loop calls on one of several paths, or in an iteration that changes
+//! memory, is found by loads and guards that nothing before them makes redundant. They have no
+//! effect, so they can be executed in front of the loop, and exit there if they fail. What they
+//! find is known in the loop:
+//!
+//! - globals, and fields of the tables in globals, if the loop stores to no table;
+//! - methods of strings, whatever the loop does: they stay the same while the epoch of metatables
+//!   does, and comparing that is one load and one comparison.
+
+use perilune_bytecode::Op as Bytecode;
+use perilune_bytecode::effects::effects;
+use perilune_runtime::value::Tag;
+
+use super::order::Loop;
+use super::{Builder, Incoming, Start};
+use crate::entity::Pc;
+use crate::feedback::snapshot::{CalleeSeen, FieldPath};
+use crate::tier2::ir::{BlockData, End, Op, StringMethod, Target, Type, Value};
+use crate::tier2::known::Method;
+
+/// The most instructions between the load of a callee and its call.
+const MAX_ARGUMENTS: usize = 24;
+
+impl Builder<'_> {
+    /// Looks up in front of a loop what its iterations look up. `keeps_tables` says whether what is
+    /// known of tables stays known in the loop.
+    pub(super) fn hoist(&mut self, head: Pc, l: &Loop, keeps_tables: bool) {
+        let snapshot = self.source.snapshot;
+        if snapshot.general || snapshot.failed.contains(&head.as_u32()) {
+            return;
+        }
+        let found = |pc: &Pc| {
+            !self.source.flow.cold[*pc]
+                && !snapshot.failed.contains(&pc.as_u32())
+                && match self.instr(*pc).op() {
+                    Bytecode::GetTabUp => keeps_tables,
+                    Bytecode::SelfK => self.native_of_strings(*pc).is_some(),
+                    _ => false,
+                }
+        };
+        let lookups: Vec<Pc> = l.instructions.iter().copied().filter(found).collect();
+        let Some(first) = self.starts[head].block.filter(|_| !lookups.is_empty()) else { return };
+        self.f.blocks[first].is_loop = false;
+        self.begin_at(head);
+        let next = self.f.blocks.push(BlockData { is_loop: true, ..BlockData::default() });
+        // if one fails, the frame continues at the head
+        self.state = Some(self.state_at(head));
+        for pc in lookups {
+            self.pc = pc;
+            match self.native_of_strings(pc) {
+                Some(method) => self.hoist_method(method),
+                None => self.hoist_global(pc),
+            }
+        }
+        self.pc = head;
+        self.state = None;
+        let incoming = Incoming {
+            from: self.block,
+            registers: self.registers.clone(),
+            known: self.known.clone(),
+        };
+        self.end(End::Jump(Target { block: next, args: Vec::new() }));
+        self.starts[head] = Start { block: Some(next), is_begun: false, incoming: vec![incoming] };
+    }
+
+    /// Returns the native function that SELF at `pc` has always found for strings.
+    fn native_of_strings(&self, pc: Pc) -> Option<StringMethod> {
+        let snapshot = self.source.snapshot;
+        if self.instr(pc).op() != Bytecode::SelfK || snapshot.field(pc).dictionaries {
+            return None;
+        }
+        match *snapshot.field(pc).paths {
+            [FieldPath::Method { entry, dictionary, native: true }] => {
+                let cache = snapshot.cell(pc) as usize;
+                Some(StringMethod { cache, entry, dictionary, native: true })
+            }
+            _ => None,
+        }
+    }
+
+    fn hoist_method(&mut self, method: StringMethod) {
+        let key = self.method_key();
+        if self.known.method_of_strings(key).is_some() {
+            return;
+        }
+        let epoch = match self.known.epoch() {
+            Some(epoch) => epoch,
+            None => self.value(Type::Is(Tag::INTEGER), Op::Epoch),
+        };
+        self.known.note_epoch(epoch);
+        let state = self.state();
+        let found = self.value(Type::Is(Tag::NATIVE), Op::StringMethod(None, method, state));
+        self.known.note_method_of_strings(key, (epoch, found));
+        self.hoist_callee(self.pc, found);
+    }
+
+    fn hoist_global(&mut self, pc: Pc) {
+        let i = self.instr(pc);
+        let v = self.global();
+        let next = pc + 1;
+        let of = self.instr(next);
+        if of.op() != Bytecode::GetField || of.b() != i.a() || self.source.flow.leader[next] {
+            return self.hoist_callee(pc, v);
+        }
+        self.pc = next;
+        if self.source.flow.cold[next]
+            || self.source.snapshot.failed.contains(&next.as_u32())
+            || self.is_never(v, Tag::TABLE)
+        {
+            return;
+        }
+        let Some((FieldPath::Own { slot, .. }, shapes)) = self.path(v) else { return };
+        let table = self.guard(v, Tag::TABLE);
+        self.guard_shapes(table, shapes);
+        let v = self.field(table, slot);
+        self.hoist_callee(next, v);
+    }
+
+    /// Guards what the instruction at `pc` has loaded to be the library function as which it is
+    /// called.
+    fn hoist_callee(&mut self, pc: Pc, v: Value) {
+        let a = self.instr(pc).a();
+        for n in 1..MAX_ARGUMENTS {
+            let at = pc + n;
+            let i = self.instr(at);
+            if self.source.flow.leader[at] || self.source.flow.cold[at] {
+                return;
+            }
+            if i.op() == Bytecode::Call && i.a() == a {
+                let CalleeSeen::Builtin(number) = self.source.snapshot.callee(at) else { return };
+                if !self.source.snapshot.failed.contains(&at.as_u32())
+                    && !self.is_never(v, Tag::NATIVE)
+                {
+                    let callee = self.guard(v, Tag::NATIVE);
+                    self.guard_library(callee, number);
+                }
+                return;
+            }
+            if effects(i).changes(a) {
+                return;
+            }
+        }
+    }
+
+    /// Returns the name of the method that the instruction looks up.
+    pub(super) fn method_key(&self) -> Method {
+        (std::ptr::from_ref(self.source.proto), self.instr(self.pc).c())
+    }
+
+    /// Returns the method of strings that the instruction looks up, if it was found before.
+    pub(super) fn found_method(&mut self) -> Option<Value> {
+        let (epoch, found) = self.known.method_of_strings(self.method_key())?;
+        if self.known.epoch() != Some(epoch) {
+            let state = self.state();
+            self.push(Op::GuardEpoch(epoch, state));
+            self.known.note_epoch(epoch);
+        }
+        Some(found)
+    }
+}
