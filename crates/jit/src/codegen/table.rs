@@ -1,7 +1,7 @@
 //! Tables: shapes and fields, elements of arrays, calls of the runtime for everything else.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::types::{F64, I32, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Type, Value};
 use perilune_bytecode::feedback::access;
 use perilune_runtime::header::GcHeader;
@@ -414,11 +414,36 @@ impl Emitter<'_> {
         wrong: Block,
     ) -> Value {
         let at = self.array_index(table, key, wrong);
+        self.guard_numbers(table, tag, wrong);
+        self.payload_address(table, at)
+    }
+
+    /// Loads the element under `key`, which is in the array, of an array of numbers with this tag;
+    /// branches to `wrong` if the array is of another kind.
+    pub(crate) fn number_inside(
+        &mut self,
+        table: Value,
+        key: Value,
+        tag: Tag,
+        wrong: Block,
+    ) -> Value {
+        self.guard_numbers(table, tag, wrong);
+        let next = self.payload_address(table, key);
+        let ty = if tag == Tag::FLOAT { F64 } else { I64 };
+        self.load(Region::Elements, ty, next, -(size_of::<u64>() as i32))
+    }
+
+    /// Branches to `other` unless the array of a table has only numbers with this tag.
+    fn guard_numbers(&mut self, table: Value, tag: Tag, other: Block) {
         let kind = self.array_kind(table);
         let wanted = i64::from(tag.0) - KIND_TO_TAG;
         let right = self.b.ins().icmp_imm_u(IntCC::Equal, kind, wanted);
-        self.guard(right, wrong);
-        self.payload_address(table, at)
+        self.guard(right, other);
+    }
+
+    /// Branches to `outside` unless the array of a table has the element under `key`.
+    pub(crate) fn guard_inside(&mut self, table: Value, key: Value, outside: Block) {
+        self.array_index(table, key, outside);
     }
 
     /// Loads the number at an address that [`Emitter::number_place`] has returned.

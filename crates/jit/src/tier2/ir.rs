@@ -301,8 +301,14 @@ pub(crate) enum Op {
     /// Exits unless the epoch of metatables is this one.
     GuardEpoch(Value, State),
     /// Loads the element at an integer key from an array of numbers with this tag; exits if there
-    /// is none.
-    Number(Value, Value, Tag, State),
+    /// is none. If the flag is set, the array is known to have so many elements.
+    Number(Value, Value, Tag, bool, State),
+    /// Marks the jump to a loop that counts with this step, whose index is in this register; a
+    /// guard of ranges may be put in its place.
+    Counts(Reg, i64, State),
+    /// Exits unless an array has the elements at all indices of a loop. The values are the first
+    /// index of the loop, and the number of further ones.
+    GuardRange(Value, [Value; 2], Range, State),
     /// Loads the element at an integer key from an array of booleans; exits if there is none.
     Boolean(Value, Value, State),
     /// Loads an element from an array of any kind; exits if there is none or it is nil.
@@ -426,6 +432,17 @@ impl Entries {
     pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
         (0..u8::BITS as usize).filter(move |entry| self.0 >> entry & 1 != 0)
     }
+}
+
+/// The indices of the loads of a loop that counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Range {
+    /// The step of the loop, which is positive.
+    pub(crate) step: i64,
+    /// The least difference of an index from that of the loop.
+    pub(crate) least: i64,
+    /// The greatest one.
+    pub(crate) most: i64,
 }
 
 /// Where the inline cache has a method of strings.
@@ -639,7 +656,7 @@ impl Op {
         match self {
             Integer(_) | Float(_) | Primitive(_) | Str(_) | Register(_) | SetTop(_) | Poll(..)
             | FastPath(_) | Generic(_) | Call(_) | NewTable(..) | Allocate(_) | Closure(..)
-            | GuardInner(..) | InlineInner(..) | Epoch => {}
+            | GuardInner(..) | InlineInner(..) | Epoch | Counts(..) => {}
             Upvalue(v, _) | Global(v, ..) | StringMethod(v, ..) => {
                 if let Some(v) = v {
                     *v = f(*v);
@@ -704,7 +721,9 @@ impl Op {
             | Boolean(a, b, _)
             | Element(a, b, _)
             | ElementOrNil(a, b, _) => (*a, *b) = (f(*a), f(*b)),
-            SetElement(a, b, c, _) => (*a, *b, *c) = (f(*a), f(*b), f(*c)),
+            SetElement(a, b, c, _) | GuardRange(a, [b, c], ..) => {
+                (*a, *b, *c) = (f(*a), f(*b), f(*c))
+            }
             Library(_, args, _) => args.iter_mut().flatten().for_each(|v| *v = f(*v)),
         }
     }
@@ -739,7 +758,9 @@ impl Op {
             | ChainField(_, _, s)
             | StringMethod(_, _, s)
             | GuardEpoch(_, s)
-            | Number(_, _, _, s)
+            | Number(_, _, _, _, s)
+            | Counts(_, _, s)
+            | GuardRange(_, _, _, s)
             | Boolean(_, _, s)
             | Element(_, _, s)
             | ElementOrNil(_, _, s)

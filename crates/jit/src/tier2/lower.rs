@@ -759,21 +759,12 @@ impl<'a> Lower<'_, 'a> {
                 self.set_int(inst, epoch);
             }
             Op::GuardEpoch(v, state) => self.guard_epoch(v, state),
-            Op::Number(table, key, tag, state) => {
-                let wrong = self.exit(state);
-                let (table, key) = (self.bits(table), self.bits(key));
-                let place = self.emit().number_place(table, key, tag, wrong);
-                let known = self.emit().tag(tag);
-                if tag == Tag::FLOAT {
-                    let v = self.emit().load_number(place, F64);
-                    let bits = self.emit().float_bits(v);
-                    self.emit().verify_element(inst.pc, table, key, (bits, known));
-                    self.set_float(inst, v);
-                } else {
-                    let v = self.emit().load_number(place, I64);
-                    self.emit().verify_element(inst.pc, table, key, (v, known));
-                    self.set_int(inst, v);
-                }
+            Op::Counts(..) => unreachable!("a pass removes it"),
+            Op::GuardRange(table, indices, range, state) => {
+                self.guard_range(table, indices, range, state);
+            }
+            Op::Number(table, key, tag, is_inside, state) => {
+                self.number(inst, (table, key), (tag, is_inside), state);
             }
             Op::Element(table, key, state) => {
                 let wrong = self.exit(state);

@@ -188,7 +188,15 @@ impl fmt::Display for Line<'_> {
             }
             Epoch => f.write_str("epoch")?,
             GuardEpoch(v, _) => write!(f, "guard_epoch {v}")?,
-            Number(t, k, tag, _) => write!(f, "number {t}, {k}, {}", tag_name(tag))?,
+            Number(t, k, tag, is_inside, _) => {
+                write!(f, "number {t}, {k}, {}", tag_name(tag))?;
+                f.write_str(if is_inside { ", inside" } else { "" })?;
+            }
+            Counts(r, step, _) => write!(f, "counts {r}, {step}")?,
+            GuardRange(t, [first, left], range, _) => {
+                let super::ir::Range { step, least, most } = range;
+                write!(f, "guard_range {t}, {first}, {left}, step {step}, {least} to {most}")?;
+            }
             Boolean(t, k, _) => write!(f, "boolean {t}, {k}")?,
             Element(t, k, _) => write!(f, "element {t}, {k}")?,
             ElementOrNil(t, k, _) => write!(f, "element_or_nil {t}, {k}")?,

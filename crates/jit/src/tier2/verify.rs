@@ -145,6 +145,10 @@ impl Verifier<'_> {
             Op::Bound(v) => self.is(v, Type::Is(Tag::NATIVE)),
             Op::StringMethod(Some(v), ..) => self.is(v, Type::Is(Tag::STRING)),
             Op::GuardEpoch(v, _) => self.is(v, int),
+            Op::GuardRange(t, [first, left], ..) => {
+                self.is(t, table)?;
+                self.is(first, int).and_then(|()| self.is(left, int))
+            }
             Op::GuardShape(v, ..)
             | Op::HasShape(v, _)
             | Op::Field(v, ..)

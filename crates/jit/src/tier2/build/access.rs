@@ -347,7 +347,7 @@ impl Builder<'_> {
             return self.set(i.ra(), Type::Any, Op::ElementOrNil(table, key, state));
         }
         match facts(snapshot, pc, i).result {
-            Some(tag) => self.set(i.ra(), Type::Is(tag), Op::Number(table, key, tag, state)),
+            Some(tag) => self.set(i.ra(), Type::Is(tag), Op::Number(table, key, tag, false, state)),
             None if seen == access::ARRAY | access::ANY => {
                 self.set(i.ra(), Type::Any, Op::Element(table, key, state));
             }

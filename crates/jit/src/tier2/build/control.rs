@@ -13,6 +13,9 @@ use crate::codegen::number::Operator;
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::tier2::ir::{Block, BlockData, End, Op, Target, Type, Value};
 
+/// The largest step of a loop that counts ([`Op::Counts`]).
+const MAX_STEP: i64 = 1 << 20;
+
 impl Builder<'_> {
     /// Builds a test with the JMP that follows it; returns whether control continues after them.
     pub(super) fn test(&mut self) -> bool {
@@ -334,13 +337,19 @@ impl Builder<'_> {
         let values = [a, a + 1, a + 2].map(|r| self.read(r));
         let (int, float) = (Type::Is(Tag::INTEGER), Type::Is(Tag::FLOAT));
         if values.iter().all(|&v| self.f.ty(v) == float) {
+            if self.source.snapshot.failed.contains(&pc.as_u32()) {
+                return self.generic_end();
+            }
             self.float_loop(values);
             return true;
         }
         if values.iter().any(|&v| self.f.ty(v) != int) {
             return self.generic_end();
         }
+        let has_failed = self.source.snapshot.failed.contains(&pc.as_u32());
         let [index, left, step] = values;
+        let by = self.constants.integer(step).filter(|by| (1..=MAX_STEP).contains(by));
+        let head = pc + 1 - i.bx();
         let zero = self.integer(0);
         let more = self.value(Type::Condition, Op::CompareInt(IntCC::NotEqual, left, zero));
         let (on, end) = self.branch(more);
@@ -353,7 +362,10 @@ impl Builder<'_> {
         self.write(a, next);
         self.write(a + 1, left);
         self.write(a + 3, next);
-        self.goto(pc + 1 - i.bx());
+        if let Some(by) = by.filter(|_| !has_failed && self.ends_peeled_round(head)) {
+            self.push(Op::Counts(a + self.offset, by, state));
+        }
+        self.goto(head);
         (self.registers, self.known) = before;
         self.switch_to(end);
         true

@@ -686,8 +686,8 @@ impl Builder<'_> {
         }
         // loads of elements and allocations speculate on less instead, and constructors return one
         // value where they are inlined
-        let has_less =
-            matches!(i.op(), GetTable | GetI | NewTable) || i.op() == CallMeta && self.is_inlined();
+        let has_less = matches!(i.op(), GetTable | GetI | NewTable | ForLoop)
+            || i.op() == CallMeta && self.is_inlined();
         if !has_less && may_speculate(i.op()) && self.source.snapshot.failed.contains(&pc.as_u32())
         {
             return self.without_speculation();

@@ -2,14 +2,60 @@
 
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::types::{I8, I64};
+use cranelift_codegen::ir::types::{F64, I8, I64};
 use perilune_runtime::value::Tag;
 
 use super::{Low, Lower};
 use crate::codegen::number::Operator;
-use crate::tier2::ir::{Inst, State, Value};
+use crate::tier2::ir::{Inst, Range, State, Value};
 
 impl Lower<'_, '_> {
+    /// Loads the element of an array of numbers.
+    pub(super) fn number(
+        &mut self,
+        inst: &Inst,
+        (table, key): (Value, Value),
+        (tag, is_inside): (Tag, bool),
+        state: State,
+    ) {
+        let wrong = self.exit(state);
+        let (table, key) = (self.bits(table), self.bits(key));
+        let ty = if tag == Tag::FLOAT { F64 } else { I64 };
+        let v = if is_inside {
+            self.emit().number_inside(table, key, tag, wrong)
+        } else {
+            let place = self.emit().number_place(table, key, tag, wrong);
+            self.emit().load_number(place, ty)
+        };
+        let bits = if ty == F64 { self.emit().float_bits(v) } else { v };
+        let known = self.emit().tag(tag);
+        self.emit().verify_element(inst.pc, table, key, (bits, known));
+        match tag {
+            Tag::FLOAT => self.set_float(inst, v),
+            _ => self.set_int(inst, v),
+        }
+    }
+
+    pub(super) fn guard_range(
+        &mut self,
+        table: Value,
+        [first, left]: [Value; 2],
+        range: Range,
+        state: State,
+    ) {
+        let other = self.exit(state);
+        let [table, first, left] = [table, first, left].map(|v| self.bits(v));
+        let distance = match range.step {
+            1 => left,
+            step => self.emit().ins().imul_imm_s(left, step),
+        };
+        let last = self.emit().ins().iadd(first, distance);
+        for (index, more) in [(first, range.least), (last, range.most)] {
+            let key = self.emit().ins().iadd_imm_s(index, more);
+            self.emit().guard_inside(table, key, other);
+        }
+    }
+
     pub(super) fn number_arith(
         &mut self,
         inst: &Inst,

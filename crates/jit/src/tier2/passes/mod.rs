@@ -8,6 +8,7 @@ mod escape;
 mod fields;
 pub(super) mod homes;
 mod params;
+mod ranges;
 mod unused;
 
 use super::ir::Function;
@@ -24,6 +25,7 @@ pub(super) fn run(f: &mut Function, verify_values: bool) {
         params::run(f);
     }
     fields::run(f);
+    ranges::run(f);
     unused::run(f);
     delayed::run(f);
 }
