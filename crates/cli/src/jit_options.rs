@@ -207,6 +207,7 @@ impl JitChoices {
         };
         if mode == Mode::Unprofiled {
             (o.threshold, o.loop_threshold, o.sync, o.prune) = (1, 1, true, false);
+            o.stitch_threshold = u32::MAX;
         }
         if mode == Mode::BaselineSync {
             (o.stitch_threshold, o.loop_threshold, o.speculate_unseen) = (1, 1, true);
@@ -226,7 +227,7 @@ impl JitChoices {
         if is_early {
             // compile with a little feedback, and recompile early when execution deviates from it
             (o.threshold, o.loop_threshold, o.miss_threshold, o.sync) = (2, 4, 4, true);
-            o.verify = true;
+            (o.stitch_threshold, o.verify) = (u32::MAX, true);
         }
         if let Some(threshold) = self.threshold {
             if self.tier(mode) == Tier::Baseline {

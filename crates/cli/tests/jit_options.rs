@@ -154,8 +154,9 @@ fn wrong_values() {
 
 #[test]
 fn dumps_of_each_stage() {
-    let options = "--jit=on --jit-sync --dump=bytecode:fib,feedback:fib,exits:fib,clif:p.lua:1,\
-                   clif-opt:fib,vcode:fib,asm:fib";
+    let options = "--jit=on --jit-sync --jit-threshold=64 \
+                   --dump=bytecode:fib,feedback:fib,exits:fib,clif:p.lua:1,clif-opt:fib,vcode:fib,\
+                   asm:fib";
     let (output, dump, code) = run("dumps", FIB, options);
     assert_eq!((output.as_str(), code), ("1596\n", Some(0)));
     let heads: Vec<&str> = dump.lines().filter(|l| l.starts_with("-- ")).collect();
@@ -281,7 +282,8 @@ fn code_is_registered_and_taken_back() {
     assert_eq!(code, Some(0), "{report}");
     assert!(figure(&report, "retired: program dropped") > 0, "{report}");
     if cfg!(all(target_arch = "x86_64", target_os = "linux")) {
-        let options = "--jit=baseline --jit-budget=8k --jit-share=0 --gdb --jit-stats";
+        let options = "--jit=baseline --jit-threshold=2 --jit-budget=8k --jit-share=0 --gdb \
+                       --jit-stats";
         let (_, report, code) = run("gdb-baseline", program, options);
         assert_eq!(code, Some(0), "{report}");
         assert!(figure(&report, "placements freed") > 20, "{report}");
@@ -312,7 +314,8 @@ os.exit(0)
         .args(["-q", "-batch", "-nx", "-ex", "set debuginfod enabled off"])
         .args(["-ex", "catch syscall exit_group", "-ex", "run"])
         .args(["-ex", "info line hot", "-ex", "info line gone"])
-        .args(["--args", env!("CARGO_BIN_EXE_perilune"), "--jit=baseline", "--gdb", "p.lua"])
+        .args(["--args", env!("CARGO_BIN_EXE_perilune"), "--jit=baseline", "--jit-threshold=2"])
+        .args(["--gdb", "p.lua"])
         .current_dir(&folder)
         .stdin(Stdio::null())
         .output();

@@ -205,10 +205,12 @@ impl Mode {
     }
 
     fn engine(self) -> Engine {
+        // only some modes have stitched code as well
         let of = |threshold, loop_threshold, sync| JitOptions {
             threshold,
             loop_threshold,
             sync,
+            stitch_threshold: if sync { u32::MAX } else { threshold },
             workers: 1,
             ..JitOptions::eager()
         };
