@@ -2,7 +2,7 @@
 --| 7 12 0
 --| 6 10
 --| 7
---| false lookups-in-front-of-loops.lua:52: attempt to index a nil value (global 'math')
+--| false lookups-in-front-of-loops.lua:58: attempt to index a nil value (global 'math')
 --| true 0
 --| 7
 --| 10
@@ -10,25 +10,25 @@
 --| 21
 --| 2
 --| 1002
---| false lookups-in-front-of-loops.lua:92: attempt to perform arithmetic on a nil value (global 'limit')
+--| false lookups-in-front-of-loops.lua:98: attempt to perform arithmetic on a nil value (global 'limit')
 --| 104,101,108,108,111
 --| -1,-2,-3,-4,-5
 --| 104,101,108,108,111
---| false lookups-in-front-of-loops.lua:109: attempt to call a nil value (method 'byte')
+--| false lookups-in-front-of-loops.lua:115: attempt to call a nil value (method 'byte')
 --| 2
 --| 104,105
 --| 97 ABC 98 ABC 99 ABC
 --| 97 ABCD 98 ABCD other ABCD other ABCD
 --| 97 ABCD 66 abcd 99 abcd 68 abcd
---| false lookups-in-front-of-loops.lua:133: attempt to call a nil value (method 'upper')
+--| false lookups-in-front-of-loops.lua:139: attempt to call a nil value (method 'upper')
 --| 97 ABCD 98 T table T table T
 --| 97 ABCD 98 upper! byte! upper! byte! upper!
 --| 97 ABCD 98 dcba 4 dcba 4 dcba
---| false lookups-in-front-of-loops.lua:133: attempt to index a string value (local 's')
+--| false lookups-in-front-of-loops.lua:139: attempt to index a string value (local 's')
 --| 97 AB 98 AB
 --| aa bb
 --| aa own2 cc
---| false lookups-in-front-of-loops.lua:173: attempt to index a number value (field '?')
+--| false lookups-in-front-of-loops.lua:179: attempt to index a number value (field '?')
 --| d1 e1 h1 l3 o2 r1 w1
 --| e1 h1 l2 o2 w1 z8
 --| a2 g1 i1 n1
@@ -36,6 +36,12 @@
 --| 98
 --| changed
 --| 100 end
+--| false attempt to divide by zero
+--| false attempt to perform 'n%0'
+--| false attempt to divide by zero
+--| false attempt to perform 'n%0'
+--| false attempt to divide by zero
+--| false attempt to perform 'n%0'
 -- Loops look up library functions and methods of strings in front of them. What they find is
 -- valid until something changes it, inside of the loop or before it.
 
@@ -217,3 +223,27 @@ string.byte = function() return "changed" end
 report(co())
 string.byte = byte
 report(co(), co())
+
+-- endless loops without a branch, after which nothing is executed
+local function until_error(d)
+  local s = 0
+  while true do
+    local g = math
+    s = s + 10 // d
+    d = d - 1
+  end
+end
+local function until_other_error(d)
+  local s = 0
+  while true do
+    local g = math.floor
+    s = s + 10 % d
+    d = d - 1
+  end
+end
+for _ = 1, 3 do
+  for _, f in ipairs({until_error, until_other_error}) do
+    local ok, message = pcall(f, 5000)
+    report(ok, (message:gsub("^.*:%d+: ", "")))
+  end
+end

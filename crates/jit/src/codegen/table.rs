@@ -370,7 +370,7 @@ impl Emitter<'_> {
 
     /// Returns the index of key `key` in a table's array; branches to `outside` if it is not in
     /// there.
-    fn array_index(&mut self, table: Value, key: Value, outside: Block) -> Value {
+    pub(crate) fn array_index(&mut self, table: Value, key: Value, outside: Block) -> Value {
         let at = self.plus(key, -1);
         let len = self.array_len(table);
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
@@ -439,11 +439,6 @@ impl Emitter<'_> {
         let wanted = i64::from(tag.0) - KIND_TO_TAG;
         let right = self.b.ins().icmp_imm_u(IntCC::Equal, kind, wanted);
         self.guard(right, other);
-    }
-
-    /// Branches to `outside` unless the array of a table has the element under `key`.
-    pub(crate) fn guard_inside(&mut self, table: Value, key: Value, outside: Block) {
-        self.array_index(table, key, outside);
     }
 
     /// Loads the number at an address that [`Emitter::number_place`] has returned.

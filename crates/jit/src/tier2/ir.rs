@@ -301,7 +301,7 @@ pub(crate) enum Op {
     /// Exits unless the epoch of metatables is this one.
     GuardEpoch(Value, State),
     /// Loads the element at an integer key from an array of numbers with this tag; exits if there
-    /// is none. If the flag is set, the array is known to have so many elements.
+    /// is none. If the flag is set, the key is known to be in the range of the array.
     Number(Value, Value, Tag, bool, State),
     /// Marks the jump to a loop that counts with this step, whose index is in this register; a
     /// guard of ranges may be put in its place.

@@ -9,6 +9,7 @@
 //! - methods of strings, whatever the loop does: they stay the same while the epoch of metatables
 //!   does, and comparing that is one load and one comparison.
 
+use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::Op as Bytecode;
 use perilune_bytecode::effects::effects;
 use perilune_runtime::value::Tag;
@@ -122,8 +123,9 @@ impl Builder<'_> {
     /// called.
     fn hoist_callee(&mut self, pc: Pc, v: Value) {
         let a = self.instr(pc).a();
-        for n in 1..MAX_ARGUMENTS {
-            let at = pc + n;
+        // the code of an endless loop may be the last of the function
+        let after = Pc::all(self.source.proto).skip(pc.index() + 1);
+        for at in after.take(MAX_ARGUMENTS) {
             let i = self.instr(at);
             if self.source.flow.leader[at] || self.source.flow.cold[at] {
                 return;

@@ -52,7 +52,7 @@ impl Lower<'_, '_> {
         let last = self.emit().ins().iadd(first, distance);
         for (index, more) in [(first, range.least), (last, range.most)] {
             let key = self.emit().ins().iadd_imm_s(index, more);
-            self.emit().guard_inside(table, key, other);
+            self.emit().array_index(table, key, other);
         }
     }
 

@@ -20,7 +20,6 @@ const MAX_DISTANCE: i64 = 1 << 20;
 
 /// A loop that counts, seen from the jump to its head.
 struct Counting {
-    head: Block,
     /// The index, which is a parameter of the head.
     index: Value,
     /// The index and the number of further iterations, as they are passed to the head.
@@ -37,11 +36,11 @@ pub(super) fn run(f: &mut Function) {
         return;
     }
     let loops = NaturalLoops::of(f);
+    let makers = makers(f);
     for block in marked {
         let n = f.blocks[block].insts.iter().position(|inst| is_mark(&inst.op));
         let mark = f.blocks[block].insts.remove(n.expect("it is marked"));
         let Op::Counts(reg, step, state) = mark.op else { unreachable!("it is a mark") };
-        let makers = makers(f);
         let Some(members) = members(f, &loops, block) else { continue };
         let Some(counting) = counting(f, &makers, (block, reg.index()), step, &members) else {
             continue;
@@ -122,7 +121,6 @@ fn counting(
     };
     let counts = is_counted(index, Operator::Add, step) && is_counted(left, Operator::Sub, 1);
     counts.then(|| Counting {
-        head: entry.block,
         index: params[index].0,
         first: entry.args[index],
         left: entry.args[left],
@@ -181,6 +179,5 @@ fn accesses(
             places.push((block, n));
         }
     }
-    debug_assert!(members.contains(counting.head), "the head is in its loop");
     found
 }
