@@ -57,7 +57,7 @@ impl Builder<'_> {
                 }
                 let a = self.float_operand(x, a);
                 let b = if self.same(x, y) { a } else { self.float_operand(y, b) };
-                (Tag::FLOAT, Op::FloatArith(operator, a, b))
+                (Tag::FLOAT, self.float_arithmetic(operator, a, b))
             }
             Speculation::Number => {
                 let (a, b) = (self.operand(x), self.operand(y));
@@ -74,11 +74,26 @@ impl Builder<'_> {
                     self.push(Op::GuardNotBothInt(a, b, state));
                 }
                 let (a, b) = (self.as_float(a), self.as_float(b));
-                (Tag::FLOAT, Op::FloatArith(operator, a, b))
+                (Tag::FLOAT, self.float_arithmetic(operator, a, b))
             }
         };
         self.set(i.ra(), Type::Is(ty), op);
         true
+    }
+
+    /// Returns the operation of an operator on floats. Sums are faster than products, and products
+    /// than quotients, where all of them round the same number.
+    fn float_arithmetic(&mut self, operator: Operator, a: Value, b: Value) -> Op {
+        let [x, y] = [a, b].map(|v| self.constants.number(v));
+        match (operator, x, y) {
+            (Operator::Mul, _, Some(2.0)) => Op::FloatArith(Operator::Add, a, a),
+            (Operator::Mul, Some(2.0), _) => Op::FloatArith(Operator::Add, b, b),
+            (Operator::Div, _, Some(divisor)) if has_exact_inverse(divisor) => {
+                let inverse = self.float(divisor.recip());
+                Op::FloatArith(Operator::Mul, a, inverse)
+            }
+            _ => Op::FloatArith(operator, a, b),
+        }
     }
 
     /// Builds an operator on numbers of both kinds; returns whether control continues after it.
@@ -96,7 +111,8 @@ impl Builder<'_> {
         } else if is(a, Tag::FLOAT) || is(b, Tag::FLOAT) || !operator.has_int() {
             let a = self.as_float(a);
             let b = if self.same(x, y) { a } else { self.as_float(b) };
-            self.set(target, Type::Is(Tag::FLOAT), Op::FloatArith(operator, a, b));
+            let op = self.float_arithmetic(operator, a, b);
+            self.set(target, Type::Is(Tag::FLOAT), op);
         } else {
             let state = self.state();
             self.set(target, Type::Any, Op::NumberArith(operator, a, b, state));
@@ -197,4 +213,10 @@ impl Builder<'_> {
             }
         }
     }
+}
+
+/// Returns whether a number is a power of two whose inverse is a normal number.
+fn has_exact_inverse(f: f64) -> bool {
+    const FRACTION: u64 = (1 << (f64::MANTISSA_DIGITS - 1)) - 1;
+    f.is_normal() && f.recip().is_normal() && f.to_bits() & FRACTION == 0
 }
