@@ -52,7 +52,11 @@ fn list(out: &mut String, proto: &Proto, path: &str, recursive: bool) {
         let upvalue = &proto.upvalues[i];
         let name = upvalue_name(proto, i);
         let source = if upvalue.in_stack { "R" } else { "U" };
-        let constant = if upvalue.constant { " constant" } else { "" };
+        let constant = match (upvalue.constant, upvalue.itself) {
+            (_, true) => " itself",
+            (true, _) => " constant",
+            _ => "",
+        };
         let _ = writeln!(out, "  {i} {name} {source}{}{constant}", upvalue.index);
     });
     if recursive {

@@ -144,8 +144,12 @@ pub struct UpvalDesc {
     pub in_stack: bool,
     /// The index of the register or upvalue.
     pub index: u8,
-    /// Whether the variable is never assigned after its initialisation.
+    /// Whether the variable is never assigned after its initialisation: only debug functions can
+    /// change it. False in functions from binary chunks, which might say anything.
     pub constant: bool,
+    /// Whether the variable is constant and holds the new closure itself, as that of a recursive
+    /// `local function` does.
+    pub itself: bool,
 }
 
 /// Debug information of one local variable.

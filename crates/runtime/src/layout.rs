@@ -412,6 +412,8 @@ pub mod state {
         RETURNED_TAG = State, returned.tag;
         /// The arguments of a function, and its address, for a call that preserves all registers.
         PASSED = State, passed;
+        /// Whether constant variables have been changed.
+        CONSTANTS_CHANGED = State, constants_changed;
         /// The epoch of metatable chains.
         META_EPOCH = State, meta_epoch;
         /// The entries of the cache of megamorphic accesses, or null.

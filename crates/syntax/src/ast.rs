@@ -42,8 +42,6 @@ pub struct Chunk<'a> {
     pub functions: &'a [Function<'a>],
     /// All expressions of all functions.
     pub exprs: Exprs<'a>,
-    /// Whether some statement assigns to the upvalue `_ENV` of the main function.
-    pub assigns_env: bool,
     /// The chunk's names.
     pub names: crate::Names,
     /// The memory of the tree.

@@ -50,6 +50,5 @@ mod source {
 /// Bits of an upvalue's flags.
 mod upvalue {
     pub(super) const IN_STACK: u8 = 1;
-    pub(super) const CONSTANT: u8 = 2;
-    pub(super) const NAMED: u8 = 4;
+    pub(super) const NAMED: u8 = 2;
 }

@@ -250,7 +250,8 @@ impl<'a> Reader<'a> {
             name,
             in_stack: flags & upvalue::IN_STACK != 0,
             index,
-            constant: flags & upvalue::CONSTANT != 0,
+            constant: false,
+            itself: false,
         })
     }
 

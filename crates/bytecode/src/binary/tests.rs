@@ -24,7 +24,10 @@ fn round_trip_keeps_everything() {
     let proto = compile(PROGRAM);
     let bytes = dump(&proto, false);
     let again = undump(&bytes, b"=test").expect("loads");
-    assert_eq!(crate::disassemble(&proto, true), crate::disassemble(&again, true));
+    // what a chunk says of variables is not believed
+    let listing = crate::disassemble(&proto, true);
+    let listing = listing.replace(" constant\n", "\n").replace(" itself\n", "\n");
+    assert_eq!(listing, crate::disassemble(&again, true));
     assert_eq!(bytes, dump(&again, false));
 }
 

@@ -110,9 +110,7 @@ impl Writer {
             let name = desc.name.filter(|_| !self.strip);
             let flag = |condition: bool, bit: u8| if condition { bit } else { 0 };
             self.byte(
-                flag(desc.in_stack, upvalue::IN_STACK)
-                    | flag(desc.constant, upvalue::CONSTANT)
-                    | flag(name.is_some(), upvalue::NAMED),
+                flag(desc.in_stack, upvalue::IN_STACK) | flag(name.is_some(), upvalue::NAMED),
             );
             self.byte(desc.index);
             if let Some(name) = name {

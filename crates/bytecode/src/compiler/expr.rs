@@ -4,7 +4,7 @@
 //! is long. It is followed with an explicit stack. Everything else nests at most as deep as the
 //! parser allows.
 
-use perilune_syntax::ast::{BinaryOp, Expr, ExprId, ExprKind};
+use perilune_syntax::ast::{BinaryOp, Expr, ExprId, ExprKind, FuncId, LocalId};
 
 use super::Compiler;
 use super::desc::{Desc, Kind, Place, UpvalPlace};
@@ -90,7 +90,7 @@ impl<'c> Compiler<'c> {
                 self.fs.line = node.line;
                 Kind::Vararg(self.fs.emit_abc(Op::VarArg, 0, 0, 1)?)
             }
-            ExprKind::Function(func) => return self.closure(*func),
+            ExprKind::Function(func) => return self.closure(*func, None),
             ExprKind::Local(local) => match self.fs.places[local.0 as usize] {
                 Place::Register(register) => Kind::Local(register),
                 Place::Constant(value) => value,
@@ -167,8 +167,8 @@ impl<'c> Compiler<'c> {
     }
 
     /// Emits CLOSURE at the first free register.
-    pub(super) fn closure(&mut self, func: perilune_syntax::ast::FuncId) -> Result<Desc<'c>> {
-        let index = self.function(func)?;
+    pub(super) fn closure(&mut self, func: FuncId, of: Option<LocalId>) -> Result<Desc<'c>> {
+        let index = self.function(func, of)?;
         self.fs.line = self.chunk.functions[func.0 as usize].last_line;
         let pc = self.fs.emit(Instr::abx(Op::Closure, 0, index))?;
         let mut e = Desc::new(Kind::Relocatable(pc));

@@ -28,7 +28,7 @@ mod table;
 use std::sync::Arc;
 
 use perilune_syntax::Watch;
-use perilune_syntax::ast::{Chunk, ExprId, FuncId, Name, UpvalueSource};
+use perilune_syntax::ast::{Chunk, ExprId, FuncId, LocalId, Name, UpvalueSource};
 use smallvec::SmallVec;
 
 use desc::{Place, UpvalPlace};
@@ -121,15 +121,17 @@ impl<'c> Compiler<'c> {
 
     fn main(&mut self) -> Result<Arc<Proto>> {
         let name = Some(self.fs.keep(b"_ENV")?);
-        let constant = !self.chunk.assigns_env;
-        self.fs.upvalues.push(UpvalDesc { name, in_stack: true, index: 0, constant });
+        // the host may give a chunk another environment
+        let (constant, itself) = (false, false);
+        self.fs.upvalues.push(UpvalDesc { name, in_stack: true, index: 0, constant, itself });
         self.fs.upval_places.push(UpvalPlace::Index(0));
         self.body()?;
         Ok(Arc::new(self.finish()))
     }
 
-    /// Compiles an inner function, and returns its index in the current one.
-    fn function(&mut self, id: FuncId) -> Result<u16> {
+    /// Compiles an inner function, and returns its index in the current one. `of` is the variable
+    /// that the function is the value of, if it is declared by `local function`.
+    fn function(&mut self, id: FuncId, of: Option<LocalId>) -> Result<u16> {
         let index = self.fs.protos.len();
         if index > Instr::MAX_BX as usize {
             return self.fs.exceeded(Limit::Functions);
@@ -141,7 +143,7 @@ impl<'c> Compiler<'c> {
             }
             None => FuncState::new(self.chunk, id),
         };
-        self.resolve_upvalues(&mut inner)?;
+        self.resolve_upvalues(&mut inner, of)?;
         self.parents.push(std::mem::replace(&mut self.fs, inner));
         self.body()?;
         let proto = self.finish();
@@ -152,7 +154,7 @@ impl<'c> Compiler<'c> {
     }
 
     /// Numbers the upvalues of an inner function of the current one, except for constants.
-    fn resolve_upvalues(&self, inner: &mut FuncState<'c>) -> Result<()> {
+    fn resolve_upvalues(&self, inner: &mut FuncState<'c>, of: Option<LocalId>) -> Result<()> {
         for upvalue in inner.function().upvalues {
             let (in_stack, index, constant) = match upvalue.source {
                 UpvalueSource::ParentLocal(local) => match self.fs.places[local.0 as usize] {
@@ -178,7 +180,8 @@ impl<'c> Compiler<'c> {
             };
             inner.upval_places.push(UpvalPlace::Index(inner.upvalues.len() as u8));
             let name = Some(inner.keep(self.name(upvalue.name))?);
-            inner.upvalues.push(UpvalDesc { name, in_stack, index, constant });
+            let itself = constant && of.map(UpvalueSource::ParentLocal) == Some(upvalue.source);
+            inner.upvalues.push(UpvalDesc { name, in_stack, index, constant, itself });
         }
         Ok(())
     }

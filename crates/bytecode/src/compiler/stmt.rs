@@ -102,7 +102,7 @@ impl<'c> Compiler<'c> {
 
     fn local_function(&mut self, local: LocalId, func: FuncId) -> Result<()> {
         self.fs.activate(&[local])?;
-        self.closure(func)?;
+        self.closure(func, Some(local))?;
         // The variable has no value before this point.
         self.fs.restart_last_local();
         Ok(())

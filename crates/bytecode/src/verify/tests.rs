@@ -26,7 +26,7 @@ const fn abc_const(op: Op) -> Instr {
 }
 
 fn upvalue(in_stack: bool, index: u8) -> UpvalDesc {
-    UpvalDesc { name: None, in_stack, index, constant: false }
+    UpvalDesc { name: None, in_stack, index, constant: false, itself: false }
 }
 
 fn text(len: usize) -> Text {

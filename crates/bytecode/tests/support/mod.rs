@@ -33,7 +33,10 @@ pub(crate) fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
 pub(crate) fn check_round_trip(proto: &Proto) {
     use perilune_bytecode::{disassemble, dump, undump};
     let again = undump(&dump(proto, false), b"=test").unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(disassemble(proto, true), disassemble(&again, true));
+    // what a chunk says of variables is not believed
+    let listing = disassemble(proto, true);
+    let listing = listing.replace(" constant\n", "\n").replace(" itself\n", "\n");
+    assert_eq!(listing, disassemble(&again, true));
     let stripped = dump(proto, true);
     let again = undump(&stripped, b"=test").unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(stripped, dump(&again, false));

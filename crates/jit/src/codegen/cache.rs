@@ -129,6 +129,13 @@ impl Emitter<'_> {
         self.guard(same, slow);
     }
 
+    /// Branches to `other` if a debug function has changed a constant variable.
+    pub(crate) fn guard_constants(&mut self, other: Block) {
+        let st = self.state();
+        let changed = self.load32(Region::State, st, state::CONSTANTS_CHANGED);
+        self.guard_not(changed, other);
+    }
+
     /// Loads the epoch of metatables.
     pub(crate) fn epoch(&mut self) -> Value {
         let st = self.state();

@@ -390,6 +390,14 @@ impl Emitter<'_> {
         std::array::from_fn(|n| self.b.inst_results(inst)[n])
     }
 
+    /// As [`Emitter::call_slot`], for a callee whose slot is at this address.
+    pub(crate) fn call_slot_at(&mut self, slot: usize, args: &[Value; 3]) -> [Value; 4] {
+        let slot = self.int(slot as i64);
+        let entry = self.load64(Region::Instances, slot, 0);
+        let inst = self.b.ins().call_indirect(self.entry_sig, entry, args);
+        std::array::from_fn(|n| self.b.inst_results(inst)[n])
+    }
+
     /// Calls a Lua function: directly if it is the likely callee in this module, otherwise through
     /// its slot.
     pub(crate) fn call_likely(&mut self, likely: Direct, args: &[Value; 3]) -> [Value; 4] {

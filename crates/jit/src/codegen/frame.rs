@@ -63,6 +63,12 @@ impl Emitter<'_> {
         self.load_constant(I64, base, frame::CALLEE)
     }
 
+    /// Loads the closure of the outermost frame from there.
+    pub(crate) fn own_closure(&mut self) -> Value {
+        let base = self.outermost_base();
+        self.load_constant(I64, base, frame::CALLEE)
+    }
+
     /// Returns the closure that was passed, if [`Emitter::closure`] still returns that.
     pub(crate) fn closure_as_passed(&self) -> Option<Value> {
         (self.nothing_called && self.current == 0).then_some(self.passed_closure)

@@ -36,6 +36,8 @@ pub enum Fault {
     UncheckedEntry,
     /// Facts about memory outlive calls.
     StaleMemory,
+    /// Values of upvalues that the program never assigns are reused after calls without a guard.
+    StaleConstants,
     /// Loaded fields are reused after stores to fields and after calls.
     StaleLoads,
     /// Loops that are not quiet keep facts about memory.

@@ -76,6 +76,8 @@ pub(crate) struct Function {
     pub(crate) order: Vec<Block>,
     /// Registers that closures share: their home slots may change whenever something is called.
     pub(crate) captured: EntitySet<Reg>,
+    /// The function's own closure, if it is known to be the value of a constant upvalue.
+    pub(crate) own: Option<Value>,
     /// Whether the code is entered at a loop: closures that were made before may share registers.
     pub(crate) is_entered_in_loop: bool,
 }
@@ -205,6 +207,10 @@ pub(crate) enum Op {
     SetRegister(Reg, Value),
     /// Loads an upvalue of the closure, or of the function's own closure if that is `None`.
     Upvalue(Option<Value>, usize),
+    /// The function's own closure.
+    OwnClosure,
+    /// Exits if a debug function has changed a variable that the program never assigns.
+    GuardConstants(State),
     /// Stores to an upvalue of the closure, or of the function's own closure if that is `None`.
     SetUpvalue(Option<Value>, usize, Value),
     /// Exits unless the closure has the method whose slot is at this address.
@@ -656,7 +662,8 @@ impl Op {
         match self {
             Integer(_) | Float(_) | Primitive(_) | Str(_) | Register(_) | SetTop(_) | Poll(..)
             | FastPath(_) | Generic(_) | Call(_) | NewTable(..) | Allocate(_) | Closure(..)
-            | GuardInner(..) | InlineInner(..) | Epoch | Counts(..) => {}
+            | GuardInner(..) | InlineInner(..) | Epoch | Counts(..) | OwnClosure
+            | GuardConstants(_) => {}
             Upvalue(v, _) | Global(v, ..) | StringMethod(v, ..) => {
                 if let Some(v) = v {
                     *v = f(*v);
@@ -758,6 +765,7 @@ impl Op {
             | ChainField(_, _, s)
             | StringMethod(_, _, s)
             | GuardEpoch(_, s)
+            | GuardConstants(s)
             | Number(_, _, _, _, s)
             | Counts(_, _, s)
             | GuardRange(_, _, _, s)
@@ -797,9 +805,9 @@ impl Op {
         match self {
             IntArith(operator, ..) => !matches!(operator, Operator::Mod | Operator::IDiv),
             Speculate(..) | Rounds(..) | Epoch | Integer(_) | Float(_) | Primitive(_) | Str(_)
-            | Register(_) | Upvalue(..) | FloatArith(..) | ToFloat(_) | CompareInt(..)
-            | CompareFloat(..) | Same(..) | HasTag(..) | HasShape(..) | IsString(..)
-            | IsInteger(..) | IsTrue(_) | Not(_) | Bound(_) => true,
+            | Register(_) | Upvalue(..) | OwnClosure | FloatArith(..) | ToFloat(_)
+            | CompareInt(..) | CompareFloat(..) | Same(..) | HasTag(..) | HasShape(..)
+            | IsString(..) | IsInteger(..) | IsTrue(_) | Not(_) | Bound(_) => true,
             _ => false,
         }
     }

@@ -37,6 +37,11 @@ pub(super) struct Known {
     fields: HashMap<(Value, u32), Value>,
     /// The values of upvalues.
     upvalues: HashMap<Upvalue, Value>,
+    /// The values of upvalues that the program never assigns. They are the same at any time at
+    /// which no debug function has changed such a variable.
+    constants: HashMap<Upvalue, Value>,
+    /// Whether none has so far.
+    constants_hold: bool,
     /// Tables on which no cache relies: neither metatables nor classes.
     unwatched: HashMap<Value, ()>,
     /// Tables that have just been allocated: no other value may be one of them.
@@ -66,6 +71,14 @@ impl Known {
         self.fresh.clear();
         self.lookups.clear();
         self.epoch = None;
+        self.constants_hold = false;
+    }
+
+    /// Forgets the values that facts name besides those of registers: they may not be defined where
+    /// a loop is entered at several places.
+    pub(super) fn forget_values(&mut self) {
+        self.constants.clear();
+        self.methods_of_strings.clear();
     }
 
     /// Forgets upvalues, and globals, whose environment may be one: shared variables were stored.
@@ -253,6 +266,22 @@ impl Known {
         self.note_upvalue(closure, n, value);
     }
 
+    /// Returns the value of an upvalue that the program never assigns, if it is known.
+    pub(super) fn constant(&self, closure: Option<Value>, n: usize) -> Option<Value> {
+        self.constants.get(&(closure, n)).copied()
+    }
+
+    /// Records the value of an upvalue that the program never assigns.
+    pub(super) fn note_constant(&mut self, closure: Option<Value>, n: usize, value: Value) {
+        self.constants.insert((closure, n), value);
+    }
+
+    /// Records that constant upvalues still have the values that were recorded; returns whether
+    /// that was known.
+    pub(super) fn hold_constants(&mut self) -> bool {
+        std::mem::replace(&mut self.constants_hold, true)
+    }
+
     /// Returns whether a closure has the method whose slot is at this address.
     pub(super) fn has_method(&self, closure: Value, slot: usize) -> bool {
         self.methods.get(&closure) == Some(&slot)
@@ -273,6 +302,8 @@ impl Known {
         });
         keep_common(&mut self.fields, &other.fields);
         keep_common(&mut self.upvalues, &other.upvalues);
+        keep_common(&mut self.constants, &other.constants);
+        self.constants_hold &= other.constants_hold;
         keep_common(&mut self.unwatched, &other.unwatched);
         keep_common(&mut self.fresh, &other.fresh);
         keep_common(&mut self.lookups, &other.lookups);

@@ -5,6 +5,7 @@
 //! do, and in the blocks that exit. Exits never return, so the code before them keeps its values in
 //! registers of the machine.
 
+mod closures;
 mod fields;
 mod layout;
 mod library;
@@ -313,17 +314,26 @@ impl<'a> Lower<'_, 'a> {
     /// Returns the register from whose home slot a value is to be loaded, as it has lived across a
     /// call.
     fn crossed_home(&self, v: Value) -> Option<Reg> {
-        let has_crossed = self.called || self.crossings.crossed.contains(v);
         let is_constant = self.immediates.contains(v);
-        if !has_crossed || !self.crossings.calls || is_constant || self.current.contains_key(&v) {
+        if !self.has_crossed(v) || is_constant || self.current.contains_key(&v) {
             return None;
         }
         self.homes.find(self.f.origin(v))
     }
 
+    /// Returns whether a value has lived across a call, and is better loaded again.
+    fn has_crossed(&self, v: Value) -> bool {
+        self.crossings.calls && (self.called || self.crossings.crossed.contains(v))
+    }
+
     /// Returns payload and tag.
     fn lua(&mut self, v: Value) -> (Payload, Known) {
-        if let Some(r) = self.crossed_home(v) {
+        let is_own = self.f.own == Some(self.f.origin(v));
+        if is_own && self.has_crossed(v) && !self.current.contains_key(&v) {
+            let closure = self.emit().own_closure();
+            let closure = Low::Lua(Payload::Bits(closure), Known::Tag(Tag::FUNCTION));
+            self.current.insert(v, closure);
+        } else if let Some(r) = self.crossed_home(v) {
             let (payload, tag) = self.load_home(r, self.f.ty(v));
             self.current.insert(v, Low::Lua(payload, tag));
         }
@@ -516,19 +526,15 @@ impl<'a> Lower<'_, 'a> {
                 let tag = self.emit().tag_value(tag);
                 self.emit().store_home(r, bits, tag);
             }
-            Op::Upvalue(closure, n) => {
-                let up = self.upvalue(closure, n);
-                let place = self.emit().upvalue_place(up);
-                let value = self.emit().load_value(Region::Slots, place, 0);
-                self.set_any(inst, value);
+            Op::Upvalue(closure, n) => self.load_upvalue(inst, closure, n),
+            Op::SetUpvalue(closure, n, v) => self.set_upvalue(closure, n, v),
+            Op::OwnClosure => {
+                let closure = self.emit().closure();
+                self.set_lua(inst, Payload::Bits(closure), Known::Tag(Tag::FUNCTION));
             }
-            Op::SetUpvalue(closure, n, v) => {
-                let up = self.upvalue(closure, n);
-                let place = self.emit().upvalue_place(up);
-                let (bits, tag) = (self.bits(v), self.tag(v));
-                let t = self.emit().tag_value(tag);
-                self.emit().store_value(Region::Slots, (bits, t), place, 0);
-                self.emit().barrier(up, (bits, tag));
+            Op::GuardConstants(state) => {
+                let other = self.exit(state);
+                self.emit().guard_constants(other);
             }
             Op::GuardLibrary(v, number, state) => {
                 let other = self.exit(state);
@@ -831,28 +837,12 @@ impl<'a> Lower<'_, 'a> {
             Op::Generic(state) => {
                 self.generic(state);
             }
-            Op::Call(state) => {
-                let held = self.begin_generic(state);
-                let result = self.generic.call(inst.pc, &held);
-                self.end_generic();
-                self.set_any(inst, result);
-            }
+            Op::Call(state) => self.call(inst, state),
         }
     }
 
     fn instr(&self, inst: &Inst) -> perilune_bytecode::Instr {
         inst.pc.instr(&self.f.frames[inst.frame].proto)
-    }
-
-    /// Loads an upvalue of a closure, or of that of the function itself.
-    fn upvalue(&mut self, closure: Option<Value>, n: usize) -> ir::Value {
-        match closure {
-            Some(closure) => {
-                let closure = self.bits(closure);
-                self.emit().upvalue_of(closure, n)
-            }
-            None => self.emit().outermost_upvalue(n),
-        }
     }
 
     fn stored(&mut self, v: Value) -> Stored {

@@ -83,6 +83,8 @@ impl fmt::Display for Line<'_> {
             SetRegister(r, v) => write!(f, "set_register {r}, {v}")?,
             Upvalue(None, n) => write!(f, "upvalue {n}")?,
             Upvalue(Some(closure), n) => write!(f, "upvalue {n} of {closure}")?,
+            OwnClosure => f.write_str("own_closure")?,
+            GuardConstants(_) => f.write_str("guard_constants")?,
             SetUpvalue(None, n, v) => write!(f, "set_upvalue {n}, {v}")?,
             SetUpvalue(Some(closure), n, v) => write!(f, "set_upvalue {n} of {closure}, {v}")?,
             GuardMethod(v, ..) => write!(f, "guard_method {v}")?,

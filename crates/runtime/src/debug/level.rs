@@ -336,6 +336,20 @@ impl Level {
         Some(name)
     }
 
+    /// Returns whether local variable `n`, numbered as in [`Level::local`], is one that the program
+    /// never assigns and that closures may share.
+    ///
+    /// # Safety
+    /// As for [`Level::at`].
+    pub(crate) unsafe fn is_constant(self, n: i64) -> bool {
+        let Some(proto) = self.proto() else { return false };
+        let Some((_, place)) = self.local(n) else { return false };
+        let mut inner = proto.protos.iter().flat_map(|inner| &inner.upvalues);
+        inner.any(|desc| {
+            desc.in_stack && desc.constant && self.frame.0.wrapping_add(desc.index.into()) == place
+        })
+    }
+
     /// Requests that the frame, in which a local variable was set, be deoptimized if it runs
     /// machine code, which may have cached the old value. The frames above it, up to the top frame
     /// of the coroutine `th`, are deoptimized too, since they may belong to functions that are

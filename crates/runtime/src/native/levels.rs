@@ -155,6 +155,9 @@ impl Cx {
             let name = l.set_local(n, v.raw());
             (*self.state()).barrier(th.cast());
             if name.is_some() {
+                if l.is_constant(n) {
+                    (*self.state()).constants_changed = 1;
+                }
                 l.deoptimize(self.state(), th);
                 (*self.state()).request(crate::state::poll::LEAVE);
             }

@@ -32,6 +32,7 @@ impl Cx {
             } else {
                 let u = *LuaClosure::upvalue(f.val().raw().as_function(), i);
                 (*self.state()).barrier(u.cast());
+                self.change_upvalue(f, i);
             }
             Some(upvalue_name(f, i))
         }
@@ -63,6 +64,21 @@ impl Cx {
             let u = *LuaClosure::upvalue(g.val().raw().as_function(), j);
             *LuaClosure::upvalue(f.val().raw().as_function(), i) = u;
             (*self.state()).barrier(f.val().raw().as_header());
+            // the program may assign a variable that is constant to the code of `f` from now on, or
+            // by `f` one that is constant to the code of `g`
+            self.change_upvalue(f, i);
+            self.change_upvalue(g, j);
+        }
+    }
+
+    /// Tells machine code that the variable of upvalue `i` of a Lua function has changed.
+    ///
+    /// # Safety
+    /// The upvalue exists.
+    unsafe fn change_upvalue(&self, f: Func<'_>, i: usize) {
+        let proto = crate::debug::proto_of(f.val().raw());
+        if proto.is_some_and(|p| p.upvalues.get(i).is_some_and(|desc| desc.constant)) {
+            (*self.state()).constants_changed = 1;
         }
     }
 }

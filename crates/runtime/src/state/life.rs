@@ -35,6 +35,7 @@ impl State {
         let st = Box::into_raw(Box::new(State {
             heap: Heap::new(allocator),
             poll: AtomicU32::new(0),
+            constants_changed: 0,
             meta_epoch: MetaEpoch::FIRST,
             pinned: PhantomPinned,
             base: null_mut(),

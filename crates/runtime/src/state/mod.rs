@@ -41,6 +41,10 @@ pub struct State {
     /// Tested at function entries, at back-edges and after calls and allocations; see [`poll`].
     /// Other threads write to it as well.
     pub poll: AtomicU32,
+    /// Not 0 once a debug function has changed a variable that the program never assigns
+    /// ([`perilune_bytecode::UpvalDesc::constant`]). Machine code that relies on such variables
+    /// exits then.
+    pub constants_changed: u32,
     /// Changes whenever the structure of a table on which caches of metatable chains depend
     /// changes.
     pub meta_epoch: MetaEpoch,

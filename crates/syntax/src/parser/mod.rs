@@ -155,8 +155,6 @@ struct Parser<'s, 'a> {
     open: List<'a, &'a mut FunctionState<'a>>,
     /// Lists that no open function uses.
     spare: List<'a, Lists<'a>>,
-    /// Whether some statement assigns to the upvalue `_ENV` of the main function.
-    assigns_env: bool,
     /// Labels that are visible to a `goto`, of all open functions.
     labels: Vec<VisibleLabel>,
     /// Gotos whose label has not been reached, of all open functions.
@@ -194,7 +192,6 @@ impl<'s, 'a> Parser<'s, 'a> {
             functions: List::with_capacity_in(4, arena),
             open: List::with_capacity_in(4, arena),
             spare: List::with_capacity_in(4, arena),
-            assigns_env: false,
             labels: Vec::new(),
             gotos: Vec::new(),
         }
@@ -214,7 +211,6 @@ impl<'s, 'a> Parser<'s, 'a> {
         Ok(Chunk {
             functions: functions.into_bump_slice(),
             exprs: self.exprs,
-            assigns_env: self.assigns_env,
             names: Names::new(self.names),
             arena: self.arena,
         })

@@ -5,6 +5,7 @@
 //! effect, so they can be executed in front of the loop, and exit there if they fail. What they
 //! find is known in the loop:
 //!
+//! - upvalues that the program never assigns, whatever the loop does;
 //! - globals, and fields of the tables in globals, if the loop stores to no table;
 //! - methods of strings, whatever the loop does: they stay the same while the epoch of metatables
 //!   does, and comparing that is one load and one comparison.
@@ -38,6 +39,7 @@ impl Builder<'_> {
                 && match self.instr(*pc).op() {
                     Bytecode::GetTabUp => keeps_tables,
                     Bytecode::SelfK => self.native_of_strings(*pc).is_some(),
+                    Bytecode::GetUpval => self.is_constant(self.instr(*pc).b()).is_some(),
                     _ => false,
                 }
         };
@@ -50,9 +52,13 @@ impl Builder<'_> {
         self.state = Some(self.state_at(head));
         for pc in lookups {
             self.pc = pc;
-            match self.native_of_strings(pc) {
-                Some(method) => self.hoist_method(method),
-                None => self.hoist_global(pc),
+            match (self.instr(pc).op(), self.native_of_strings(pc)) {
+                (Bytecode::GetUpval, _) => {
+                    let v = self.upvalue(self.instr(pc).b());
+                    self.hoist_callee(pc, v);
+                }
+                (_, Some(method)) => self.hoist_method(method),
+                (_, None) => self.hoist_global(pc),
             }
         }
         self.pc = head;
@@ -119,8 +125,8 @@ impl Builder<'_> {
         self.hoist_callee(next, v);
     }
 
-    /// Guards what the instruction at `pc` has loaded to be the library function as which it is
-    /// called.
+    /// Guards what the instruction at `pc` has loaded to be the function as which it is called: one
+    /// of the library, or one that may be inlined.
     fn hoist_callee(&mut self, pc: Pc, v: Value) {
         let a = self.instr(pc).a();
         // the code of an endless loop may be the last of the function
@@ -131,12 +137,19 @@ impl Builder<'_> {
                 return;
             }
             if i.op() == Bytecode::Call && i.a() == a {
-                let CalleeSeen::Builtin(number) = self.source.snapshot.callee(at) else { return };
-                if !self.source.snapshot.failed.contains(&at.as_u32())
-                    && !self.is_never(v, Tag::NATIVE)
-                {
-                    let callee = self.guard(v, Tag::NATIVE);
-                    self.guard_library(callee, number);
+                if self.source.snapshot.failed.contains(&at.as_u32()) {
+                    return;
+                }
+                let candidates = self.source.calls.get(&at.as_u32());
+                match (self.source.snapshot.callee(at), candidates.map(Vec::as_slice)) {
+                    (CalleeSeen::Builtin(number), _) if !self.is_never(v, Tag::NATIVE) => {
+                        let callee = self.guard(v, Tag::NATIVE);
+                        self.guard_library(callee, number);
+                    }
+                    (CalleeSeen::Lua, Some(&[number])) if !self.is_never(v, Tag::FUNCTION) => {
+                        self.guard_method(v, number);
+                    }
+                    _ => {}
                 }
                 return;
             }

@@ -1,6 +1,7 @@
 //! Builds calls of functions that are inlined.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use cranelift_codegen::entity::{EntityRef, SecondaryMap};
 use perilune_runtime::frame::Frame as Layout;
@@ -14,6 +15,7 @@ use crate::analysis::complete::HANDLER_ARGUMENTS;
 use crate::analysis::early::EarlyPart;
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::HandlerSeen;
+use crate::pipeline::input::Inlinee;
 use crate::tier2::ir::{
     Block, BlockData, Caller, End, Frame, FrameData, Metatable, Op, State, Target, Type, Value,
 };
@@ -254,7 +256,7 @@ impl Builder<'_> {
             arguments.insert(0, object);
             callee = self.handler_of(object);
         }
-        let closure = self.guard_method(callee, self.candidates[number].inlinee.slot);
+        let closure = self.guard_method(callee, number);
         Some((closure, arguments))
     }
 
@@ -292,7 +294,7 @@ impl Builder<'_> {
             self.generic();
             return true;
         };
-        let closure = self.guard_method(function, self.candidates[number].inlinee.slot);
+        let closure = self.guard_method(function, number);
         let caller = Caller { frame: self.frame, pc: self.pc + 1, is_tail: false };
         let outer = self.needed_below(first);
         let returns = self.inline(number, closure, (at, caller), outer, arguments);
@@ -349,7 +351,7 @@ impl Builder<'_> {
             self.guard_shapes(table, Shapes::of([shape]).expect("it is one"));
         }
         let function = self.handler_of(table);
-        let closure = self.guard_method(function, self.candidates[number].inlinee.slot);
+        let closure = self.guard_method(function, number);
         let operands = operands.map(|v| self.refined(v));
         let caller = Caller { frame: self.frame, pc: self.pc + 1, is_tail: false };
         let (above, outer) = (self.above(), self.needed_during_handler());
@@ -503,10 +505,13 @@ impl Builder<'_> {
         all.iter().find(is_called).copied()
     }
 
-    /// Guards that a value is a closure of the method whose slot is at this address; returns the
-    /// closure.
-    fn guard_method(&mut self, callee: Value, slot: usize) -> Value {
+    /// Guards that a value is a closure of this candidate; returns the closure.
+    pub(super) fn guard_method(&mut self, callee: Value, number: usize) -> Value {
+        let Inlinee { slot, ref proto, .. } = *self.candidates[number].inlinee;
         let closure = self.guard(callee, Tag::FUNCTION);
+        if self.is_own(closure) && Arc::ptr_eq(proto, &self.f.frames[Frame::new(0)].proto) {
+            return closure;
+        }
         let origin = self.f.origin(closure);
         if !self.known.has_method(origin, slot) {
             let state = self.state();

@@ -166,6 +166,9 @@ impl Builder<'_> {
             _ if is_loop => known.forget(),
             _ => {}
         }
+        if is_loop && kept.is_none() {
+            known.forget_values();
+        }
         for ((closure, n), param) in merged {
             known.note_upvalue(closure, n, param);
         }

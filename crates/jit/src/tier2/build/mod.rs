@@ -6,7 +6,8 @@
 //!
 //! **Invariant:** after an instruction that may collect garbage, the values of registers are those
 //! that it found in their home slots, its own result, or values that were loaded or computed since.
-//! No value is held across a collection unless the collector knows it from a home slot.
+//! No value is held across a collection unless the collector knows it from a home slot, or from an
+//! upvalue that is never assigned, of a closure that it knows.
 
 mod access;
 mod arith;
@@ -20,6 +21,7 @@ mod loops;
 mod merge;
 mod objects;
 mod order;
+mod upvalue;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -297,6 +299,7 @@ impl Builder<'_> {
         self.begin(BlockData::default());
         let params = usize::from(self.source.proto.num_params);
         let entry = self.source.entry;
+        self.own_closure();
         for r in self.all() {
             let is_passed =
                 if self.source.is_loop { self.is_needed(entry, r) } else { r.index() < params };
@@ -720,22 +723,16 @@ impl Builder<'_> {
                 }
             }
             GetUpval => {
-                let v = match self.known.upvalue(self.closure, i.b()) {
-                    Some(v) => {
-                        self.check(Op::CheckUpvalue(self.closure, i.b(), v));
-                        v
-                    }
-                    None => self.value(Type::Any, Op::Upvalue(self.closure, i.b())),
-                };
-                self.known.note_upvalue(self.closure, i.b(), v);
+                let v = self.upvalue(i.b());
                 self.write(i.ra(), v);
             }
             SetUpval => {
                 let v = self.read(i.ra());
-                self.push(Op::SetUpvalue(self.closure, i.b(), v));
+                let of = self.upvalues_of();
+                self.push(Op::SetUpvalue(of, i.b(), v));
                 self.share(v);
                 self.noise.upvalues += 1;
-                self.known.store_upvalue(self.closure, i.b(), v);
+                self.known.store_upvalue(of, i.b(), v);
             }
             GetField if self.has_handler() => return self.computed_field(),
             GetField | SelfK => self.get_field(),

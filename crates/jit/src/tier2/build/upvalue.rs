@@ -1,0 +1,77 @@
+//! Builds loads of upvalues.
+//!
+//! The value of a variable that the program never assigns is loaded once: it stays the same,
+//! whatever is called, unless a debug function changes it. A guard that no such variable has been
+//! changed so far is built before the value is used again after a call. A recursive `local
+//! function` is such a variable, whose value is the running closure itself: it needs neither a load
+//! nor a guard of its method.
+
+use cranelift_codegen::entity::EntityRef;
+use perilune_bytecode::{Op as Bytecode, UpvalDesc};
+use perilune_runtime::value::Tag;
+
+use super::Builder;
+use crate::entity::Pc;
+use crate::testing::fault::Fault;
+use crate::tier2::ir::{Op, Type, Value};
+
+impl Builder<'_> {
+    /// Defines the function's own closure, if one of its upvalues is known to be that.
+    pub(super) fn own_closure(&mut self) {
+        if self.source.proto.upvalues.iter().any(|desc| desc.itself) {
+            self.f.own = Some(self.value(Type::Is(Tag::FUNCTION), Op::OwnClosure));
+        }
+    }
+
+    /// Returns whether a value is the function's own closure.
+    pub(super) fn is_own(&self, closure: Value) -> bool {
+        self.f.own.is_some_and(|own| own == self.f.origin(closure))
+    }
+
+    /// Returns the closure whose upvalues are those of the function that is being built, or `None`
+    /// if it is the outermost function's own.
+    pub(super) fn upvalues_of(&self) -> Option<Value> {
+        self.closure.filter(|&closure| !self.is_own(closure))
+    }
+
+    /// Returns the value of upvalue `n`.
+    pub(super) fn upvalue(&mut self, n: usize) -> Value {
+        let of = self.upvalues_of();
+        let known = self.known.upvalue(of, n).or_else(|| self.constant_upvalue(of, n));
+        let v = match known {
+            Some(v) => {
+                self.check(Op::CheckUpvalue(of, n, v));
+                v
+            }
+            None => self.value(Type::Any, Op::Upvalue(of, n)),
+        };
+        self.known.note_upvalue(of, n, v);
+        if self.is_constant(n).is_some() {
+            self.known.note_constant(of, n, v);
+        }
+        v
+    }
+
+    /// Returns the value of upvalue `n`, guarded to be what it was, if it is known and the program
+    /// never assigns the upvalue.
+    fn constant_upvalue(&mut self, of: Option<Value>, n: usize) -> Option<Value> {
+        let v = match self.is_constant(n)?.itself {
+            true => of.or(self.f.own)?,
+            false => self.known.constant(of, n)?,
+        };
+        if !self.known.hold_constants() && self.source.fault != Some(Fault::StaleConstants) {
+            let state = self.state();
+            self.push(Op::GuardConstants(state));
+        }
+        Some(v)
+    }
+
+    /// Returns upvalue `n` if the program never assigns it, unless code of the function has exited
+    /// since a debug function did.
+    pub(super) fn is_constant(&self, n: usize) -> Option<UpvalDesc> {
+        let desc = self.source.proto.upvalues[n];
+        let failed = &self.source.snapshot.failed;
+        let has_failed = |&pc: &u32| self.instr(Pc::new(pc as usize)).op() == Bytecode::GetUpval;
+        (desc.constant && !failed.iter().any(has_failed)).then_some(desc)
+    }
+}
