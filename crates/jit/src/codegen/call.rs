@@ -390,18 +390,13 @@ impl Emitter<'_> {
         std::array::from_fn(|n| self.b.inst_results(inst)[n])
     }
 
-    /// As [`Emitter::call_slot`], for a callee whose slot is at this address.
-    pub(crate) fn call_slot_at(&mut self, slot: usize, args: &[Value; 3]) -> [Value; 4] {
-        let slot = self.int(slot as i64);
-        let entry = self.load64(Region::Instances, slot, 0);
-        let inst = self.b.ins().call_indirect(self.entry_sig, entry, args);
-        std::array::from_fn(|n| self.b.inst_results(inst)[n])
-    }
-
     /// Calls a Lua function: directly if it is the likely callee in this module, otherwise through
     /// its slot.
     pub(crate) fn call_likely(&mut self, likely: Direct, args: &[Value; 3]) -> [Value; 4] {
         let callee = args[0];
+        if likely.is_self && self.closure() == callee {
+            return self.call_member(likely.member, args);
+        }
         let (direct, other) = (self.block(), self.cold_block());
         let done = self.block();
         for _ in 0..4 {
@@ -418,15 +413,20 @@ impl Emitter<'_> {
         };
         self.branch(same, direct, other);
         self.switch_to(direct);
-        let member = self.callees.member(likely.member, self.b.func);
-        let inst = self.b.ins().call(member, args);
-        let results: Vec<Value> = self.b.inst_results(inst).to_vec();
+        let results = self.call_member(likely.member, args);
         self.return_to(done, &results);
         self.switch_to(other);
         let results = self.call_slot(args);
         self.return_to(done, &results);
         self.switch_to(done);
         std::array::from_fn(|n| self.b.block_params(done)[n])
+    }
+
+    /// Calls a function of the same module.
+    fn call_member(&mut self, member: u32, args: &[Value; 3]) -> [Value; 4] {
+        let member = self.callees.member(member, self.b.func);
+        let inst = self.b.ins().call(member, args);
+        std::array::from_fn(|n| self.b.inst_results(inst)[n])
     }
 
     fn return_to(&mut self, block: Block, results: &[Value]) {

@@ -94,11 +94,9 @@ impl Translator<'_> {
     ) {
         let base = self.emit.begin_call(a, pc + 1);
         let args = [callee, base, nargs];
-        let own = self.slot.filter(|_| self.calls_itself);
-        let results = match (own, self.direct.get(&pc.as_u32())) {
-            (Some(slot), _) => self.emit.call_slot_at(slot, &args),
-            (None, Some(&likely)) => self.emit.call_likely(likely, &args),
-            (None, None) => self.emit.call_slot(&args),
+        let results = match self.direct.get(&pc.as_u32()) {
+            Some(&likely) => self.emit.call_likely(likely, &args),
+            None => self.emit.call_slot(&args),
         };
         let returned = self.emit.end_call(a, results);
         self.emit.switch_to(returned.good);

@@ -50,10 +50,6 @@ pub(crate) struct Translator<'a> {
     snapshot: &'a Snapshot,
     calls: &'a RuntimeCalls,
     direct: &'a HashMap<u32, Direct>,
-    /// The address of the slot of the outermost function, if it is known.
-    slot: Option<usize>,
-    /// Whether the next call is one of the outermost function by itself.
-    calls_itself: bool,
     /// The fault to inject, for tests.
     fault: Option<Fault>,
     flow: Flow,
@@ -104,8 +100,6 @@ impl<'a> Translator<'a> {
             snapshot: input.snapshot,
             calls: input.calls,
             direct: input.direct,
-            slot: input.slot,
-            calls_itself: false,
             fault: input.fault,
             regs: Regs::new(&tags, &flow),
             flow,

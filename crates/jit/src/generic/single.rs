@@ -211,17 +211,14 @@ impl<'a> Generic<'a> {
     }
 
     /// As [`Generic::instruction`], for a CALL with one result. Returns payload and tag of the
-    /// result, which is not left in its home slot. `calls_itself`: the callee is the closure of the
-    /// outermost function.
-    pub(crate) fn call(&mut self, pc: Pc, held: &[Held], calls_itself: bool) -> (Value, Value) {
+    /// result, which is not left in its home slot.
+    pub(crate) fn call(&mut self, pc: Pc, held: &[Held]) -> (Value, Value) {
         self.hold(held);
         let t = &mut self.t;
-        t.calls_itself = calls_itself;
         t.emit.set_source(pc);
         t.verify_registers(pc);
         t.speculate(pc);
         let result = t.call_for_value(pc);
-        t.calls_itself = false;
         t.guarded.clear();
         result
     }

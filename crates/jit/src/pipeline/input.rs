@@ -16,8 +16,6 @@ use crate::tier2;
 pub(crate) struct Input<'a> {
     pub(crate) proto: &'a Arc<Proto>,
     pub(crate) snapshot: &'a Snapshot,
-    /// The address of its slot, unless the code is an OSR entry, which has a slot of its own.
-    pub(crate) slot: Option<usize>,
     /// The pc of the loop at which an OSR entry begins, or `None` for the function itself.
     pub(crate) entry: Option<usize>,
     /// The id that frames of the code carry.

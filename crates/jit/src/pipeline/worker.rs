@@ -318,7 +318,6 @@ impl Backend {
             let input = Input {
                 proto,
                 snapshot: &unit.snapshot,
-                slot: unit.entry.is_none().then(|| std::ptr::from_ref(unit.method.slot()) as usize),
                 entry: unit.entry.map(|pc| pc as usize),
                 id: id.raw(),
                 calls: &self.calls,

@@ -37,10 +37,10 @@ pub(super) struct Known {
     fields: HashMap<(Value, u32), Value>,
     /// The values of upvalues.
     upvalues: HashMap<Upvalue, Value>,
-    /// The values of upvalues that the program never assigns. They are the same at any time at
-    /// which no debug function has changed such a variable.
+    /// The values of upvalues that the program never assigns.
     constants: HashMap<Upvalue, Value>,
-    /// Whether none has so far.
+    /// Whether no debug function had changed such a variable when the code was entered, or later.
+    /// If one does so now, the frame is deoptimized.
     constants_hold: bool,
     /// Tables on which no cache relies: neither metatables nor classes.
     unwatched: HashMap<Value, ()>,
@@ -71,7 +71,6 @@ impl Known {
         self.fresh.clear();
         self.lookups.clear();
         self.epoch = None;
-        self.constants_hold = false;
     }
 
     /// Forgets the values that facts name besides those of registers: they may not be defined where
@@ -276,8 +275,8 @@ impl Known {
         self.constants.insert((closure, n), value);
     }
 
-    /// Records that constant upvalues still have the values that were recorded; returns whether
-    /// that was known.
+    /// Records that no debug function has changed a constant upvalue; returns whether that was
+    /// known.
     pub(super) fn hold_constants(&mut self) -> bool {
         std::mem::replace(&mut self.constants_hold, true)
     }

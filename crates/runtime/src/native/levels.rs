@@ -156,7 +156,7 @@ impl Cx {
             (*self.state()).barrier(th.cast());
             if name.is_some() {
                 if l.is_constant(n) {
-                    (*self.state()).constants_changed = 1;
+                    super::upvalue::change_constant(self.state());
                 }
                 l.deoptimize(self.state(), th);
                 (*self.state()).request(crate::state::poll::LEAVE);

@@ -2,7 +2,10 @@
 
 use super::{Cx, Func, Val};
 use crate::closure::{LuaClosure, NativeClosure};
+use crate::frame::flags;
+use crate::frames::Frames;
 use crate::header::GcHeader;
+use crate::state::{State, poll};
 use crate::upvalue::Upvalue;
 use crate::value::{SlotExt, Value};
 
@@ -78,9 +81,24 @@ impl Cx {
     unsafe fn change_upvalue(&self, f: Func<'_>, i: usize) {
         let proto = crate::debug::proto_of(f.val().raw());
         if proto.is_some_and(|p| p.upvalues.get(i).is_some_and(|desc| desc.constant)) {
-            (*self.state()).constants_changed = 1;
+            change_constant(self.state());
         }
     }
+}
+
+/// Records that a debug function has changed a variable that the program never assigns. The
+/// first time, frames of machine code are deoptimized, since they may rely on it.
+///
+/// # Safety
+/// `st` is live, and does not run machine code before it returns to a frame below the top one.
+pub(super) unsafe fn change_constant(st: *mut State) {
+    if std::mem::replace(&mut (*st).constants_changed, 1) != 0 {
+        return;
+    }
+    for frame in Frames::of_active(st).filter(|frame| frame.word().is_machine()) {
+        frame.add_flags(flags::LEAVE);
+    }
+    (*st).request(poll::LEAVE);
 }
 
 /// Returns the place of the value of upvalue `i` of a function.

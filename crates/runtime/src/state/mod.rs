@@ -43,7 +43,7 @@ pub struct State {
     pub poll: AtomicU32,
     /// Not 0 once a debug function has changed a variable that the program never assigns
     /// ([`perilune_bytecode::UpvalDesc::constant`]). Machine code that relies on such variables
-    /// exits then.
+    /// tests it once.
     pub constants_changed: u32,
     /// Changes whenever the structure of a table on which caches of metatable chains depend
     /// changes.

@@ -1,10 +1,12 @@
 //! Builds loads of upvalues.
 //!
 //! The value of a variable that the program never assigns is loaded once: it stays the same,
-//! whatever is called, unless a debug function changes it. A guard that no such variable has been
-//! changed so far is built before the value is used again after a call. A recursive `local
-//! function` is such a variable, whose value is the running closure itself: it needs neither a load
-//! nor a guard of its method.
+//! whatever is called, unless a debug function changes it. The first such change in a state
+//! deoptimizes all frames of machine code. Code that is entered later finds out by a guard, which
+//! comes before the first value that is used again.
+//!
+//! A recursive `local function` is such a variable, whose value is the running closure itself: it
+//! needs neither a load nor a guard of its method.
 
 use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::{Op as Bytecode, UpvalDesc};

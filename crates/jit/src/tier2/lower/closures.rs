@@ -1,6 +1,5 @@
 //! Lowers the instructions on closures: their upvalues, and calls.
 
-use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir;
 
 use super::Lower;
@@ -38,11 +37,7 @@ impl Lower<'_, '_> {
     /// Executes a CALL with one result by generic code.
     pub(super) fn call(&mut self, inst: &Inst, state: State) {
         let held = self.begin_generic(state);
-        let callee = self.instr(inst).a() + self.f.frames[inst.frame].offset;
-        let mut registers = self.f.states[state].registers.iter();
-        let callee = registers.find(|(r, _)| r.index() == callee);
-        let is_own = callee.is_some_and(|&(_, v)| self.f.own == Some(self.f.origin(v)));
-        let result = self.generic.call(inst.pc, &held, is_own);
+        let result = self.generic.call(inst.pc, &held);
         self.end_generic();
         self.set_any(inst, result);
     }
