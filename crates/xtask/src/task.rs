@@ -172,6 +172,12 @@ pub const BLESS: &[Step] = &[
     )
     .with(&[("PERILUNE_BLESS", "1")]),
     step(
+        "passes",
+        "cargo test --locked -p perilune-jit --lib golden",
+        "functions before and after passes of tier 2, crates/jit/tests/passes",
+    )
+    .with(&[("PERILUNE_BLESS", "1")]),
+    step(
         "clif",
         "cargo test --locked -p perilune-cli --test clif",
         "Cranelift IR of small functions, crates/cli/tests/clif",

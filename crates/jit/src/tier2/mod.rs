@@ -11,6 +11,8 @@ pub(crate) mod ir;
 mod known;
 mod loops;
 mod lower;
+#[cfg(test)]
+mod parse;
 mod passes;
 mod print;
 mod shapes;

@@ -17,7 +17,7 @@ impl fmt::Display for Function {
             let data = &self.blocks[block];
             write!(f, "{block}{}", Params(self, data))?;
             if data.is_loop {
-                f.write_str(" loop")?;
+                f.write_str(if data.quiet.is_some() { " quiet loop" } else { " loop" })?;
             }
             writeln!(f, ":")?;
             for inst in &data.insts {

@@ -6,6 +6,8 @@ pub(super) mod crossings;
 mod delayed;
 mod escape;
 mod fields;
+#[cfg(test)]
+mod golden;
 pub(super) mod homes;
 mod params;
 mod ranges;
