@@ -1,7 +1,7 @@
 //! Values as payload and tag, constants, and merge points with a value.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::types::{F64, I8, I64};
+use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{
     Block, BlockArg, InstBuilder, InstructionData, MemFlagsData, Opcode, Type, Value,
 };
@@ -92,24 +92,27 @@ impl Emitter<'_> {
         self.b.ins().icmp_imm_u(IntCC::Equal, differences, 0)
     }
 
-    /// Returns whether a value, given as payload, payload as a float, and tag, is a number equal to
-    /// an integer.
-    pub(crate) fn is_integer(&mut self, bits: Value, float: Value, tag: Value, n: i64) -> Value {
+    /// Ends the block: goes to the first of two blocks if a value of any type is equal to the
+    /// integer `n`, otherwise to the second. Its payload is given as that of an integer and of a
+    /// float.
+    pub(crate) fn branch_if_integer(
+        &mut self,
+        (bits, float, tag): (Value, Value, Value),
+        n: i64,
+        (yes, no): (Block, Block),
+    ) {
         let (integer, other) = (self.block(), self.cold_block());
-        let (done, equal) = self.block_of(&[I8]);
         let is_integer = self.is_tag(tag, Tag::INTEGER);
         self.branch(is_integer, integer, other);
         self.switch_to(integer);
         let same = self.b.ins().icmp_imm_s(IntCC::Equal, bits, n);
-        self.jump_with(done, same);
+        self.branch(same, yes, no);
         self.switch_to(other);
         let wanted = self.b.ins().f64const(n as f64);
         let same = self.b.ins().fcmp(FloatCC::Equal, float, wanted);
         let is_float = self.is_tag(tag, Tag::FLOAT);
         let as_float = self.b.ins().band(same, is_float);
-        self.jump_with(done, as_float);
-        self.switch_to(done);
-        equal[0]
+        self.branch(as_float, yes, no);
     }
 
     /// Returns the payload of a float.

@@ -49,6 +49,8 @@ enum Low {
     Condition(ir::Value),
     /// Whether values are equal: the branch at the end of the block compares them.
     Equal(Value, Value, State),
+    /// Whether a value is a number equal to an integer: the same.
+    IsInteger(Value, i64),
 }
 
 /// Emits the code of a function.
@@ -340,7 +342,9 @@ impl<'a> Lower<'_, 'a> {
         let low = self.current.get(&v).copied().unwrap_or_else(|| self.low(v));
         match low {
             Low::Lua(payload, tag) => (payload, tag),
-            Low::Condition(_) | Low::Equal(..) => unreachable!("a condition is no Lua value"),
+            Low::Condition(_) | Low::Equal(..) | Low::IsInteger(..) => {
+                unreachable!("a condition is no Lua value")
+            }
         }
     }
 
@@ -706,13 +710,7 @@ impl<'a> Lower<'_, 'a> {
                 let c = self.emit().is_value(x, tag, y, Tag::STRING);
                 self.set(inst, Low::Condition(c));
             }
-            Op::IsInteger(v, n) => {
-                let tag = self.tag(v);
-                let tag = self.emit().tag_value(tag);
-                let (bits, float) = (self.bits(v), self.float(v));
-                let c = self.emit().is_integer(bits, float, tag, n);
-                self.set(inst, Low::Condition(c));
-            }
+            Op::IsInteger(v, n) => self.set(inst, Low::IsInteger(v, n)),
             Op::Equal(x, y, state) => self.set(inst, Low::Equal(x, y, state)),
             Op::HasTag(v, tag) => {
                 let t = self.tag(v);
@@ -938,6 +936,12 @@ impl<'a> Lower<'_, 'a> {
                     }
                     Low::Condition(condition) => self.emit().branch(condition, yes, no),
                     Low::Equal(x, y, state) => self.branch_if_equal((x, y), state, (yes, no)),
+                    Low::IsInteger(v, n) => {
+                        let tag = self.tag(v);
+                        let tag = self.emit().tag_value(tag);
+                        let value = (self.bits(v), self.float(v), tag);
+                        self.emit().branch_if_integer(value, n, (yes, no));
+                    }
                 }
             }
             End::Return(v) => {
