@@ -19,7 +19,7 @@ const HEADER: [&[u8]; 4] = [b"\x1bLua", b"\x54", b"\0", b"\x19\x93\r\n\x1a\n"];
 const SIZES: [(u8, &str); 3] = [(4, "Instruction"), (8, "lua_Integer"), (8, "lua_Number")];
 
 /// This format and its revision; a change of the instruction set changes the last byte.
-const FORMAT: [u8; 8] = *b"PLUNE\0\0\x01";
+const FORMAT: [u8; 8] = *b"PLUNE\0\0\x02";
 
 /// An integer with which a reader checks that integers are read as they were written.
 const CHECK_INTEGER: i64 = 0x5678;

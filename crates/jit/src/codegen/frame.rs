@@ -55,12 +55,12 @@ impl Emitter<'_> {
             self.current == 0 || self.frames_are_stored,
             "the closure of an inlined function is read from a frame that is not stored"
         );
-        let base = self.base();
         if self.current != 0 {
+            let base = self.base();
             // functions inlined one after the other have their closures in the same slot
             return self.load_callee(base);
         }
-        self.load_constant(I64, base, frame::CALLEE)
+        self.own_closure()
     }
 
     /// Loads the closure of the outermost frame from there.

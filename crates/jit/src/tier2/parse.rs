@@ -345,7 +345,7 @@ impl Parser<'_> {
         word.parse().map_err(|_| format!("`{word}` is no condition"))
     }
 
-    /// Reads an operator, which has at most two operands and a state.
+    /// Reads an operation.
     fn op(&mut self) -> Result<Op> {
         let name = self.next()?.to_owned();
         if let Some((kind, operator)) = name.split_once('_')

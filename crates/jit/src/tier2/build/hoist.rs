@@ -39,7 +39,7 @@ impl Builder<'_> {
                 && match self.instr(*pc).op() {
                     Bytecode::GetTabUp => keeps_tables,
                     Bytecode::SelfK => self.native_of_strings(*pc).is_some(),
-                    Bytecode::GetUpval => self.is_constant(self.instr(*pc).b()).is_some(),
+                    Bytecode::GetUpval => self.never_assigned(self.instr(*pc).b()).is_some(),
                     _ => false,
                 }
         };

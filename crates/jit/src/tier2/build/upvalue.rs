@@ -48,7 +48,7 @@ impl Builder<'_> {
             None => self.value(Type::Any, Op::Upvalue(of, n)),
         };
         self.known.note_upvalue(of, n, v);
-        if self.is_constant(n).is_some() {
+        if self.never_assigned(n).is_some() {
             self.known.note_constant(of, n, v);
         }
         v
@@ -57,7 +57,7 @@ impl Builder<'_> {
     /// Returns the value of upvalue `n`, guarded to be what it was, if it is known and the program
     /// never assigns the upvalue.
     fn constant_upvalue(&mut self, of: Option<Value>, n: usize) -> Option<Value> {
-        let v = match self.is_constant(n)?.itself {
+        let v = match self.never_assigned(n)?.itself {
             true => of.or(self.f.own)?,
             false => self.known.constant(of, n)?,
         };
@@ -70,7 +70,7 @@ impl Builder<'_> {
 
     /// Returns upvalue `n` if the program never assigns it, unless code of the function has exited
     /// since a debug function did.
-    pub(super) fn is_constant(&self, n: usize) -> Option<UpvalDesc> {
+    pub(super) fn never_assigned(&self, n: usize) -> Option<UpvalDesc> {
         let desc = self.source.proto.upvalues[n];
         let failed = &self.source.snapshot.failed;
         let has_failed = |&pc: &u32| self.instr(Pc::new(pc as usize)).op() == Bytecode::GetUpval;
