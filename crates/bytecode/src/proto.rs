@@ -48,6 +48,15 @@ impl Proto {
         self.protos.iter().flat_map(|p| &p.upvalues).any(|u| u.in_stack)
     }
 
+    /// Returns whether upvalue `n` is named `_ENV`, so that instructions that access globals may
+    /// access fields of its value.
+    pub fn is_environment(&self, n: usize) -> bool {
+        self.upvalues
+            .get(n)
+            .and_then(|desc| desc.name)
+            .is_some_and(|name| self.str(name) == b"_ENV")
+    }
+
     /// Returns a string constant or name of this function.
     ///
     /// # Panics

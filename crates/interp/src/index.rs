@@ -7,7 +7,7 @@ use perilune_runtime::instance::{FieldCache, FieldEntry, GlobalCache, Instance};
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::string::LuaString;
-use perilune_runtime::table::{Cell, Found, KeyError, LocalShape, Refused, Stored, Table};
+use perilune_runtime::table::{Found, KeyError, LocalShape, Refused, Stored, Table};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::feedback::note_handler;
@@ -305,18 +305,11 @@ pub(crate) unsafe fn set_field(st: *mut State, object: Value, name: Value, v: Va
     set(st, object, name, v)
 }
 
-/// Returns the cell of a global for a cache that missed; null if the environment is not a table or
-/// does not have the name.
-unsafe fn find_cell(st: *mut State, env: Value, name: Value) -> *mut Cell {
-    if !env.is_table()
-        || !GlobalCache::may_hold(name.as_string())
-        || !Table::make_environment(st, env.as_table())
-    {
-        return std::ptr::null_mut();
-    }
-    let inst = instance(st);
-    let cache = (*inst).globals.add(cell_index(st));
-    GlobalCache::fill(st, inst, cache, env.as_table(), name.as_string())
+/// Returns whether a cache may hold the cell of a global, and makes its table an environment then.
+unsafe fn is_cached(st: *mut State, env: Value, name: Value) -> bool {
+    env.is_table()
+        && GlobalCache::may_hold(name.as_string())
+        && Table::make_environment(st, env.as_table())
 }
 
 /// Executes GETTABUP after a miss.
@@ -326,8 +319,13 @@ unsafe fn find_cell(st: *mut State, env: Value, name: Value) -> *mut Cell {
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn get_global(st: *mut State, i: Instr, env: Value, name: Value) -> Step {
-    let cell = find_cell(st, env, name);
-    if !cell.is_null() {
+    if is_cached(st, env, name) {
+        let inst = instance(st);
+        let cache = (*inst).globals.add(cell_index(st));
+        let cell = GlobalCache::fill(st, inst, cache, env.as_table(), name.as_string());
+        if cell.is_null() {
+            return get(st, i.a(), env, name);
+        }
         let v = (&raw mut (*cell).value).get();
         if !v.is_nil() {
             (*st).base.add(i.a()).put(v);
@@ -346,7 +344,11 @@ pub(crate) unsafe fn get_global(st: *mut State, i: Instr, env: Value, name: Valu
 pub(crate) unsafe fn set_global(st: *mut State, env: Value, name: Value, v: Value) -> Step {
     if env.is_table() && !Table::has_meta(env.as_table()) {
         set(st, env, name, v)?;
-        find_cell(st, env, name);
+        if is_cached(st, env, name) {
+            let inst = instance(st);
+            let cache = (*inst).globals.add(cell_index(st));
+            GlobalCache::fill_to_store(st, inst, cache, env.as_table(), name.as_string());
+        }
         return Ok(());
     }
     set(st, env, name, v)

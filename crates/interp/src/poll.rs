@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use perilune_runtime::frames::Frames;
 use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::value::Value;
 
@@ -35,6 +36,9 @@ pub(crate) unsafe fn safepoint(st: *mut State, top: *mut Value, hooks: bool) -> 
     }
     if bits & poll::CHAOS != 0 {
         crate::chaos::act(st);
+    }
+    if bits & poll::LEAVE != 0 {
+        Frames::flag_machine_code(st);
     }
     if bits & poll::LEAVE != 0 && !machine::is_left_by_some(st) {
         s.poll.fetch_and(!poll::LEAVE, Ordering::Relaxed);

@@ -105,6 +105,15 @@ const CASES: &[Case] = &[
         says: &["wrong: it:4 pc ", "(GetUpval)", "a variable", "holds integer", "found integer"],
     },
     Case {
+        fault: Fault::StaleGlobals,
+        program: "x = 1
+            local function change() for k in pairs({1, 2}) do x = x + k end end
+            local function twice() local a = x change() return a + x end
+            for i = 1, 99 do twice() end
+            return twice()",
+        says: &["wrong: it:3 pc ", "(GetTabUp)", "entry string", "holds integer", "found integer"],
+    },
+    Case {
         fault: Fault::StaleLoads,
         program: "local t = {x = 1}
             local function add(t, u) local a = t.x u.x = a + 1 return a + t.x end

@@ -3,7 +3,7 @@
 //! The collector does not walk over frames: registers are in their home slots, so it scans the
 //! slots of a stack without regard to frames.
 
-use crate::frame::Frame;
+use crate::frame::{Frame, flags};
 use crate::state::State;
 use crate::thread::Thread;
 
@@ -28,6 +28,20 @@ impl Frames {
     /// As for [`Frames::by_coroutine`].
     pub unsafe fn of_active(st: *mut State) -> impl Iterator<Item = Frame> {
         Frames::by_coroutine(st).flat_map(|(_, frames)| frames)
+    }
+
+    /// Flags the frames of machine code to be deoptimized, if that was requested
+    /// ([`State::leave_machine_code`]). This has to be called at safepoints, and when a frame of
+    /// machine code is returned to.
+    ///
+    /// # Safety
+    /// As for [`Frames::by_coroutine`].
+    pub unsafe fn flag_machine_code(st: *mut State) {
+        if std::mem::take(&mut (*st).leaves_machine_code) {
+            for frame in Frames::of_active(st).filter(|frame| frame.word().is_machine()) {
+                frame.add_flags(flags::LEAVE);
+            }
+        }
     }
 
     /// Returns the running coroutine, and then each coroutine that waits for it, the last one

@@ -175,6 +175,8 @@ pub mod node {
 pub mod cell {
     use super::*;
     offsets! {
+        /// Whether the value has changed.
+        STATE = Cell, header.aux;
         /// The value.
         VALUE = Cell, value;
     }

@@ -152,6 +152,15 @@ pub struct RuntimeCalls {
         *mut Table,
         u64,
     ) -> *mut Cell,
+    /// As [`RuntimeCalls::fill_global`], for code that is going to rely on the global to be
+    /// constant ([`GlobalCache::rely`]). Returns null if it has changed.
+    pub rely_on_global: unsafe extern "C" fn(
+        *mut State,
+        *mut Instance,
+        *mut GlobalCache,
+        *mut Table,
+        u64,
+    ) -> *mut Cell,
     /// Doubles the number of field slots of a table. Returns 0 if it did not.
     pub grow_fields: unsafe extern "C" fn(*mut State, *mut Table) -> u64,
     /// Looks up a short string key in a table and along its chain of `__index` tables; the tag is

@@ -42,6 +42,8 @@ pub struct Chunk<'a> {
     pub functions: &'a [Function<'a>],
     /// All expressions of all functions.
     pub exprs: Exprs<'a>,
+    /// Whether the chunk assigns the upvalue `_ENV` of the main function.
+    pub assigns_env: bool,
     /// The chunk's names.
     pub names: crate::Names,
     /// The memory of the tree.

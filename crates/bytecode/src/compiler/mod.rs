@@ -121,8 +121,7 @@ impl<'c> Compiler<'c> {
 
     fn main(&mut self) -> Result<Arc<Proto>> {
         let name = Some(self.fs.keep(b"_ENV")?);
-        // the host may give a chunk another environment
-        let (constant, itself) = (false, false);
+        let (constant, itself) = (!self.chunk.assigns_env, false);
         self.fs.upvalues.push(UpvalDesc { name, in_stack: true, index: 0, constant, itself });
         self.fs.upval_places.push(UpvalPlace::Index(0));
         self.body()?;

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use perilune_bytecode::feedback::operands as seen;
 use perilune_bytecode::{Instr, Op};
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
+use perilune_runtime::frames::Frames;
 use perilune_runtime::instance::{FieldCache, Instance};
 use perilune_runtime::native::Ret;
 use perilune_runtime::state::{Returned, State, StateRef, poll};
@@ -52,6 +53,7 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     field_more: leaf::field_more,
     set_more: leaf::set_more,
     fill_global: leaf::fill_global,
+    rely_on_global: leaf::rely_on_global,
     grow_fields: leaf::grow_fields,
     get_str: leaf::get_str,
     get_int: leaf::get_int,
@@ -109,7 +111,11 @@ unsafe fn settle(st: *mut State, step: Step) -> u64 {
     };
     match r {
         Err(Exit::Done) => {
-            let hooked = (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0;
+            let bits = (*st).poll.load(Ordering::Relaxed);
+            if bits & poll::LEAVE != 0 {
+                Frames::flag_machine_code(st);
+            }
+            let hooked = bits & poll::HOOK != 0;
             if hooked || Frame((*st).base).link().flags() & flags::LEAVE != 0 {
                 return deoptimize(st);
             }

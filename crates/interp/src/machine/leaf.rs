@@ -128,6 +128,22 @@ pub(super) unsafe extern "C" fn fill_global(
     })
 }
 
+pub(super) unsafe extern "C" fn rely_on_global(
+    st: *mut State,
+    inst: *mut Instance,
+    cache: *mut GlobalCache,
+    env: *mut Table,
+    name: u64,
+) -> *mut Cell {
+    panics::leaf(st, null_mut(), || {
+        let name = Value::from_parts(name, Tag::STRING).as_string();
+        if !Table::is_environment(env) || !GlobalCache::may_hold(name) {
+            return null_mut();
+        }
+        GlobalCache::rely(st, inst, cache, env, name)
+    })
+}
+
 pub(super) unsafe extern "C" fn get_str(st: *mut State, t: *mut Table, key: u64) -> Pair {
     panics::leaf(st, NO_ANSWER, || {
         let name = Value::from_parts(key, Tag::STRING).as_string();
@@ -169,7 +185,7 @@ pub(super) unsafe extern "C" fn set_str(
 ) -> u64 {
     panics::leaf(st, 0, || {
         let name = Value::from_parts(key, Tag::STRING).as_string();
-        if !LuaString::is_short(name) {
+        if !LuaString::is_short(name) || Table::is_relied_on(t, name) {
             return 0;
         }
         let v = Value::from_parts(bits, Tag(tag as u8));
@@ -198,6 +214,12 @@ pub(super) unsafe extern "C" fn set_any(
 ) -> u64 {
     panics::leaf(st, 0, || {
         let key = Value::from_parts(key, Tag(key_tag as u8));
+        if key.is_string()
+            && LuaString::is_short(key.as_string())
+            && Table::is_relied_on(t, key.as_string())
+        {
+            return 0;
+        }
         let free = !Table::has_meta(t) || !Table::get(t, key).is_nil();
         // a refused key leaves the table unchanged
         (free && Table::set_within(st, t, key, Value::from_parts(bits, Tag(tag as u8))).is_ok())

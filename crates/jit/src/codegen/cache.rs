@@ -8,7 +8,7 @@ use perilune_runtime::instance::{FieldCache, FieldEntry, GlobalCache};
 use perilune_runtime::layout::{
     cell, field_cache, global_cache, instance, megamorphic, state, table, value,
 };
-use perilune_runtime::table::{MegamorphicCache, Node};
+use perilune_runtime::table::{Cell, MegamorphicCache, Node};
 use perilune_runtime::value::Tag;
 
 use super::Emitter;
@@ -266,6 +266,44 @@ impl Emitter<'_> {
         self.jump_with(done, cached);
         self.switch_to(done);
         (env, cell)
+    }
+
+    /// Loads the value of the global that is constant `name`, which is not nil, and relies on it to
+    /// be constant; branches to `slow` if it has changed, or is nil. The parameters are those of
+    /// [`Emitter::found_global_cell`].
+    pub(crate) fn constant_global(
+        &mut self,
+        cache: usize,
+        up: Value,
+        name: usize,
+        slow: Block,
+    ) -> (Value, Value, Value) {
+        let env = self.environment(up, slow);
+        let at = self.global_cache(cache);
+        let hit = self.is_environment_of(at, env);
+        let (found, fill) = (self.next_block(), self.cold_block());
+        let (done, cell) = self.block_of_word();
+        self.branch(hit, found, fill);
+
+        self.switch_to(found);
+        let cached = self.load64(Region::Instances, self.instance(), at + global_cache::CELL);
+        let state = self.load8(Region::Cells, cached, cell::STATE);
+        let relied_on = self.b.ins().icmp_imm_u(IntCC::Equal, state, i64::from(Cell::RELIED_ON));
+        self.guard(relied_on, fill);
+        self.jump_with(done, cached);
+
+        self.switch_to(fill);
+        let name = self.constant(name).0;
+        let instance = self.instance();
+        let place = self.b.ins().iadd_imm_s(instance, at as i64);
+        let rely_on_global = self.body.calls.rely_on_global as usize;
+        let (filled, _) = self.quiet_leaf(rely_on_global, &[instance, place, env, name]);
+        self.guard(filled, slow);
+        self.jump_with(done, filled);
+
+        self.switch_to(done);
+        let (bits, tag) = self.load_cell(cell);
+        (env, bits, tag)
     }
 
     /// Loads the value in a cell.

@@ -93,6 +93,7 @@ impl Snapshot {
         let cells = layout.cells;
         let fields = (0..layout.counts.fields).map(|_| FieldSnapshot::default()).collect();
         let callees = (0..layout.counts.callees).map(|_| CalleeSeen::Nothing).collect();
+        let changed_globals = (0..layout.counts.globals).map(|_| false).collect();
         let entry_tags = Box::default();
         let (general, failed, prunes) = (false, BTreeSet::new(), false);
         let (handlers, inlinees) = (BTreeMap::new(), BTreeMap::new());
@@ -101,6 +102,7 @@ impl Snapshot {
             cells,
             fields,
             callees,
+            changed_globals,
             entry_tags,
             general,
             failed,
@@ -128,6 +130,9 @@ impl Snapshot {
                 (a, b) if a == b => a,
                 _ => CalleeSeen::Several,
             };
+        }
+        for (changed, &before) in self.changed_globals.iter_mut().zip(&before.changed_globals) {
+            *changed |= before;
         }
         for (field, before) in self.fields.iter_mut().zip(&before.fields) {
             field.merge(before);

@@ -230,6 +230,8 @@ pub struct Snapshot {
     pub fields: Box<[FieldSnapshot]>,
     /// Callees, by number.
     pub callees: Box<[CalleeSeen]>,
+    /// Whether the value of a global has changed since it was defined, by the number of the cache.
+    pub changed_globals: Box<[bool]>,
     /// For an OSR entry: the tags of the frame's registers there, which its code checks once.
     pub entry_tags: Box<[u8]>,
     /// Whether the code is not to speculate at all.
@@ -282,6 +284,7 @@ impl Snapshot {
             cells: (*inst).cells().into(),
             fields,
             callees: (*inst).callee_caches().iter().map(CalleeSeen::of).collect(),
+            changed_globals: (*inst).global_caches().iter().map(|c| c.has_changed()).collect(),
             entry_tags: Box::default(),
             general: false,
             failed: BTreeSet::new(),
@@ -308,6 +311,11 @@ impl Snapshot {
     /// Returns the callees of the call at `pc`.
     pub(crate) fn callee(&self, pc: Pc) -> CalleeSeen {
         self.callees[self.cell(pc) as usize]
+    }
+
+    /// Returns whether the global that GETTABUP at `pc` loads has changed since it was defined.
+    pub(crate) fn has_changed(&self, pc: Pc) -> bool {
+        self.changed_globals[self.cell(pc) as usize]
     }
 
     /// Adds the tags of a frame.

@@ -108,6 +108,10 @@ impl Snapshot {
                 let n = now.cells[pc] as usize;
                 return self.fields[n].covers(&now.fields[n]);
             }
+            if i.op() == Op::GetTabUp {
+                let n = now.cells[pc] as usize;
+                return self.changed_globals[n] || !now.changed_globals[n];
+            }
             if matches!(i.op(), Op::Call | Op::TailCall) {
                 let n = now.cells[pc] as usize;
                 let unknown = self.callees[n] == CalleeSeen::Nothing && self.prunes;
@@ -164,6 +168,7 @@ mod tests {
             cells,
             fields,
             callees: vec![CalleeSeen::Nothing; proto.code.len()].into(),
+            changed_globals: vec![false; proto.code.len()].into(),
             entry_tags: Box::default(),
             general: false,
             failed: BTreeSet::new(),

@@ -38,6 +38,8 @@ pub enum Fault {
     StaleMemory,
     /// Values of upvalues that the program never assigns are reused after calls without a guard.
     StaleConstants,
+    /// Values of globals that may change are reused after calls.
+    StaleGlobals,
     /// Loaded fields are reused after stores to fields and after calls.
     StaleLoads,
     /// Loops that are not quiet keep facts about memory.

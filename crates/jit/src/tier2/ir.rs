@@ -211,6 +211,8 @@ pub(crate) enum Op {
     OwnClosure,
     /// Exits if a debug function has changed a variable that the program never assigns.
     GuardConstants(State),
+    /// Exits unless the value is the function's own closure.
+    GuardOwn(Value, State),
     /// Stores to an upvalue of the closure, or of the function's own closure if that is `None`.
     SetUpvalue(Option<Value>, usize, Value),
     /// Exits unless the closure has the method whose slot is at this address.
@@ -356,8 +358,9 @@ pub(crate) enum Op {
     SetTop(Reg),
     /// Loads a global by its inline cache. The environment is this upvalue of the closure, or of
     /// the function's own closure if that is `None`. Exits if the cache has no valid entry, or the
-    /// global is nil.
-    Global(Option<Value>, usize, State),
+    /// global is nil. If it is `true`, the code relies on the global to stay the same, and exits if
+    /// it has changed before.
+    Global(Option<Value>, usize, bool, State),
     /// The length of a string or table; exits for other values, and if the table may have `__len`.
     Length(Value, State),
     /// Polls; if there is something to do, it stores the registers that the runtime may look at to
@@ -677,6 +680,7 @@ impl Op {
             }
             SetRegister(_, v)
             | GuardMethod(v, ..)
+            | GuardOwn(v, _)
             | GuardNotNil(v, _)
             | GuardNoMetatable(v, _)
             | Traversal(v, _)
@@ -789,7 +793,8 @@ impl Op {
             | GuardNotNil(_, s)
             | GuardNoMetatable(_, s)
             | Traversal(_, s)
-            | Global(_, _, s)
+            | Global(_, _, _, s)
+            | GuardOwn(_, s)
             | Poll(s, _)
             | FastPath(s)
             | Generic(s)

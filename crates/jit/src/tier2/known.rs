@@ -55,6 +55,10 @@ pub(super) struct Known {
     epoch: Option<Value>,
     /// Values of globals.
     globals: HashMap<Global, Value>,
+    /// Values of globals that the code relies on to stay the same.
+    constant_globals: HashMap<Global, Value>,
+    /// Values that guards have found to be the function's own closure.
+    own: HashMap<Value, ()>,
     /// The identities that guards have compared: for closures the slots of their methods, for
     /// native functions their numbers in the library.
     methods: HashMap<Value, usize>,
@@ -77,6 +81,7 @@ impl Known {
     /// a loop is entered at several places.
     pub(super) fn forget_values(&mut self) {
         self.constants.clear();
+        self.constant_globals.clear();
         self.methods_of_strings.clear();
     }
 
@@ -159,7 +164,27 @@ impl Known {
 
     /// Returns the value of a global, if it is known.
     pub(super) fn global(&self, global: Global) -> Option<Value> {
-        self.globals.get(&global).copied()
+        self.constant_globals.get(&global).or_else(|| self.globals.get(&global)).copied()
+    }
+
+    /// Records the value of a global that the code relies on to stay the same.
+    pub(super) fn note_constant_global(&mut self, global: Global, value: Value) {
+        self.constant_globals.insert(global, value);
+    }
+
+    /// Returns whether a value is that of a global that the code relies on to stay the same.
+    pub(super) fn is_constant_global(&self, value: Value) -> bool {
+        self.constant_globals.values().any(|&v| v == value)
+    }
+
+    /// Returns whether a guard has found that a value is the function's own closure.
+    pub(super) fn is_own(&self, value: Value) -> bool {
+        self.own.contains_key(&value)
+    }
+
+    /// Records that a value is the function's own closure.
+    pub(super) fn note_own(&mut self, value: Value) {
+        self.own.insert(value, ());
     }
 
     /// Records the value of a global.
@@ -309,6 +334,8 @@ impl Known {
         keep_common(&mut self.methods_of_strings, &other.methods_of_strings);
         self.epoch = self.epoch.filter(|_| self.epoch == other.epoch);
         keep_common(&mut self.globals, &other.globals);
+        keep_common(&mut self.constant_globals, &other.constant_globals);
+        keep_common(&mut self.own, &other.own);
         keep_common(&mut self.methods, &other.methods);
     }
 }

@@ -7,6 +7,7 @@
 
 mod closures;
 mod fields;
+mod globals;
 mod layout;
 mod library;
 mod numbers;
@@ -803,7 +804,8 @@ impl<'a> Lower<'_, 'a> {
                 self.emit().store_element(inst.pc, (table, key), value, seen, (slow, done));
                 self.emit().switch_to(done);
             }
-            Op::Global(closure, n, state) => self.global(inst, (closure, n), state),
+            Op::Global(closure, n, relies, state) => self.global(inst, (closure, n), relies, state),
+            Op::GuardOwn(v, state) => self.guard_own(v, state),
             Op::Length(v, state) => self.length(inst, v, state),
             Op::Poll(state, is_quiet) => self.poll(inst, state, is_quiet),
             Op::CheckField(table, v) => {
@@ -819,14 +821,7 @@ impl<'a> Lower<'_, 'a> {
                 let place = self.emit().upvalue_place(up);
                 self.emit().verify_variable(inst.pc, place, (v.bits, v.tag));
             }
-            Op::CheckGlobal(closure, v) => {
-                let v = self.stored(v);
-                let i = self.instr(inst);
-                let up = self.upvalue(closure, i.b());
-                let place = self.emit().upvalue_place(up);
-                let (env, _) = self.emit().load_value(Region::Slots, place, 0);
-                self.emit().verify_field(inst.pc, env, i.c(), (v.bits, v.tag));
-            }
+            Op::CheckGlobal(closure, v) => self.check_global(inst, closure, v),
             Op::FastPath(state) => {
                 let exit = self.exit(state);
                 let held = self.held(state);
@@ -881,18 +876,6 @@ impl<'a> Lower<'_, 'a> {
         self.emit().switch_to(mixed);
         let equal = self.emit().equal_numbers(x, y);
         self.emit().branch(equal, yes, no);
-    }
-
-    fn global(&mut self, inst: &Inst, (closure, n): (Option<Value>, usize), state: State) {
-        let i = self.instr(inst);
-        let slow = self.exit(state);
-        let cache = self.generic.record_number(inst.pc);
-        let up = self.upvalue(closure, n);
-        let (env, cell) = self.emit().found_global_cell(cache, up, i.c(), slow);
-        let (bits, tag) = self.emit().load_cell(cell);
-        self.emit().guard(tag, slow);
-        self.emit().verify_field(inst.pc, env, i.c(), (bits, tag));
-        self.set_any(inst, (bits, tag));
     }
 
     fn poll(&mut self, inst: &Inst, state: State, is_quiet: bool) {

@@ -17,7 +17,7 @@ use super::weak_tables::{Part, Place, Visit, Weakness};
 use crate::header::GcHeader;
 use crate::meta::Event;
 use crate::string::LuaString;
-use crate::table::{DEAD_KEY, Node, Table};
+use crate::table::{Cell, DEAD_KEY, Node, Table};
 use crate::value::{SlotExt, Tag, Value};
 
 /// The number of entries by which prefetching is ahead of the visit.
@@ -244,6 +244,10 @@ impl Marker {
     unsafe fn visit_value(&mut self, v: Value, visit: &mut Visit, index: usize) {
         if v.tag() != Tag::CELL && !self.is_cleared(v) {
             return;
+        }
+        if v.tag() == Tag::CELL && (*v.as_ptr::<Cell>()).header.aux == Cell::RELIED_ON {
+            // Frames of machine code may hold its value where it is not scanned.
+            return self.value(v);
         }
         let weak = &mut self.weak;
         let place = Place { table: visit.table, part: visit.part, index: index as u32 };

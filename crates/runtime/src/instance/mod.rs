@@ -282,6 +282,16 @@ pub struct GlobalCache {
     pub cell: *mut Cell,
 }
 
+impl GlobalCache {
+    /// Returns whether it holds a cell whose value has changed since the global was defined.
+    ///
+    /// # Safety
+    /// The cache is in use.
+    pub unsafe fn has_changed(&self) -> bool {
+        !self.cell.is_null() && (*self.cell).header.aux == Cell::CHANGED
+    }
+}
+
 /// The inline cache of a call site: the first callee, which is the instance of a Lua function or a
 /// native function, and the number of calls of other callees.
 #[repr(C)]

@@ -156,7 +156,8 @@ impl Cx {
             (*self.state()).barrier(th.cast());
             if name.is_some() {
                 if l.is_constant(n) {
-                    super::upvalue::change_constant(self.state());
+                    super::upvalue::change_constant(&mut *self.state(), false);
+                    super::upvalue::change_constant(&mut *self.state(), true);
                 }
                 l.deoptimize(self.state(), th);
                 (*self.state()).request(crate::state::poll::LEAVE);

@@ -2,10 +2,8 @@
 
 use super::{Cx, Func, Val};
 use crate::closure::{LuaClosure, NativeClosure};
-use crate::frame::flags;
-use crate::frames::Frames;
 use crate::header::GcHeader;
-use crate::state::{State, poll};
+use crate::state::State;
 use crate::upvalue::Upvalue;
 use crate::value::{SlotExt, Value};
 
@@ -80,25 +78,24 @@ impl Cx {
     /// The upvalue exists.
     unsafe fn change_upvalue(&self, f: Func<'_>, i: usize) {
         let proto = crate::debug::proto_of(f.val().raw());
-        if proto.is_some_and(|p| p.upvalues.get(i).is_some_and(|desc| desc.constant)) {
-            change_constant(self.state());
+        let Some(proto) = proto else { return };
+        if proto.upvalues.get(i).is_some_and(|desc| desc.constant) {
+            change_constant(&mut *self.state(), proto.is_environment(i));
         }
     }
 }
 
-/// Records that a debug function has changed a variable that the program never assigns. The
-/// first time, frames of machine code are deoptimized, since they may rely on it.
-///
-/// # Safety
-/// `st` is live, and does not run machine code before it returns to a frame below the top one.
-pub(super) unsafe fn change_constant(st: *mut State) {
-    if std::mem::replace(&mut (*st).constants_changed, 1) != 0 {
-        return;
+/// Records that a debug function has changed a variable that the program never assigns. Frames of
+/// machine code are deoptimized, since they may rely on it: every time that the variable is an
+/// environment, and otherwise the first time, since code that is entered later takes notice.
+pub(super) fn change_constant(st: &mut State, is_environment: bool) {
+    let is_first = match is_environment {
+        true => st.relies_on_globals,
+        false => std::mem::replace(&mut st.constants_changed, 1) == 0,
+    };
+    if is_first {
+        st.leave_machine_code();
     }
-    for frame in Frames::of_active(st).filter(|frame| frame.word().is_machine()) {
-        frame.add_flags(flags::LEAVE);
-    }
-    (*st).request(poll::LEAVE);
 }
 
 /// Returns the place of the value of upvalue `i` of a function.

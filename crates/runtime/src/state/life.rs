@@ -36,6 +36,8 @@ impl State {
             heap: Heap::new(allocator),
             poll: AtomicU32::new(0),
             constants_changed: 0,
+            relies_on_globals: false,
+            leaves_machine_code: false,
             meta_epoch: MetaEpoch::FIRST,
             pinned: PhantomPinned,
             base: null_mut(),

@@ -161,6 +161,11 @@ pub struct State {
     pub engine: Arc<EngineShared>,
     /// Which guards of compiled code fail in the mode `exit-stress`.
     pub exit_stress: ExitStress,
+    /// Whether machine code has relied on a global to be constant
+    /// ([`Cell::RELIED_ON`](crate::table::Cell::RELIED_ON)).
+    pub(crate) relies_on_globals: bool,
+    /// Whether [`State::leave_machine_code`] was called and frames have not been flagged yet.
+    pub(crate) leaves_machine_code: bool,
 }
 
 /// A receiver of warnings; it is passed the parts of one warning.
@@ -239,6 +244,17 @@ pub fn type_meta_index(tag: Tag) -> Option<usize> {
 }
 
 impl State {
+    /// Requests that all frames of machine code be deoptimized before their code continues. They
+    /// are flagged later ([`Frames::flag_machine_code`]), since now the base of the top frame need
+    /// not be stored.
+    ///
+    /// [`Frames::flag_machine_code`]: crate::frames::Frames::flag_machine_code
+    #[cold]
+    pub(crate) fn leave_machine_code(&mut self) {
+        self.leaves_machine_code = true;
+        self.request(poll::LEAVE);
+    }
+
     /// Requests a safepoint soon, for `reason` (a bit of [`poll`]).
     #[inline]
     pub fn request(&self, reason: u32) {

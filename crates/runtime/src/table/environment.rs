@@ -4,16 +4,37 @@ use super::{Cell, Node, Table};
 use crate::header::{GcHeader, Kind};
 use crate::heap::LARGE;
 use crate::instance::{GlobalCache, Instance};
+use crate::meta::Event;
 use crate::state::State;
 use crate::string::LuaString;
 use crate::value::{SlotExt, Tag, Value};
 
 impl Cell {
+    /// The value is the first one, or nil, and no machine code relies on it.
+    pub const CONSTANT: u8 = 0;
+    /// The value is the first one, and machine code relies on it. It is not nil.
+    pub const RELIED_ON: u8 = 1;
+    /// The value has changed, or is about to.
+    pub const CHANGED: u8 = 2;
+
     /// Allocates a cell with the value `v`.
     pub(super) unsafe fn new(st: *mut State, v: Value) -> *mut Cell {
         let cell = (*st).alloc(Kind::Cell, size_of::<Cell>().next_multiple_of(16)).cast::<Cell>();
+        (*cell).header.aux = Cell::CONSTANT;
         (&raw mut (*cell).value).put(v);
         cell
+    }
+
+    /// Records that `v` is about to be stored in the cell, which is not known to have changed.
+    #[cold]
+    pub(super) unsafe fn change(st: *mut State, cell: *mut Cell, v: Value) {
+        let old = (&raw mut (*cell).value).get();
+        if old.is_nil() || (old.bits(), old.tag()) == (v.bits(), v.tag()) {
+            return;
+        }
+        if std::mem::replace(&mut (*cell).header.aux, Cell::CHANGED) == Cell::RELIED_ON {
+            (*st).leave_machine_code();
+        }
     }
 }
 
@@ -21,6 +42,24 @@ impl Table {
     /// Returns whether [`Table::make_environment`] has converted the table.
     pub unsafe fn is_environment(t: *mut Table) -> bool {
         (*t).header.flags & GcHeader::ENVIRONMENT != 0
+    }
+
+    /// Returns whether machine code relies on the value under the short string `name`, so that only
+    /// code without a frame of its own may change it.
+    #[inline(always)]
+    pub unsafe fn is_relied_on(t: *mut Table, name: *mut LuaString) -> bool {
+        Table::is_environment(t) && Table::is_relied_on_in_environment(t, name)
+    }
+
+    unsafe fn is_relied_on_in_environment(t: *mut Table, name: *mut LuaString) -> bool {
+        if (*t).nodes.is_null() {
+            return false;
+        }
+        let n = Table::node_of_short(t, name);
+        !n.is_null()
+            && (*n).value_tag == Tag::CELL
+            && (*Value::from_parts((*n).value_bits, Tag::CELL).as_ptr::<Cell>()).header.aux
+                == Cell::RELIED_ON
     }
 
     /// Converts `t` to a dictionary whose string keys have cells, for use as `_ENV`. Returns false
@@ -121,6 +160,54 @@ impl GlobalCache {
             *cache = GlobalCache { env, cell };
             (*st).barrier(inst.cast());
         }
+        cell
+    }
+
+    /// As [`GlobalCache::fill`], for an instruction that stores. While the global is constant, the
+    /// cache remains empty, so that no store to it goes unnoticed.
+    ///
+    /// # Safety
+    /// As for [`GlobalCache::fill`].
+    pub unsafe fn fill_to_store(
+        st: *mut State,
+        inst: *mut Instance,
+        cache: *mut GlobalCache,
+        env: *mut Table,
+        name: *mut LuaString,
+    ) {
+        let cell = Table::cell_of(st, env, name, false);
+        if !cell.is_null() && (*cell).header.aux == Cell::CHANGED {
+            *cache = GlobalCache { env, cell };
+            (*st).barrier(inst.cast());
+        }
+    }
+
+    /// Fills a cache for machine code that is going to rely on the global to be constant. Returns
+    /// the cell, or null if there is none, or its value has changed or is nil.
+    ///
+    /// The code need not keep the value alive: the environment does, even if it becomes a table
+    /// with weak values, since the collector clears no cell that is relied on. It must be a table
+    /// that is alive for as long as the code runs.
+    ///
+    /// # Safety
+    /// As for [`GlobalCache::fill`].
+    pub unsafe fn rely(
+        st: *mut State,
+        inst: *mut Instance,
+        cache: *mut GlobalCache,
+        env: *mut Table,
+        name: *mut LuaString,
+    ) -> *mut Cell {
+        let cell = GlobalCache::fill(st, inst, cache, env, name);
+        if cell.is_null()
+            || (*cell).header.aux == Cell::CHANGED
+            || (*cell).value.is_nil()
+            || !Table::event(st, env, Event::Mode).is_nil()
+        {
+            return std::ptr::null_mut();
+        }
+        (*cell).header.aux = Cell::RELIED_ON;
+        (*st).relies_on_globals = true;
         cell
     }
 }

@@ -54,6 +54,9 @@ impl Node {
     pub(super) unsafe fn put(st: *mut State, t: *mut Table, n: *mut Node, v: Value) {
         if (*n).value_tag == Tag::CELL {
             let cell = Value::from_parts((*n).value_bits, Tag::CELL).as_ptr::<Cell>();
+            if (*cell).header.aux != Cell::CHANGED {
+                Cell::change(st, cell, v);
+            }
             (&raw mut (*cell).value).put(v);
             if v.is_collectable() {
                 (*st).barrier(cell.cast());

@@ -154,9 +154,15 @@ const _: () = assert!(size_of::<Node>() == 24);
 /// The storage of a global: the value of one string key of an environment table. It does not move
 /// while the key exists, so that caches may hold its address. An orphaned cell is nil and is never
 /// written again.
+///
+/// Most globals are never assigned after their definition, as those that hold functions and
+/// modules. Machine code that loads such a global relies on it to stay the same
+/// ([`GlobalCache::rely`](crate::instance::GlobalCache::rely)): the first store that changes it
+/// deoptimizes all frames of machine code of the state.
 #[repr(C)]
 pub struct Cell {
-    /// Header.
+    /// `aux` says whether the value has changed: [`Cell::CONSTANT`], [`Cell::RELIED_ON`] or
+    /// [`Cell::CHANGED`].
     pub header: GcHeader,
     /// The value.
     pub value: Value,

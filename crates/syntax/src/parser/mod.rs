@@ -151,6 +151,8 @@ struct Parser<'s, 'a> {
     items: Vec<TableItem>,
     /// Functions by number; those that are still open are in `open`.
     functions: List<'a, Option<Function<'a>>>,
+    /// Whether the main function's `_ENV` is assigned.
+    assigns_env: bool,
     /// The functions around the current position, outermost first.
     open: List<'a, &'a mut FunctionState<'a>>,
     /// Lists that no open function uses.
@@ -190,6 +192,7 @@ impl<'s, 'a> Parser<'s, 'a> {
             stmts: Vec::with_capacity(4 * FEW),
             items: Vec::with_capacity(4 * FEW),
             functions: List::with_capacity_in(4, arena),
+            assigns_env: false,
             open: List::with_capacity_in(4, arena),
             spare: List::with_capacity_in(4, arena),
             labels: Vec::new(),
@@ -211,6 +214,7 @@ impl<'s, 'a> Parser<'s, 'a> {
         Ok(Chunk {
             functions: functions.into_bump_slice(),
             exprs: self.exprs,
+            assigns_env: self.assigns_env,
             names: Names::new(self.names),
             arena: self.arena,
         })

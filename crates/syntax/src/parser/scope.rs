@@ -133,7 +133,10 @@ impl<'a> Parser<'_, 'a> {
             ExprKind::Upvalue(index) => self.open[level].upvalue_origins[usize::from(index)],
             _ => return Ok(()),
         };
-        let Some((level, local)) = origin.variable else { return Ok(()) };
+        let Some((level, local)) = origin.variable else {
+            self.assigns_env = true;
+            return Ok(());
+        };
         let variable = &mut self.open[level].function.locals[local.0 as usize];
         variable.reassigned = true;
         if origin.attrib == Attrib::Regular {

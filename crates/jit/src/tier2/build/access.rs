@@ -303,30 +303,6 @@ impl Builder<'_> {
         self.known.share(self.f.origin(v));
     }
 
-    /// Builds GETTABUP.
-    pub(super) fn get_global(&mut self) {
-        let v = self.global();
-        self.write(self.instr(self.pc).ra(), v);
-    }
-
-    /// Returns the global that GETTABUP loads.
-    pub(super) fn global(&mut self) -> Value {
-        let i = self.instr(self.pc);
-        let key = (self.closure, i.b(), i.c());
-        match self.known.global(key) {
-            Some(v) => {
-                self.check(Op::CheckGlobal(self.closure, v));
-                v
-            }
-            None => {
-                let state = self.state();
-                let v = self.value(Type::Any, Op::Global(self.closure, i.b(), state));
-                self.known.note_global(key, v);
-                v
-            }
-        }
-    }
-
     /// Builds GETTABLE or GETI, for arrays.
     pub(super) fn get_element(&mut self) {
         let (pc, i) = (self.pc, self.instr(self.pc));

@@ -6,7 +6,8 @@
 //! find is known in the loop:
 //!
 //! - upvalues that the program never assigns, whatever the loop does;
-//! - globals, and fields of the tables in globals, if the loop stores to no table;
+//! - globals that are constant so far, whatever the loop does;
+//! - other globals, and fields of the tables in globals, if the loop stores to no table;
 //! - methods of strings, whatever the loop does: they stay the same while the epoch of metatables
 //!   does, and comparing that is one load and one comparison.
 
@@ -37,7 +38,7 @@ impl Builder<'_> {
             !self.source.flow.cold[*pc]
                 && !snapshot.failed.contains(&pc.as_u32())
                 && match self.instr(*pc).op() {
-                    Bytecode::GetTabUp => keeps_tables,
+                    Bytecode::GetTabUp => keeps_tables || self.is_constant_global(*pc),
                     Bytecode::SelfK => self.native_of_strings(*pc).is_some(),
                     Bytecode::GetUpval => self.never_assigned(self.instr(*pc).b()).is_some(),
                     _ => false,
@@ -58,7 +59,7 @@ impl Builder<'_> {
                     self.hoist_callee(pc, v);
                 }
                 (_, Some(method)) => self.hoist_method(method),
-                (_, None) => self.hoist_global(pc),
+                (_, None) => self.hoist_global(pc, keeps_tables),
             }
         }
         self.pc = head;
@@ -103,7 +104,7 @@ impl Builder<'_> {
         self.hoist_callee(self.pc, found);
     }
 
-    fn hoist_global(&mut self, pc: Pc) {
+    fn hoist_global(&mut self, pc: Pc, keeps_tables: bool) {
         let i = self.instr(pc);
         let v = self.global();
         let next = pc + 1;
@@ -112,7 +113,8 @@ impl Builder<'_> {
             return self.hoist_callee(pc, v);
         }
         self.pc = next;
-        if self.source.flow.cold[next]
+        if !keeps_tables
+            || self.source.flow.cold[next]
             || self.source.snapshot.failed.contains(&next.as_u32())
             || self.is_never(v, Tag::TABLE)
         {

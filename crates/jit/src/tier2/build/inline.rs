@@ -509,10 +509,20 @@ impl Builder<'_> {
     pub(super) fn guard_method(&mut self, callee: Value, number: usize) -> Value {
         let Inlinee { slot, ref proto, .. } = *self.candidates[number].inlinee;
         let closure = self.guard(callee, Tag::FUNCTION);
-        if self.is_own(closure) && Arc::ptr_eq(proto, &self.f.frames[Frame::new(0)].proto) {
-            return closure;
-        }
         let origin = self.f.origin(closure);
+        if Arc::ptr_eq(proto, &self.f.frames[Frame::new(0)].proto)
+            && let Some(own) = self.f.own
+        {
+            if self.is_own(closure) {
+                return own;
+            }
+            if self.known.is_constant_global(origin) {
+                let state = self.state();
+                self.push(Op::GuardOwn(closure, state));
+                self.known.note_own(origin);
+                return own;
+            }
+        }
         if !self.known.has_method(origin, slot) {
             let state = self.state();
             self.push(Op::GuardMethod(closure, slot, state));

@@ -13,6 +13,7 @@ mod access;
 mod arith;
 mod control;
 mod dispatch;
+mod global;
 mod hoist;
 mod inline;
 mod iterate;

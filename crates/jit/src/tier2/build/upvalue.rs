@@ -8,6 +8,8 @@
 //! A recursive `local function` is such a variable, whose value is the running closure itself: it
 //! needs neither a load nor a guard of its method.
 
+use std::sync::Arc;
+
 use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::{Op as Bytecode, UpvalDesc};
 use perilune_runtime::value::Tag;
@@ -15,19 +17,23 @@ use perilune_runtime::value::Tag;
 use super::Builder;
 use crate::entity::Pc;
 use crate::testing::fault::Fault;
-use crate::tier2::ir::{Op, Type, Value};
+use crate::tier2::ir::{Frame, Op, Type, Value};
 
 impl Builder<'_> {
-    /// Defines the function's own closure, if one of its upvalues is known to be that.
+    /// Defines the function's own closure, if one of its upvalues is known to be that, or the
+    /// function may be inlined in itself.
     pub(super) fn own_closure(&mut self) {
-        if self.source.proto.upvalues.iter().any(|desc| desc.itself) {
+        let own = &self.f.frames[Frame::new(0)].proto;
+        let is_inlined = self.candidates.iter().any(|c| Arc::ptr_eq(&c.inlinee.proto, own));
+        if is_inlined || self.source.proto.upvalues.iter().any(|desc| desc.itself) {
             self.f.own = Some(self.value(Type::Is(Tag::FUNCTION), Op::OwnClosure));
         }
     }
 
     /// Returns whether a value is the function's own closure.
     pub(super) fn is_own(&self, closure: Value) -> bool {
-        self.f.own.is_some_and(|own| own == self.f.origin(closure))
+        let origin = self.f.origin(closure);
+        self.f.own == Some(origin) || self.known.is_own(origin)
     }
 
     /// Returns the closure whose upvalues are those of the function that is being built, or `None`

@@ -80,7 +80,7 @@ fn sees(f: &Function, inst: &Inst, closure: &Closure) -> bool {
         Op::Inline(frame, _) => is_inner(f, frame, closure),
         Op::Upvalue(..) => true,
         Op::SetUpvalue(_, _, stored) => stored != value,
-        Op::Global(of, n, _) => of == Some(value) && !upvalues[n].in_stack,
+        Op::Global(of, n, ..) => of == Some(value) && !upvalues[n].in_stack,
         _ => false,
     };
     if !is_known && f.args(&inst.op).any(|v| v == value) {
@@ -301,9 +301,9 @@ impl Replacer<'_> {
                     *inst = Inst { pc, frame: Frame::new(0), op, ..*inst };
                 }
             }
-            Op::Global(Some(v), n, state) => {
+            Op::Global(Some(v), n, relies, state) => {
                 if let Some((desc, _)) = self.upvalue(v, n) {
-                    inst.op = Op::Global(None, desc.index.into(), state);
+                    inst.op = Op::Global(None, desc.index.into(), relies, state);
                 }
             }
             _ => {}

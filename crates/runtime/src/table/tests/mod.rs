@@ -3,14 +3,15 @@
 mod cached;
 mod model;
 
+use std::sync::atomic::Ordering;
+
 use fastrand::Rng;
 
-use super::{ArrayKind, InvalidKey, KeyError, LocalShape, Node, Table};
+use super::{ArrayKind, Cell, InvalidKey, KeyError, LocalShape, Node, Table};
 use crate::engine::EngineShared;
 use crate::header::GcHeader;
 use crate::instance::FieldCache;
-use crate::state::State;
-use crate::state::Vm;
+use crate::state::{State, Vm, poll};
 use crate::strings::Scan;
 use crate::value::{SlotExt, Tag, Value};
 
@@ -386,6 +387,32 @@ fn environments_keep_cells() {
         Table::set_str(st, t, y, Value::TRUE);
         assert!((&raw mut (*cell).value).get().same_bits(Value::TRUE));
         check(t);
+    });
+}
+
+#[test]
+fn cells_say_whether_they_have_changed() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
+    with_state(|st| unsafe {
+        let leaves = || (*st).poll.load(Ordering::Relaxed) & poll::LEAVE != 0;
+        let t = Table::new(st, 0, 0);
+        let [x, y] = [(*st).intern(b"x"), (*st).intern(b"y")];
+        Table::set_str_const(st, t, x, Value::int(1));
+        assert!(Table::make_environment(st, t));
+        let cell = Table::cell_of(st, t, x, false);
+        Table::set_str(st, t, x, Value::int(1));
+        assert_eq!((*cell).header.aux, Cell::CONSTANT);
+        (*cell).header.aux = Cell::RELIED_ON;
+        assert!(Table::is_relied_on(t, x) && !Table::is_relied_on(t, y));
+        Table::set_str(st, t, x, Value::int(1));
+        assert!(!leaves() && (*cell).header.aux == Cell::RELIED_ON);
+        Table::set_str(st, t, x, Value::NIL);
+        assert!(leaves() && (*cell).header.aux == Cell::CHANGED);
+        let cell = Table::cell_of(st, t, y, true);
+        Table::set_str(st, t, y, Value::TRUE);
+        assert_eq!((*cell).header.aux, Cell::CONSTANT, "the first value is no change");
+        Table::set_str(st, t, y, Value::FALSE);
+        assert_eq!((*cell).header.aux, Cell::CHANGED);
     });
 }
 

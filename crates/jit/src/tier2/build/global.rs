@@ -1,0 +1,58 @@
+//! Builds loads of globals.
+//!
+//! A global that has not changed since it was defined, as those that hold functions and modules, is
+//! loaded once: the code relies on it to stay the same, whatever is called. The first store that
+//! changes it in a state, and debug functions that change the variable `_ENV`, deoptimize all
+//! frames of machine code. Code that is entered later finds out when it loads the global.
+//!
+//! If the value of such a global is to be inlined in itself, as a recursive global function, it is
+//! compared once with the running closure, and is that from then on.
+
+use perilune_bytecode::Constant;
+
+use super::Builder;
+use crate::entity::{Pc, RegisterOperands};
+use crate::testing::fault::Fault;
+use crate::tier2::ir::{Op, Type, Value};
+
+impl Builder<'_> {
+    /// Builds GETTABUP.
+    pub(super) fn get_global(&mut self) {
+        let v = self.global();
+        self.write(self.instr(self.pc).ra(), v);
+    }
+
+    /// Returns the global that GETTABUP loads.
+    pub(super) fn global(&mut self) -> Value {
+        let i = self.instr(self.pc);
+        let of = self.upvalues_of();
+        let key = (of, i.b(), i.c());
+        if let Some(v) = self.known.global(key) {
+            self.check(Op::CheckGlobal(of, v));
+            return v;
+        }
+        let relies = self.is_constant_global(self.pc);
+        let state = self.state();
+        let v = self.value(Type::Any, Op::Global(of, i.b(), relies, state));
+        match relies || self.source.fault == Some(Fault::StaleGlobals) {
+            true => self.known.note_constant_global(key, v),
+            false => self.known.note_global(key, v),
+        }
+        v
+    }
+
+    /// Returns whether the code may rely on the global that GETTABUP at `pc` loads to stay the
+    /// same: it has not changed so far, and the program never assigns `_ENV`. The first change of
+    /// either deoptimizes the frame.
+    pub(super) fn is_constant_global(&self, pc: Pc) -> bool {
+        let i = self.instr(pc);
+        let name = match &self.source.proto.constants[i.c()] {
+            Constant::Str(name) => self.source.proto.str(*name),
+            _ => return false,
+        };
+        self.source.proto.upvalues[i.b()].constant
+            && !name.starts_with(b"__")
+            && !self.source.snapshot.has_changed(pc)
+            && !self.source.snapshot.failed.contains(&pc.as_u32())
+    }
+}
