@@ -193,7 +193,7 @@ impl Emitter<'_> {
     }
 
     /// Returns the value in a cell, if this is one: values of an environment are in cells.
-    fn out_of_cell(&mut self, (bits, tag): (Value, Value)) -> (Value, Value) {
+    pub(super) fn out_of_cell(&mut self, (bits, tag): (Value, Value)) -> (Value, Value) {
         let in_cell = self.block();
         let (on, value) = self.pair_block();
         let is_cell = self.is_tag(tag, Tag::CELL);

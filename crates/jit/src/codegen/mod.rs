@@ -24,6 +24,7 @@ mod guard;
 pub(crate) mod inline;
 mod list;
 pub(crate) mod memory;
+mod nodes;
 pub(crate) mod number;
 mod poll;
 mod protected;

@@ -523,8 +523,11 @@ impl Emitter<'_> {
         wrong: Block,
     ) -> (Value, Value) {
         let done = self.join_block(I64);
-        let (is_nil, in_hash) = (self.block(), self.cold_block());
-        let outside = if outside_is_likely { self.block() } else { self.cold_block() };
+        let is_nil = self.block();
+        let (outside, in_hash) = match outside_is_likely {
+            true => (self.block(), self.block()),
+            false => (self.cold_block(), self.cold_block()),
+        };
         let element = self.element(table, key, seen, outside);
         let (bits, tag) = self.in_numbers(&element);
         self.join(done, bits, tag);
@@ -548,19 +551,15 @@ impl Emitter<'_> {
         self.join(done, zero, nil);
 
         self.switch_to(in_hash);
-        let get_int = self.body.calls.get_int as usize;
-        let st = self.state();
-        let (bits, tag) = match outside_is_likely {
-            true => {
-                let call = self.runtime(get_int, &[st, table, key], &[I64, I64]);
-                self.changes_nothing(call);
-                let results = self.b.inst_results(call);
-                (results[0], results[1])
-            }
-            false => self.quiet_leaf(get_int, &[table, key]),
-        };
-        self.guard_answer(tag, wrong);
-        self.join(done, bits, tag);
+        if outside_is_likely {
+            let (bits, tag) = self.integer_in_nodes(table, nodes, key, is_nil);
+            self.join(done, bits, tag);
+        } else {
+            let get_int = self.body.calls.get_int as usize;
+            let (bits, tag) = self.quiet_leaf(get_int, &[table, key]);
+            self.guard_answer(tag, wrong);
+            self.join(done, bits, tag);
+        }
         self.switch_to(done.block);
         (self.joined_bits(done), self.joined_tag(done))
     }

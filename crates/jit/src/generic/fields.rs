@@ -97,6 +97,11 @@ impl Translator<'_> {
             if seen.dictionaries {
                 let next = self.emit.shape_case(shape, FieldEntry::DICTIONARY_SHAPE);
                 let name = self.emit.constant(i.c()).0;
+                let absent = self.emit.block();
+                let value = self.emit.string_in_nodes(object, name, absent);
+                self.emit.verify_lookup(pc, ways.object, value);
+                self.found(i.ra(), value, ways.done);
+                self.emit.switch_to(absent);
                 let args = [self.emit.state(), object, name];
                 let value = self.emit.runtime_pair(self.calls.get_str as usize, &args);
                 self.emit.guard_answer(value.1, by_cache);

@@ -121,7 +121,14 @@ impl Translator<'_> {
             let others = self.emit.block();
             if mask & access::STRING != 0 && self.emit.require(&[key_tag], Tag::STRING, others) {
                 let by_call = self.emit.block();
+                let (fields, nodes) = (self.emit.block(), self.emit.block());
+                let shape = self.emit.shape(object);
+                self.emit.branch(shape, fields, nodes);
+                self.emit.switch_to(fields);
                 let found = self.emit.field_by_name(object, key, by_call);
+                self.found(i.ra(), found, done);
+                self.emit.switch_to(nodes);
+                let found = self.emit.string_in_nodes(object, key, by_call);
                 self.found(i.ra(), found, done);
                 self.emit.switch_to(by_call);
                 self.emit.guard_short(key, slow);
@@ -208,9 +215,23 @@ impl Translator<'_> {
         self.emit.verify_element(pc, object, key, value);
         self.found(dst, value, done);
         self.emit.switch_to(outside);
-        let args = [self.emit.state(), object, key];
-        let (bits, tag) = self.emit.runtime_pair(self.calls.get_int as usize, &args);
-        self.answer(dst, bits, tag, slow, done);
+        if mask & access::OUTSIDE == 0 {
+            let args = [self.emit.state(), object, key];
+            let (bits, tag) = self.emit.runtime_pair(self.calls.get_int as usize, &args);
+            return self.answer(dst, bits, tag, slow, done);
+        }
+        let nodes = self.emit.nodes(object);
+        let (search, absent) = (self.emit.block(), self.emit.block());
+        self.emit.branch(nodes, search, absent);
+        self.emit.switch_to(search);
+        let value = self.emit.integer_in_nodes(object, nodes, key, absent);
+        self.emit.verify_element(pc, object, key, value);
+        self.found(dst, value, done);
+        self.emit.switch_to(absent);
+        let meta = self.emit.meta(object);
+        self.emit.guard_not(meta, slow);
+        let nothing = (self.emit.int(0), self.emit.tag(Tag::NIL));
+        self.found(dst, nothing, done);
     }
 
     /// Translates SETTABLE or SETI.

@@ -23,10 +23,13 @@ use crate::value::{SlotExt, Tag, Value};
 /// die. The key's payload remains, so that `next` can find the position.
 pub const DEAD_KEY: Tag = Tag(0x3F);
 
+/// The factor of the hash of keys that are not strings.
+pub const HASH_FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// Returns the top `log` bits of a multiplicative hash.
 #[inline(always)]
 fn mix(x: u64, log: u8) -> usize {
-    ((x.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) >> (32 - log as u32)) as usize
+    ((x.wrapping_mul(HASH_FACTOR) >> 32) >> (32 - log as u32)) as usize
 }
 
 impl Node {

@@ -44,13 +44,13 @@ mod tests;
 pub use array::MIN_CAP;
 pub(crate) use asking::Asking;
 pub use cache::{Found, Stored};
-pub use hash::DEAD_KEY;
+pub use hash::{DEAD_KEY, HASH_FACTOR};
 pub use local_shape::LocalShape;
 pub(crate) use megamorphic::Entry as MegamorphicEntry;
 pub use megamorphic::MegamorphicCache;
 pub use metatable::TAGGED;
 pub use next::InvalidKey;
-pub use order::FRONT;
+pub use order::{FRONT, Order};
 pub use room::Refused;
 pub use set::KeyError;
 
@@ -66,7 +66,7 @@ pub const WATCHED: u8 = GcHeader::IS_META | GcHeader::INDEX_TARGET;
 pub const HAS_ELEMENTS: u8 = 1 << 7;
 
 /// The bit of [`Table::node_bits`] that is set while the nodes are [direct].
-const DIRECT: u8 = 1 << 6;
+pub const DIRECT: u8 = 1 << 6;
 
 /// The kind of the elements of an array part; kept in `header.aux`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -11,7 +11,7 @@ use crate::value::Tag;
 /// The record of the order of the nodes, stored between them and the heads of their chains.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub(super) struct Order {
+pub struct Order {
     /// Number of nodes at the start that have integer keys in ascending order.
     pub(super) integers: u32,
     /// Number of nodes in use when they were last settled, and the bit [`UNSETTLED`].

@@ -1,0 +1,131 @@
+//! Searches the hash part of tables.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
+use perilune_runtime::layout::{header, node, table};
+use perilune_runtime::table::{DIRECT, HAS_ELEMENTS, HASH_FACTOR, Node, Order};
+use perilune_runtime::value::Tag;
+
+use super::Emitter;
+use super::memory::{Region, Regions};
+
+impl Emitter<'_> {
+    /// Ends the block: loads the value under the integer `key` from the nodes of a table, which has
+    /// some; branches to `absent` if there is none.
+    pub(crate) fn integer_in_nodes(
+        &mut self,
+        table: Value,
+        nodes: Value,
+        key: Value,
+        absent: Block,
+    ) -> (Value, Value) {
+        let bits = self.load8(Region::Objects, table, table::NODE_BITS);
+        let log = self.b.ins().band_imm_u(bits, i64::from(!(DIRECT | HAS_ELEMENTS)));
+        let is_direct = self.b.ins().band_imm_u(bits, i64::from(DIRECT));
+        let (direct, chained) = (self.block(), self.block());
+        let (found, place) = self.block_of_word();
+        self.branch(is_direct, direct, chained);
+
+        self.switch_to(direct);
+        let one = self.int(1);
+        let count = self.b.ins().ishl(one, log);
+        let mask = self.plus(count, -1);
+        let at = self.b.ins().band(key, mask);
+        let only = self.node(nodes, at);
+        let key_bits = self.load64(Region::Fields, only, node::KEY_BITS);
+        let same = self.b.ins().icmp(IntCC::Equal, key_bits, key);
+        self.guard(same, absent);
+        self.guard_integer_key(only, absent);
+        self.jump_with(found, only);
+
+        self.switch_to(chained);
+        let factor = self.int(HASH_FACTOR as i64);
+        let hash = self.b.ins().imul(key, factor);
+        let hash = self.b.ins().ushr_imm_u(hash, 32);
+        let most = self.int(32);
+        let rest = self.b.ins().isub(most, log);
+        let chain = self.b.ins().ushr(hash, rest);
+        self.walk_chain((nodes, log), chain, (key, Tag::INTEGER), found, absent);
+
+        self.switch_to(found);
+        let (bits, tag) = self.load_value(Region::Fields, place, node::VALUE_BITS);
+        self.guard(tag, absent);
+        (bits, tag)
+    }
+
+    /// Ends the block: loads the value under the short string `name` from the nodes of a table
+    /// without a shape; branches to `absent` if there is none.
+    pub(crate) fn string_in_nodes(
+        &mut self,
+        table: Value,
+        name: Value,
+        absent: Block,
+    ) -> (Value, Value) {
+        let nodes = self.nodes(table);
+        self.guard(nodes, absent);
+        let bits = self.load8(Region::Objects, table, table::NODE_BITS);
+        let log = self.b.ins().band_imm_u(bits, i64::from(!(DIRECT | HAS_ELEMENTS)));
+        let hash = self.load_u32(Region::Objects, name, header::WORD);
+        let one = self.int(1);
+        let count = self.b.ins().ishl(one, log);
+        let mask = self.plus(count, -1);
+        let chain = self.b.ins().band(hash, mask);
+        let (found, place) = self.block_of_word();
+        self.walk_chain((nodes, log), chain, (name, Tag::STRING), found, absent);
+
+        self.switch_to(found);
+        let value = self.load_value(Region::Fields, place, node::VALUE_BITS);
+        let value = self.out_of_cell(value);
+        self.guard(value.1, absent);
+        value
+    }
+
+    /// Ends the block: goes to `found` with the address of the node that has a key, in a chain
+    /// given by its number, or to `absent`. `nodes`: their address, and the logarithm of their
+    /// number.
+    fn walk_chain(
+        &mut self,
+        (nodes, log): (Value, Value),
+        chain: Value,
+        (key, key_tag): (Value, Tag),
+        found: Block,
+        absent: Block,
+    ) {
+        let size = self.int(size_of::<Node>() as i64);
+        let end = self.b.ins().ishl(size, log);
+        let end = self.b.ins().iadd(nodes, end);
+        let offset = self.b.ins().ishl_imm_u(chain, i64::from(size_of::<u32>().ilog2()));
+        let head = self.b.ins().iadd(end, offset);
+        let first = self.load_u32(Region::Fields, head, size_of::<Order>());
+        let (look, link) = self.block_of_word();
+        self.jump_with(look, first);
+
+        // it stores nothing
+        self.switch_to_loop(look, Regions::ALL);
+        self.guard(link, absent);
+        let at = self.plus(link, -1);
+        let place = self.node(nodes, at);
+        let bits = self.load64(Region::Fields, place, node::KEY_BITS);
+        let next = self.load_u32(Region::Fields, place, node::NEXT);
+        let same = self.b.ins().icmp(IntCC::Equal, bits, key);
+        let candidate = self.block();
+        self.b.ins().brif(same, candidate, &[], look, &[BlockArg::from(next)]);
+        self.switch_to(candidate);
+        let tag = self.load8(Region::Fields, place, node::KEY_TAG);
+        let right = self.is_tag(tag, key_tag);
+        let args = [BlockArg::from(place)];
+        self.b.ins().brif(right, found, &args, look, &[BlockArg::from(next)]);
+    }
+
+    /// Returns the address of a node.
+    fn node(&mut self, nodes: Value, at: Value) -> Value {
+        let offset = self.b.ins().imul_imm_s(at, size_of::<Node>() as i64);
+        self.b.ins().iadd(nodes, offset)
+    }
+
+    fn guard_integer_key(&mut self, place: Value, other: Block) {
+        let tag = self.load8(Region::Fields, place, node::KEY_TAG);
+        let is_integer = self.is_tag(tag, Tag::INTEGER);
+        self.guard(is_integer, other);
+    }
+}
