@@ -609,6 +609,13 @@ impl Emitter<'_> {
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
         self.guard(inside, outside);
         let cases = seen.cases(v.known, seen.held);
+        if cases.len() > 1 {
+            // Loaded before the cases part, so that iterations of a loop need not load it again.
+            self.load64(Region::Objects, table, table::ARRAY);
+            if cases.contains(&Held::Any) {
+                self.load_u32(Region::Objects, table, table::ARRAY_CAP);
+            }
+        }
         self.store_by_kind(kind, v, &cases, by_call, |e, held| {
             match held {
                 Held::Numbers => e.store_number(table, at, v),

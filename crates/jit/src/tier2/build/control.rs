@@ -265,36 +265,63 @@ impl Builder<'_> {
         self.switch_to(on);
     }
 
-    /// Builds FORPREP; returns whether control continues after it.
+    /// Builds FORPREP; returns whether control continues after it. A step that is not a constant is
+    /// likely to be positive.
     pub(super) fn for_prep(&mut self) -> bool {
         let (pc, i) = (self.pc, self.instr(self.pc));
         let a = i.ra();
         let is_int = speculation(self.source.snapshot, pc, i) == Speculation::Int;
         let values = [a, a + 1, a + 2].map(|r| self.read(r));
-        let step = self.constants.integer(values[2]).filter(|&n| n != 0);
-        let (Some(step), true) = (step, is_int) else { return self.float_prep(values) };
+        if !is_int {
+            return self.float_prep(values);
+        }
+        let step = self.constants.integer(values[2]);
         if [values[0], values[2]].iter().any(|&v| self.is_never(v, Tag::INTEGER))
             || !self.may_be_number(values[1])
+            || step == Some(0)
+            || step.is_none() && self.source.snapshot.failed.contains(&pc.as_u32())
         {
             return self.generic_end();
         }
+        let by = self.guard(values[2], Tag::INTEGER);
+        let ascends = step.is_none_or(|n| n > 0);
+        if step.is_none() {
+            self.exit_unless_positive(by);
+        }
         let init = self.guard(values[0], Tag::INTEGER);
-        let limit = self.loop_limit(values[1], step > 0);
-        let cc = if step > 0 { IntCC::SignedGreaterThan } else { IntCC::SignedLessThan };
+        let limit = self.loop_limit(values[1], ascends);
+        let cc = if ascends { IntCC::SignedGreaterThan } else { IntCC::SignedLessThan };
         let none = self.value(Type::Condition, Op::CompareInt(cc, init, limit));
         self.jump_if(none, pc + 2 + i.bx());
         let state = self.state();
         let int = Type::Is(Tag::INTEGER);
-        let (from, to) = if step > 0 { (init, limit) } else { (limit, init) };
+        let (from, to) = if ascends { (init, limit) } else { (limit, init) };
         let mut rounds = self.value(int, Op::IntArith(Operator::Sub, to, from, state));
-        if step.unsigned_abs() != 1 {
-            let size = self.integer(step.unsigned_abs() as i64);
+        let size = match step.map(i64::unsigned_abs) {
+            Some(1) => None,
+            Some(n) => Some(self.integer(n as i64)),
+            None => Some(by),
+        };
+        if let Some(size) = size {
             rounds = self.value(int, Op::Rounds(rounds, size));
         }
         self.write(a, init);
         self.write(a + 1, rounds);
+        self.write(a + 2, by);
         self.write(a + 3, init);
         true
+    }
+
+    /// Exits unless an integer is positive.
+    fn exit_unless_positive(&mut self, n: Value) {
+        let zero = self.integer(0);
+        let op = Op::CompareInt(IntCC::SignedGreaterThan, n, zero);
+        let is_positive = self.value(Type::Condition, op);
+        let state = self.state();
+        let (on, exit) = self.branch(is_positive);
+        self.switch_to(exit);
+        self.end(End::Exit(state));
+        self.switch_to(on);
     }
 
     /// Returns the limit of a loop over integers as an integer.
