@@ -4,8 +4,13 @@
 //! A recursive function cannot be inlined in itself without end, but many of its calls return at
 //! once: `if n < 2 then return n end`. The tests and the early returns are inlined then, and the
 //! function is called only where none of these returns is taken.
+//!
+//! If effects come first, as in a function that counts its calls, the call would repeat them. But a
+//! test of a parameter can be evaluated before them: it tells whether the function is going to
+//! return early.
 
 use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
+use perilune_bytecode::effects::effects;
 use perilune_bytecode::feedback::{access, operands as seen};
 use perilune_bytecode::{Instr, Op, Proto};
 
@@ -31,18 +36,35 @@ pub(crate) struct EarlyPart {
     roles: SecondaryMap<Pc, Role>,
     /// The number of these instructions.
     pub(crate) length: usize,
+    /// The test that has to be evaluated before the function begins, if effects come before it.
+    pub(crate) beforehand: Option<Beforehand>,
+}
+
+/// A test of parameters that tells beforehand whether a function returns early.
+#[derive(Clone, Copy)]
+pub(crate) struct Beforehand {
+    pub(crate) test: Pc,
+    /// Whether the function returns early if the jump after the test is taken.
+    pub(crate) returns_by_jump: bool,
 }
 
 impl EarlyPart {
     /// Finds the early returns of a function; `None` if it has none, or nothing besides them.
     pub(crate) fn of(proto: &Proto, snapshot: &Snapshot) -> Option<EarlyPart> {
-        /// The most instructions.
-        const MAX_LENGTH: usize = 24;
         if proto.is_vararg || proto.shares_registers() || snapshot.general {
             return None;
         }
         let flow = Flow::new(proto, snapshot, Pc::new(0));
-        let mut part = EarlyPart { roles: SecondaryMap::new(), length: 0 };
+        EarlyPart::reached_by_tests(proto, snapshot, &flow)
+            .or_else(|| EarlyPart::known_beforehand(proto, snapshot, &flow))
+    }
+
+    /// The most instructions.
+    const MAX_LENGTH: usize = 24;
+
+    /// Finds the returns that are reached by tests alone.
+    fn reached_by_tests(proto: &Proto, snapshot: &Snapshot, flow: &Flow) -> Option<EarlyPart> {
+        let mut part = EarlyPart { roles: SecondaryMap::new(), length: 0, beforehand: None };
         let (mut returns, mut leaves) = (false, false);
         let mut waiting = vec![Pc::new(0)];
         let mut reached = EntitySet::new();
@@ -50,7 +72,7 @@ impl EarlyPart {
             if !reached.insert(pc) {
                 continue;
             }
-            let block = Block::of(proto, &flow, pc);
+            let block = Block::of(proto, flow, pc);
             if block.instructions().any(|pc| snapshot.failed.contains(&pc.as_u32())) {
                 return None;
             }
@@ -65,7 +87,52 @@ impl EarlyPart {
                 part.length += 1;
             }
         }
-        (returns && leaves && part.length <= MAX_LENGTH).then_some(part)
+        (returns && leaves && part.length <= EarlyPart::MAX_LENGTH).then_some(part)
+    }
+
+    /// Finds the return that the first test of the function leads to, if that tests parameters, and
+    /// what comes before it calls nothing.
+    fn known_beforehand(proto: &Proto, snapshot: &Snapshot, flow: &Flow) -> Option<EarlyPart> {
+        let first = Block::of(proto, flow, Pc::new(0));
+        let test = first.last;
+        let i = test.instr(proto);
+        let operands = match i.op() {
+            Op::Test | Op::EqK | Op::EqI | Op::LtI | Op::LeI | Op::GtI | Op::GeI => [i.a(), i.a()],
+            Op::Lt | Op::Le => [i.a(), i.b()],
+            _ => return None,
+        };
+        let is_kept = |r: usize| {
+            let mut before = first.instructions().filter(|&pc| pc != test);
+            r < usize::from(proto.num_params)
+                && before.all(|pc| !effects(pc.instr(proto)).changes(r))
+        };
+        let calls_nothing =
+            |pc: Pc| is_pure(snapshot, pc, pc.instr(proto)) || is_store(snapshot, pc, proto);
+        if flow.is_loop[first.first]
+            || !operands.into_iter().all(is_kept)
+            || !first.instructions().all(calls_nothing)
+        {
+            return None;
+        }
+        let (next, jump) = flow.successors(proto, test);
+        let [next, jump] = [next?, jump?].map(|pc| Block::of(proto, flow, pc));
+        let [by_next, by_jump] =
+            [&next, &jump].map(|block| block.role(proto, snapshot) == Role::Returns);
+        if by_next == by_jump {
+            return None;
+        }
+        let last = if by_jump { jump } else { next };
+        let mut roles = SecondaryMap::new();
+        let mut length = 0;
+        for pc in first.instructions().chain(last.instructions()) {
+            if snapshot.failed.contains(&pc.as_u32()) {
+                return None;
+            }
+            roles[pc] = Role::Returns;
+            length += 1;
+        }
+        let beforehand = Some(Beforehand { test, returns_by_jump: by_jump });
+        (length <= EarlyPart::MAX_LENGTH).then_some(EarlyPart { roles, length, beforehand })
     }
 
     /// Returns whether the instruction at `pc` is one of them.
@@ -129,6 +196,26 @@ impl Block {
     }
 }
 
+/// Returns whether an instruction stores without calling anything, as long as operands are of the
+/// kinds that feedback has seen.
+fn is_store(snapshot: &Snapshot, pc: Pc, proto: &Proto) -> bool {
+    match pc.instr(proto).op() {
+        Op::SetUpval => true,
+        Op::SetField | Op::SetFieldK => has_own_field(snapshot, pc),
+        _ => false,
+    }
+}
+
+/// Returns whether the field that an instruction accesses was always the table's own.
+fn has_own_field(snapshot: &Snapshot, pc: Pc) -> bool {
+    let field = snapshot.field(pc);
+    let is_own = |path: &FieldPath| matches!(path, FieldPath::Own { .. });
+    !field.dictionaries
+        && !field.paths.is_empty()
+        && field.paths.iter().all(is_own)
+        && !snapshot.handlers.contains_key(&pc.as_u32())
+}
+
 /// Returns whether an instruction has no effect besides its result, as long as operands are of the
 /// kinds that feedback has seen.
 fn is_pure(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
@@ -147,14 +234,7 @@ fn is_pure(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
         }
         Eq => cell & seen::ALL == seen::INT,
         GetTable | GetI => cell & access::ALL != 0 && cell & access::ALL & !ELEMENTS == 0,
-        GetField => {
-            let field = snapshot.field(pc);
-            let is_own = |path: &FieldPath| matches!(path, FieldPath::Own { .. });
-            !field.dictionaries
-                && !field.paths.is_empty()
-                && field.paths.iter().all(is_own)
-                && !snapshot.handlers.contains_key(&pc.as_u32())
-        }
+        GetField => has_own_field(snapshot, pc),
         _ => false,
     }
 }
@@ -189,6 +269,34 @@ mod tests {
             return f(m - 1, n) + 1 end";
         let (deciding, returning) = parts(two, seen::INT).expect("it returns early");
         assert_eq!((deciding.len(), returning.len()), (2, 4));
+    }
+
+    #[test]
+    fn a_test_of_parameters_tells_beforehand() {
+        let of = |test: &str| {
+            let function = format!(
+                "(function() local c = 0 return function(n, m) c = c + 1 {test} then return c end
+                return f(n - 1, m) + 1 end end)"
+            );
+            let proto = listing::compile(&format!("local f; f = {function}"));
+            let proto = proto.protos[0].protos[0].clone();
+            let mut snapshot = Snapshot::before_run(&proto);
+            for pc in 0..proto.code.len() {
+                if proto.code[pc].op().feedback() == perilune_bytecode::Feedback::Operands {
+                    snapshot.cells[pc] = seen::INT;
+                }
+            }
+            let before = EarlyPart::of(&proto, &snapshot)?.beforehand?;
+            Some((before.test.index(), before.returns_by_jump))
+        };
+        assert_eq!(of("if n < 2"), Some((3, false)));
+        assert_eq!(of("if n ~= 2 then return f(m, n) + 1 end if m < 2"), None);
+        assert_eq!(of("if m < n"), Some((3, false)));
+        assert_eq!(of("if m"), Some((3, false)));
+        // a variable, a parameter that is assigned, and a call before the test
+        assert_eq!(of("if c < 2"), None);
+        assert_eq!(of("n = n - 1 if n < 2"), None);
+        assert_eq!(of("f(n) if n < 2"), None);
     }
 
     #[test]

@@ -20,13 +20,8 @@ impl Builder<'_> {
     /// Builds a test with the JMP that follows it; returns whether control continues after them.
     pub(super) fn test(&mut self) -> bool {
         let i = self.instr(self.pc);
-        let wanted = match i.op() {
-            Bytecode::Test | Bytecode::TestSet => i.c() != 0,
-            _ => i.c() & 1 != 0,
-        };
+        let wanted = self.jumps_if();
         let condition = match i.op() {
-            Bytecode::Test => self.truth(i.ra()),
-            Bytecode::TestSet => self.truth(i.rb()),
             Bytecode::Eq | Bytecode::Lt | Bytecode::Le if self.has_handler() => {
                 let operands = [self.read(i.ra()), self.read(i.rb())];
                 match self.handler_to_inline(operands) {
@@ -37,8 +32,7 @@ impl Builder<'_> {
                     None => None,
                 }
             }
-            Bytecode::Eq | Bytecode::EqK | Bytecode::EqI => self.equality(),
-            _ => self.order(),
+            _ => self.condition(),
         };
         let Some(condition) = condition else { return self.generic_end() };
         match condition {
@@ -59,6 +53,27 @@ impl Builder<'_> {
                 false
             }
             Err(_) => self.past_jump(),
+        }
+    }
+
+    /// Returns the result with which a test takes the jump after it.
+    pub(super) fn jumps_if(&self) -> bool {
+        let i = self.instr(self.pc);
+        match i.op() {
+            Bytecode::Test | Bytecode::TestSet => i.c() != 0,
+            _ => i.c() & 1 != 0,
+        }
+    }
+
+    /// Returns the condition of a test, which calls no metamethod; `None` if generic code has to
+    /// evaluate it.
+    pub(super) fn condition(&mut self) -> Condition {
+        let i = self.instr(self.pc);
+        match i.op() {
+            Bytecode::Test => self.truth(i.ra()),
+            Bytecode::TestSet => self.truth(i.rb()),
+            Bytecode::Eq | Bytecode::EqK | Bytecode::EqI => self.equality(),
+            _ => self.order(),
         }
     }
 
@@ -433,4 +448,4 @@ impl Builder<'_> {
 
 /// The result of a comparison: a condition, or its known truth; `None` if only generic code can
 /// compare.
-type Condition = Option<Result<Value, bool>>;
+pub(super) type Condition = Option<Result<Value, bool>>;

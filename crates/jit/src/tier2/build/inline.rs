@@ -12,7 +12,7 @@ use super::iterate::VARIABLES;
 use super::order::Order;
 use super::{Builder, Open, Source};
 use crate::analysis::complete::HANDLER_ARGUMENTS;
-use crate::analysis::early::EarlyPart;
+use crate::analysis::early::{Beforehand, EarlyPart};
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::HandlerSeen;
 use crate::pipeline::input::Inlinee;
@@ -132,6 +132,38 @@ impl Builder<'_> {
         let state = self.state_at(pc);
         let known = std::mem::take(&mut self.known);
         self.late.push(Late { from: self.block, known, state });
+    }
+
+    /// Builds the body of a function of which only the early return is inlined, if a test says
+    /// beforehand that it is going to return early. The body itself has the test, too: it decides.
+    fn body_if_early(&mut self, beforehand: Beforehand) {
+        let entry = self.source.entry;
+        // if what the test speculates on is wrong, the function continues at its beginning
+        let state = self.state_at(entry);
+        self.state = Some(state);
+        self.pc = beforehand.test;
+        let wanted = self.jumps_if() == beforehand.returns_by_jump;
+        let (early, late) = match self.condition() {
+            Some(Ok(condition)) => {
+                let (yes, no) = self.branch(condition);
+                let (early, late) = if wanted { (yes, no) } else { (no, yes) };
+                self.switch_to(late);
+                self.switch_to(early);
+                (true, Some(late))
+            }
+            Some(Err(truth)) if truth == wanted => (true, None),
+            _ => (false, Some(self.block)),
+        };
+        self.state = None;
+        let known = self.known.clone();
+        if early {
+            self.fall(entry);
+            self.body();
+            // where the body does not return early after all, the function has had effects
+            self.is_repeatable = false;
+            self.end_late();
+        }
+        self.late.extend(late.map(|from| Late { from, known, state }));
     }
 
     /// Deoptimizes the frame where the function does not return early, if its tests must not be
@@ -483,9 +515,14 @@ impl Builder<'_> {
             skipped: HashSet::new(),
         };
         inlined.push(Op::Inline(frame, closure));
-        inlined.fall(source.entry);
-        inlined.body();
-        inlined.end_late();
+        match source.early.and_then(|early| early.beforehand) {
+            None => {
+                inlined.fall(source.entry);
+                inlined.body();
+                inlined.end_late();
+            }
+            Some(beforehand) => inlined.body_if_early(beforehand),
+        }
         let Builder { f, returns, late, constants, found, noise, .. } = inlined;
         (self.f, self.constants, self.found, self.noise) = (f, constants, found, noise);
         self.late = late;
