@@ -14,6 +14,7 @@
 use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::Op as Bytecode;
 use perilune_bytecode::effects::effects;
+use perilune_bytecode::feedback::access;
 use perilune_runtime::value::Tag;
 
 use super::order::Loop;
@@ -56,6 +57,7 @@ impl Builder<'_> {
             match (self.instr(pc).op(), self.native_of_strings(pc)) {
                 (Bytecode::GetUpval, _) => {
                     let v = self.upvalue(self.instr(pc).b());
+                    self.hold_constants();
                     self.hoist_callee(pc, v);
                 }
                 (_, Some(method)) => self.hoist_method(method),
@@ -127,8 +129,8 @@ impl Builder<'_> {
         self.hoist_callee(next, v);
     }
 
-    /// Guards what the instruction at `pc` has loaded to be the function as which it is called: one
-    /// of the library, or one that may be inlined.
+    /// Guards what the instruction at `pc` has loaded to be a table, if it is accessed as one, or
+    /// the function as which it is called: one of the library, or one that may be inlined.
     fn hoist_callee(&mut self, pc: Pc, v: Value) {
         let a = self.instr(pc).a();
         // the code of an endless loop may be the last of the function
@@ -155,10 +157,38 @@ impl Builder<'_> {
                 }
                 return;
             }
+            if self.accesses_table(at, a) && !self.is_never(v, Tag::TABLE) {
+                self.guard(v, Tag::TABLE);
+                return;
+            }
             if effects(i).changes(a) {
                 return;
             }
         }
+    }
+
+    /// Returns whether the instruction at `pc` accesses a register, in which it has always found a
+    /// table.
+    fn accesses_table(&self, pc: Pc, r: usize) -> bool {
+        use Bytecode::*;
+        let (snapshot, i) = (self.source.snapshot, self.instr(pc));
+        let object = match i.op() {
+            GetTable | GetI | GetField => i.b(),
+            SetTable | SetTableK | SetI | SetIK | SetField | SetFieldK => i.a(),
+            _ => return false,
+        };
+        let is_for_tables = |path: &FieldPath| path.shape().is_some();
+        let are_tables = match i.op() {
+            GetField | SetField | SetFieldK => {
+                let paths = &snapshot.field(pc).paths;
+                !paths.is_empty() && paths.iter().all(is_for_tables)
+            }
+            _ => {
+                let cell = snapshot.cell(pc) & access::ALL;
+                cell != 0 && cell & access::NO_TABLE == 0
+            }
+        };
+        object == r && are_tables && !snapshot.failed.contains(&pc.as_u32())
     }
 
     /// Returns the name of the method that the instruction looks up.

@@ -67,11 +67,16 @@ impl Builder<'_> {
             true => of.or(self.f.own)?,
             false => self.known.constant(of, n)?,
         };
+        self.hold_constants();
+        Some(v)
+    }
+
+    /// Guards that no debug function had changed a constant variable before.
+    pub(super) fn hold_constants(&mut self) {
         if !self.known.hold_constants() && self.source.fault != Some(Fault::StaleConstants) {
             let state = self.state();
             self.push(Op::GuardConstants(state));
         }
-        Some(v)
     }
 
     /// Returns upvalue `n` if the program never assigns it, unless code of the function has exited
