@@ -258,18 +258,19 @@ impl<'a> Chunk<'a> {
                 let entry = self.lua.enter();
                 let s = entry.stack();
                 s.poll()?;
+                let env = self.env.clone()?.map(|t| s.word(&t.0));
                 // SAFETY: the proto is that of a `Program`. It was verified when it was compiled,
-                // and `Lua::load_program` has checked that it belongs to this engine.
-                let f = unsafe { s.cx().instantiate(proto).map(|f| f.raw()) };
+                // and `Lua::load_program` has checked that it belongs to this engine. The
+                // environment is rooted by its handle.
+                let f = unsafe {
+                    let env = env.map(|env| Val::of(s.cx(), env.0));
+                    s.cx().instantiate(proto, env).map(|f| f.raw())
+                };
                 let Some(f) = f else {
                     s.check_stored()?;
                     return Err(Error::not_enough_memory());
                 };
-                let f = Function(s.handle(Raw(f)));
-                if let Some(env) = self.env.clone()? {
-                    f.set_environment(env)?;
-                }
-                Ok(f)
+                Ok(Function(s.handle(Raw(f))))
             }
         }
     }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use perilune::{Error, Function, Lua, MultiValue, Result, Table, Value, Variadic};
+use perilune::{
+    Engine, Error, Function, JitOptions, Lua, MultiValue, Result, Table, Value, Variadic,
+};
 
 #[test]
 fn calls() -> Result<()> {
@@ -99,6 +101,11 @@ fn environments_and_dumps() -> Result<()> {
     assert_eq!(lua.globals().get::<Option<i64>>("x")?, None);
     let copy = lua.load(f.dump(true)).set_environment(env).into_function()?;
     assert_eq!(copy.call::<i64>(())?, 43);
+    let program = lua.engine().compile("x = x + 1 return x", "=counter")?;
+    let other = lua.create_table()?;
+    other.set("x", 1)?;
+    let of_program = lua.load_program(&program).set_environment(other.clone()).into_function()?;
+    assert_eq!((of_program.call::<i64>(())?, of_program.environment()), (2, Some(other)));
     let info = f.info();
     assert_eq!(
         (info.what, info.short_src.as_deref(), info.is_vararg),
@@ -109,6 +116,45 @@ fn environments_and_dumps() -> Result<()> {
         (native.info().what, native.environment(), native.dump(false).len()),
         ("C", None, 0)
     );
+    Ok(())
+}
+
+/// The compiler takes globals that have not changed for constants; the host changes them, and the
+/// environment, while compiled functions wait for it to return.
+#[test]
+#[cfg_attr(miri, ignore = "runs machine code")]
+fn the_host_changes_globals_of_waiting_functions() -> Result<()> {
+    type Change = fn(&Lua, &Function) -> Result<()>;
+    let changes: [Change; 4] = [
+        |lua, _| lua.globals().set("f", lua.create_function(|_, n: i64| Ok(n * 1000))?),
+        |lua, _| lua.load("f = function(n) return n * 1000 end").exec(),
+        |lua, _| lua.globals().raw_set("f", lua.create_function(|_, n: i64| Ok(n * 1000))?),
+        |lua, run| {
+            let env = lua.create_table()?;
+            env.set("f", lua.create_function(|_, n: i64| Ok(n * 1000))?)?;
+            env.set("change", lua.globals().get::<Function>("change")?)?;
+            run.set_environment(env).map(|_| ())
+        },
+    ];
+    let jit = JitOptions { threshold: 4, loop_threshold: 4, sync: true, ..JitOptions::default() };
+    for (n, change) in changes.into_iter().enumerate() {
+        let lua = Lua::with_engine(&Engine::with_jit(jit.clone()));
+        lua.load("function f(n) if n < 1 then return 0 end return 1 + f(n - 1) end").exec()?;
+        let run: Function =
+            lua.load("function(i) local a = f(2) change(i) return a + f(3) end").eval()?;
+        let called = run.clone();
+        lua.globals().set(
+            "change",
+            lua.create_function(move |lua, i: i64| match i {
+                90 => change(lua, &called),
+                _ => Ok(()),
+            })?,
+        )?;
+        for i in 0..100 {
+            let expected = [5, 3002, 5000][usize::from(i >= 90) + usize::from(i > 90)];
+            assert_eq!(run.call::<i64>(i)?, expected, "change {n}, call {i}");
+        }
+    }
     Ok(())
 }
 

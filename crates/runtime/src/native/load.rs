@@ -39,19 +39,20 @@ impl Cx {
         }
     }
 
-    /// Makes a function of a compiled chunk, with the globals as its first upvalue. Returns `None`
-    /// if there is no memory for it.
+    /// Makes a function of a compiled chunk, with `env`, or else the globals, as its first upvalue.
+    /// Returns `None` if there is no memory for it.
     ///
     /// # Safety
     /// `proto` is verified, and belongs to the state's engine.
     pub unsafe fn instantiate(
         &self,
         proto: &std::sync::Arc<perilune_bytecode::Proto>,
+        env: Option<Val<'_>>,
     ) -> Option<Val<'_>> {
         // SAFETY: N1.
         unsafe {
-            let globals = Value::table((*self.state()).globals);
-            let closure = State::instantiate(self.state(), proto.clone(), globals);
+            let env = env.map_or_else(|| Value::table((*self.state()).globals), Val::raw);
+            let closure = State::instantiate(self.state(), proto.clone(), env);
             // After a failed allocation, constants may be the wrong strings.
             let failed = closure.is_null() || (*self.state()).heap.has_failed();
             (!failed).then(|| Val::new(Value::function(closure)))
