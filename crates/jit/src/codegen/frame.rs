@@ -4,7 +4,7 @@ use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Type, Value};
-use perilune_runtime::frame::{Frame, FrameWord, Link};
+use perilune_runtime::frame::{Frame, FrameWord};
 use perilune_runtime::layout::{closure, frame, state, value};
 
 use super::Emitter;
@@ -221,9 +221,7 @@ impl Emitter<'_> {
         if !self.body.proto.is_vararg {
             return base;
         }
-        let link = self.load(Region::Slots, I64, base, frame::LINK);
-        let extra = self.b.ins().ushr_imm_u(link, i64::from(Link::EXTRA_SHIFT));
-        let extra = self.b.ins().band_imm_u(extra, Link::EXTRA_MASK as i64);
+        let extra = self.extra_count_of(base);
         let slots = usize::from(self.body.proto.num_params) + Frame::RESERVED;
         let shift = self.b.ins().iadd_imm_s(extra, slots as i64);
         let bytes = self.b.ins().ishl_imm_u(shift, i64::from(value::LOG_SIZE));

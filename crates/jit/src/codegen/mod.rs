@@ -19,6 +19,7 @@ mod closing;
 mod compare;
 mod encoding;
 mod exit;
+mod extra;
 mod frame;
 mod guard;
 pub(crate) mod inline;

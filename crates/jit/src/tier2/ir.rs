@@ -209,6 +209,11 @@ pub(crate) enum Op {
     Upvalue(Option<Value>, usize),
     /// The function's own closure.
     OwnClosure,
+    /// The number of extra arguments of the function.
+    ExtraCount,
+    /// The extra argument with this number, counted from 1, or nil if there are fewer. Exits for
+    /// other numbers.
+    Extra(Value, State),
     /// Exits if a debug function has changed a variable that the program never assigns.
     GuardConstants(State),
     /// Exits unless the value is the function's own closure.
@@ -665,7 +670,7 @@ impl Op {
         match self {
             Integer(_) | Float(_) | Primitive(_) | Str(_) | Register(_) | SetTop(_) | Poll(..)
             | FastPath(_) | Generic(_) | Call(_) | NewTable(..) | Allocate(_) | Closure(..)
-            | GuardInner(..) | InlineInner(..) | Epoch | Counts(..) | OwnClosure
+            | GuardInner(..) | InlineInner(..) | Epoch | Counts(..) | OwnClosure | ExtraCount
             | GuardConstants(_) => {}
             Upvalue(v, _) | Global(v, ..) | StringMethod(v, ..) => {
                 if let Some(v) = v {
@@ -681,6 +686,7 @@ impl Op {
             SetRegister(_, v)
             | GuardMethod(v, ..)
             | GuardOwn(v, _)
+            | Extra(v, _)
             | GuardNotNil(v, _)
             | GuardNoMetatable(v, _)
             | Traversal(v, _)
@@ -795,6 +801,7 @@ impl Op {
             | Traversal(_, s)
             | Global(_, _, _, s)
             | GuardOwn(_, s)
+            | Extra(_, s)
             | Poll(s, _)
             | FastPath(s)
             | Generic(s)
@@ -810,7 +817,7 @@ impl Op {
         match self {
             IntArith(operator, ..) => !matches!(operator, Operator::Mod | Operator::IDiv),
             Speculate(..) | Rounds(..) | Epoch | Integer(_) | Float(_) | Primitive(_) | Str(_)
-            | Register(_) | Upvalue(..) | OwnClosure | FloatArith(..) | ToFloat(_)
+            | Register(_) | Upvalue(..) | OwnClosure | ExtraCount | FloatArith(..) | ToFloat(_)
             | CompareInt(..) | CompareFloat(..) | Same(..) | HasTag(..) | HasShape(..)
             | IsString(..) | IsInteger(..) | IsTrue(_) | Not(_) | Bound(_) => true,
             _ => false,

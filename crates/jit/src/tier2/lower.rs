@@ -537,6 +537,16 @@ impl<'a> Lower<'_, 'a> {
                 let closure = self.emit().closure();
                 self.set_lua(inst, Payload::Bits(closure), Known::Tag(Tag::FUNCTION));
             }
+            Op::ExtraCount => {
+                let n = self.emit().extra_count();
+                self.set_int(inst, n);
+            }
+            Op::Extra(index, state) => {
+                let other = self.exit(state);
+                let index = self.bits(index);
+                let v = self.emit().extra_argument(index, other);
+                self.set_any(inst, v);
+            }
             Op::GuardConstants(state) => {
                 let other = self.exit(state);
                 self.emit().guard_constants(other);

@@ -84,6 +84,8 @@ impl fmt::Display for Line<'_> {
             Upvalue(None, n) => write!(f, "upvalue {n}")?,
             Upvalue(Some(closure), n) => write!(f, "upvalue {n} of {closure}")?,
             OwnClosure => f.write_str("own_closure")?,
+            ExtraCount => f.write_str("extra_count")?,
+            Extra(index, _) => write!(f, "extra {index}")?,
             GuardConstants(_) => f.write_str("guard_constants")?,
             SetUpvalue(None, n, v) => write!(f, "set_upvalue {n}, {v}")?,
             SetUpvalue(Some(closure), n, v) => write!(f, "set_upvalue {n} of {closure}, {v}")?,

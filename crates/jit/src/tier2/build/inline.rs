@@ -53,6 +53,11 @@ impl Builder<'_> {
     /// Builds CALL; returns whether control continues after it.
     pub(super) fn call(&mut self) -> bool {
         let i = self.instr(self.pc);
+        if let Some(v) = self.selected.take() {
+            self.registers[i.a()..].fill(None);
+            self.write_results(vec![v]);
+            return true;
+        }
         let Some(all) = self.source.calls.get(&self.pc.as_u32()) else {
             if let Some(results) = self.select() {
                 self.registers[i.a()..].fill(None);
@@ -504,6 +509,7 @@ impl Builder<'_> {
             built: source.entry..source.entry,
             receiver: None,
             open: None,
+            selected: None,
             starts: SecondaryMap::new(),
             loops: self.loops,
             found: std::mem::take(&mut self.found),

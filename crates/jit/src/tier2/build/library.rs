@@ -100,7 +100,7 @@ impl Builder<'_> {
     /// feedback has seen no other callee; returns the results.
     pub(super) fn select(&mut self) -> Option<Vec<Value>> {
         /// The most extra arguments of which one is selected by a variable.
-        const MAX_SELECTED_FROM: usize = 8;
+        const MAX_SELECTED_FROM: usize = 16;
         let i = self.instr(self.pc);
         let snapshot = self.source.snapshot;
         match snapshot.callee(self.pc) {

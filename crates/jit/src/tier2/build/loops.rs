@@ -17,6 +17,7 @@ use perilune_bytecode::feedback::access;
 use perilune_bytecode::{Op as Bytecode, Proto};
 
 use super::order::Loop;
+use super::selected::is_built;
 use super::{Builder, Calls, Candidate, Incoming, Source, Start};
 use crate::analysis::constructor::{MAX_FIELDS, items};
 use crate::entity::Pc;
@@ -234,6 +235,7 @@ impl Code<'_> {
                 NewTable if i.b() > MAX_FIELDS => return None,
                 SetList if items(self.proto, pc).is_some() => {}
                 VarArg if self.is_inlined => {}
+                VarArg if is_built(self.proto, self.snapshot, pc) => {}
                 Closure | Concat | VarArg | SetList | TForPrep | Close | Tbc => return None,
                 TForCall if self.calls.contains_key(&pc.as_u32()) => {}
                 TForCall if self.snapshot.callee(pc) != CalleeSeen::Nothing => return None,

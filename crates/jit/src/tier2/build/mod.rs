@@ -22,6 +22,7 @@ mod loops;
 mod merge;
 mod objects;
 mod order;
+mod selected;
 mod upvalue;
 
 use std::collections::{HashMap, HashSet};
@@ -167,6 +168,7 @@ fn build_assuming(
         built: source.entry..source.entry,
         receiver: None,
         open: None,
+        selected: None,
         starts: SecondaryMap::new(),
         loops,
         found: Vec::new(),
@@ -276,6 +278,8 @@ struct Builder<'a> {
     receiver: Option<u32>,
     /// Results of which the next instruction uses all, if their number is known.
     open: Option<Open>,
+    /// The result of the next instruction, a call of `select` that was built before.
+    selected: Option<Value>,
     starts: SecondaryMap<Pc, Start>,
     /// Loops that are not what they look like.
     loops: &'a Loops,
@@ -778,6 +782,7 @@ impl Builder<'_> {
             }
             VarArgPrep | ExtraArg => {}
             VarArg if self.is_inlined() => self.extra_arguments(),
+            VarArg => self.var_arg(),
             Call => return self.call(),
             TailCall if self.is_inlined() => {
                 self.tail_call();
