@@ -343,8 +343,10 @@ pub(crate) unsafe fn get_global(st: *mut State, i: Instr, env: Value, name: Valu
 #[inline(never)]
 pub(crate) unsafe fn set_global(st: *mut State, env: Value, name: Value, v: Value) -> Step {
     if env.is_table() && !Table::has_meta(env.as_table()) {
+        let is_defined = !Table::get_str(env.as_table(), name.as_string()).is_nil();
         set(st, env, name, v)?;
-        if is_cached(st, env, name) {
+        // The definition of a global is often the only store to it, and need not be fast.
+        if is_defined && is_cached(st, env, name) {
             let inst = instance(st);
             let cache = (*inst).globals.add(cell_index(st));
             GlobalCache::fill_to_store(st, inst, cache, env.as_table(), name.as_string());

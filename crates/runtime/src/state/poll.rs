@@ -11,7 +11,8 @@ pub const QUIESCENCE: u32 = 8;
 /// Random events are enabled (a test mode).
 pub const CHAOS: u32 = 16;
 /// Some frames of machine code must continue in the interpreter, since a debugger has written
-/// to their registers. Set as long as such frames exist.
+/// to their registers, or a variable or global that they rely on has changed. Set as long as such
+/// frames exist.
 pub const LEAVE: u32 = 32;
 /// Together with INTERRUPT: library functions that take long may continue for
 /// [`PATIENCE`](crate::interrupt::PATIENCE).

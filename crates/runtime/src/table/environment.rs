@@ -32,6 +32,11 @@ impl Cell {
         if old.is_nil() || (old.bits(), old.tag()) == (v.bits(), v.tag()) {
             return;
         }
+        Cell::give_up(st, cell);
+    }
+
+    /// Records that the value of the cell may change at any time.
+    unsafe fn give_up(st: *mut State, cell: *mut Cell) {
         if std::mem::replace(&mut (*cell).header.aux, Cell::CHANGED) == Cell::RELIED_ON {
             (*st).leave_machine_code();
         }
@@ -163,8 +168,9 @@ impl GlobalCache {
         cell
     }
 
-    /// As [`GlobalCache::fill`], for an instruction that stores. While the global is constant, the
-    /// cache remains empty, so that no store to it goes unnoticed.
+    /// As [`GlobalCache::fill`], for an instruction that stores to a global that is defined
+    /// already. Its later stores go unnoticed, so the global counts as changed, even if the value
+    /// is still the same.
     ///
     /// # Safety
     /// As for [`GlobalCache::fill`].
@@ -176,7 +182,8 @@ impl GlobalCache {
         name: *mut LuaString,
     ) {
         let cell = Table::cell_of(st, env, name, false);
-        if !cell.is_null() && (*cell).header.aux == Cell::CHANGED {
+        if !cell.is_null() {
+            Cell::give_up(st, cell);
             *cache = GlobalCache { env, cell };
             (*st).barrier(inst.cast());
         }
