@@ -158,6 +158,39 @@ fn the_host_changes_globals_of_waiting_functions() -> Result<()> {
     Ok(())
 }
 
+/// States share machine code, but each has globals of its own: what is constant in one may have
+/// changed in another.
+#[test]
+#[cfg_attr(miri, ignore = "runs machine code")]
+fn globals_change_in_one_of_several_states() -> Result<()> {
+    let jit = JitOptions { threshold: 4, loop_threshold: 4, sync: true, ..JitOptions::default() };
+    let engine = Engine::with_jit(jit);
+    let program = engine.compile(
+        "function f(n) if n < 1 then return 0 end return 1 + f(n - 1) end
+        function use(i) local a = f(2) if change then change(i) end return a + f(3) end",
+        "=p",
+    )?;
+    let states = [0, 1, 2].map(|_| Lua::with_engine(&engine));
+    for lua in &states {
+        lua.load_program(&program).exec()?;
+    }
+    let uses = |n: usize| states[n].globals().get::<Function>("use");
+    let all = [uses(0)?, uses(1)?, uses(2)?];
+    for i in 0..60 {
+        for run in &all {
+            assert_eq!(run.call::<i64>(i)?, 5);
+        }
+    }
+    let change = "function change(i) if i == 70 then f = function(n) return n * 10 end end end";
+    states[1].load(change).exec()?;
+    for i in 60..120 {
+        let results = [all[0].call::<i64>(i)?, all[1].call::<i64>(i)?, all[2].call::<i64>(i)?];
+        let changed = [5, 32, 50][usize::from(i >= 70) + usize::from(i > 70)];
+        assert_eq!(results, [5, changed, 5], "call {i}");
+    }
+    Ok(())
+}
+
 #[test]
 fn wrapping() -> Result<()> {
     fn divide(a: i64, b: i64) -> std::result::Result<i64, std::fmt::Error> {
