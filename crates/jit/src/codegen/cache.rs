@@ -277,7 +277,7 @@ impl Emitter<'_> {
         up: Value,
         name: usize,
         slow: Block,
-    ) -> (Value, Value, Value) {
+    ) -> (Value, (Value, Value)) {
         let env = self.environment(up, slow);
         let at = self.global_cache(cache);
         let hit = self.is_environment_of(at, env);
@@ -302,8 +302,32 @@ impl Emitter<'_> {
         self.jump_with(done, filled);
 
         self.switch_to(done);
-        let (bits, tag) = self.load_cell(cell);
-        (env, bits, tag)
+        (env, self.load_cell(cell))
+    }
+
+    /// Searches the environment for the global that is constant `name`, which may be nil; branches
+    /// to `slow` if the environment is no dictionary, or has a metatable and lacks the global.
+    pub(crate) fn searched_global(
+        &mut self,
+        up: Value,
+        name: usize,
+        slow: Block,
+    ) -> (Value, (Value, Value)) {
+        let env = self.environment(up, slow);
+        let shape = self.shape(env);
+        self.guard_not(shape, slow);
+        let name = self.constant(name).0;
+        let (done, value) = self.pair_block();
+        let absent = self.block();
+        let found = self.string_in_nodes(env, name, absent);
+        self.jump_pair(done, found);
+        self.switch_to(absent);
+        let meta = self.meta(env);
+        self.guard_not(meta, slow);
+        let nothing = (self.int(0), self.tag(Tag::NIL));
+        self.jump_pair(done, nothing);
+        self.switch_to(done);
+        (env, value)
     }
 
     /// Loads the value in a cell.

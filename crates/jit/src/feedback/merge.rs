@@ -9,7 +9,9 @@ use perilune_runtime::engine::Shape;
 use perilune_runtime::state::State;
 
 use super::inlinee::MAX_SHAPES;
-use super::snapshot::{CalleeSeen, FieldPath, FieldSnapshot, NotInlined, Shapes, Snapshot};
+use super::snapshot::{
+    CalleeSeen, FieldPath, FieldSnapshot, GlobalSeen, NotInlined, Shapes, Snapshot,
+};
 
 /// The most inline paths of a field access. Further shapes use the inline cache, which has as many
 /// entries.
@@ -93,7 +95,7 @@ impl Snapshot {
         let cells = layout.cells;
         let fields = (0..layout.counts.fields).map(|_| FieldSnapshot::default()).collect();
         let callees = (0..layout.counts.callees).map(|_| CalleeSeen::Nothing).collect();
-        let changed_globals = (0..layout.counts.globals).map(|_| false).collect();
+        let globals = (0..layout.counts.globals).map(|_| GlobalSeen::Nothing).collect();
         let entry_tags = Box::default();
         let (general, failed, prunes) = (false, BTreeSet::new(), false);
         let (handlers, inlinees) = (BTreeMap::new(), BTreeMap::new());
@@ -102,7 +104,7 @@ impl Snapshot {
             cells,
             fields,
             callees,
-            changed_globals,
+            globals,
             entry_tags,
             general,
             failed,
@@ -131,8 +133,8 @@ impl Snapshot {
                 _ => CalleeSeen::Several,
             };
         }
-        for (changed, &before) in self.changed_globals.iter_mut().zip(&before.changed_globals) {
-            *changed |= before;
+        for (global, &before) in self.globals.iter_mut().zip(&before.globals) {
+            *global = before.max(*global);
         }
         for (field, before) in self.fields.iter_mut().zip(&before.fields) {
             field.merge(before);

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use super::inlinee::InlineeSeen;
 use cranelift_codegen::entity::EntityRef;
 use perilune_runtime::engine::Shape;
-use perilune_runtime::instance::{CalleeCache, EntryKind, FieldCache, FieldEntry, Instance};
+use perilune_runtime::instance::{
+    CalleeCache, EntryKind, FieldCache, FieldEntry, GlobalCache, Instance,
+};
 use perilune_runtime::native::Builtin;
 use perilune_runtime::state::State;
 use perilune_runtime::table::LocalShape;
@@ -160,6 +162,27 @@ impl FieldSnapshot {
     }
 }
 
+/// What an access to a global has found.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum GlobalSeen {
+    /// Nothing: it was not executed, or there is no such global.
+    Nothing,
+    /// A global that has not changed since it was defined.
+    Constant,
+    /// One that has.
+    Changed,
+}
+
+impl GlobalSeen {
+    unsafe fn of(cache: &GlobalCache) -> GlobalSeen {
+        match cache.has_changed() {
+            None => GlobalSeen::Nothing,
+            Some(false) => GlobalSeen::Constant,
+            Some(true) => GlobalSeen::Changed,
+        }
+    }
+}
+
 impl CalleeSeen {
     fn of(c: &CalleeCache) -> CalleeSeen {
         match c.callee {
@@ -230,8 +253,8 @@ pub struct Snapshot {
     pub fields: Box<[FieldSnapshot]>,
     /// Callees, by number.
     pub callees: Box<[CalleeSeen]>,
-    /// Whether the value of a global has changed since it was defined, by the number of the cache.
-    pub changed_globals: Box<[bool]>,
+    /// The globals, by the number of the cache.
+    pub globals: Box<[GlobalSeen]>,
     /// For an OSR entry: the tags of the frame's registers there, which its code checks once.
     pub entry_tags: Box<[u8]>,
     /// Whether the code is not to speculate at all.
@@ -284,7 +307,7 @@ impl Snapshot {
             cells: (*inst).cells().into(),
             fields,
             callees: (*inst).callee_caches().iter().map(CalleeSeen::of).collect(),
-            changed_globals: (*inst).global_caches().iter().map(|c| c.has_changed()).collect(),
+            globals: (*inst).global_caches().iter().map(|c| GlobalSeen::of(c)).collect(),
             entry_tags: Box::default(),
             general: false,
             failed: BTreeSet::new(),
@@ -313,9 +336,9 @@ impl Snapshot {
         self.callees[self.cell(pc) as usize]
     }
 
-    /// Returns whether the global that GETTABUP at `pc` loads has changed since it was defined.
-    pub(crate) fn has_changed(&self, pc: Pc) -> bool {
-        self.changed_globals[self.cell(pc) as usize]
+    /// Returns what GETTABUP at `pc` has found.
+    pub(crate) fn global(&self, pc: Pc) -> GlobalSeen {
+        self.globals[self.cell(pc) as usize]
     }
 
     /// Adds the tags of a frame.

@@ -110,7 +110,7 @@ impl Snapshot {
             }
             if i.op() == Op::GetTabUp {
                 let n = now.cells[pc] as usize;
-                return self.changed_globals[n] || !now.changed_globals[n];
+                return self.globals[n] >= now.globals[n];
             }
             if matches!(i.op(), Op::Call | Op::TailCall) {
                 let n = now.cells[pc] as usize;
@@ -144,7 +144,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
-    use crate::feedback::snapshot::{FieldPath, Slot};
+    use crate::feedback::snapshot::{FieldPath, GlobalSeen, Slot};
     use perilune_bytecode::feedback::operands as seen;
 
     fn proto(source: &str) -> Arc<Proto> {
@@ -168,7 +168,7 @@ mod tests {
             cells,
             fields,
             callees: vec![CalleeSeen::Nothing; proto.code.len()].into(),
-            changed_globals: vec![false; proto.code.len()].into(),
+            globals: vec![GlobalSeen::Nothing; proto.code.len()].into(),
             entry_tags: Box::default(),
             general: false,
             failed: BTreeSet::new(),

@@ -361,11 +361,9 @@ pub(crate) enum Op {
     /// Sets the top of the stack to the address of a register: the values below it are all results
     /// of a call, which the next instruction uses.
     SetTop(Reg),
-    /// Loads a global by its inline cache. The environment is this upvalue of the closure, or of
-    /// the function's own closure if that is `None`. Exits if the cache has no valid entry, or the
-    /// global is nil. If it is `true`, the code relies on the global to stay the same, and exits if
-    /// it has changed before.
-    Global(Option<Value>, usize, bool, State),
+    /// Loads a global. The environment is this upvalue of the closure, or of the function's own
+    /// closure if that is `None`.
+    Global(Option<Value>, usize, GlobalAccess, State),
     /// The length of a string or table; exits for other values, and if the table may have `__len`.
     Length(Value, State),
     /// Polls; if there is something to do, it stores the registers that the runtime may look at to
@@ -457,6 +455,19 @@ pub(crate) struct Range {
     pub(crate) least: i64,
     /// The greatest one.
     pub(crate) most: i64,
+}
+
+/// How a global is loaded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum GlobalAccess {
+    /// By its inline cache. Exits if that has no valid entry, or the global is nil.
+    Cached,
+    /// In the same way, but the code relies on the global to stay the same, and exits if it has
+    /// changed before.
+    Constant,
+    /// By a search in the environment, where it may be nil. Exits if the environment is no
+    /// dictionary, or has a metatable and lacks the global.
+    Searched,
 }
 
 /// Where the inline cache has a method of strings.

@@ -814,7 +814,7 @@ impl<'a> Lower<'_, 'a> {
                 self.emit().store_element(inst.pc, (table, key), value, seen, (slow, done));
                 self.emit().switch_to(done);
             }
-            Op::Global(closure, n, relies, state) => self.global(inst, (closure, n), relies, state),
+            Op::Global(closure, n, access, state) => self.global(inst, (closure, n), access, state),
             Op::GuardOwn(v, state) => self.guard_own(v, state),
             Op::Length(v, state) => self.length(inst, v, state),
             Op::Poll(state, is_quiet) => self.poll(inst, state, is_quiet),

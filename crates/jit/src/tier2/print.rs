@@ -7,8 +7,8 @@ use perilune_runtime::native::Builtin;
 use crate::analysis::tags::tag_name;
 
 use super::ir::{
-    BlockData, Checks, Content, End, FrameState, Function, Inst, Metatable, Op, State, Target,
-    Type, Value,
+    BlockData, Checks, Content, End, FrameState, Function, GlobalAccess, Inst, Metatable, Op,
+    State, Target, Type, Value,
 };
 
 impl fmt::Display for Function {
@@ -163,8 +163,14 @@ impl fmt::Display for Line<'_> {
             SetClass(t, class, _) => write!(f, "set_class {t}, {class}")?,
             SetMetatable(t, meta, _) => write!(f, "set_metatable {t}, {meta}")?,
             SetTop(r) => write!(f, "set_top {r}")?,
-            Global(_, _, false, _) => write!(f, "global {}", inst.pc)?,
-            Global(_, _, true, _) => write!(f, "constant_global {}", inst.pc)?,
+            Global(_, _, access, _) => {
+                let access = match access {
+                    GlobalAccess::Cached => "global",
+                    GlobalAccess::Constant => "constant_global",
+                    GlobalAccess::Searched => "global_or_nil",
+                };
+                write!(f, "{access} {}", inst.pc)?;
+            }
             GuardOwn(v, _) => write!(f, "guard_own {v}")?,
             HasShape(v, shape) => write!(f, "has_shape {v}, {shape}")?,
             HasTag(v, tag) => write!(f, "has_tag {v}, {}", tag_name(tag))?,

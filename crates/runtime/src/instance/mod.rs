@@ -283,12 +283,13 @@ pub struct GlobalCache {
 }
 
 impl GlobalCache {
-    /// Returns whether it holds a cell whose value has changed since the global was defined.
+    /// Returns whether the value of the global has changed since it was defined; `None` if no
+    /// global was found.
     ///
     /// # Safety
     /// The cache is in use.
-    pub unsafe fn has_changed(&self) -> bool {
-        !self.cell.is_null() && (*self.cell).header.aux == Cell::CHANGED
+    pub unsafe fn has_changed(&self) -> Option<bool> {
+        (!self.cell.is_null()).then(|| (*self.cell).header.aux == Cell::CHANGED)
     }
 }
 

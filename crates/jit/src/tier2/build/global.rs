@@ -5,15 +5,19 @@
 //! changes it in a state, and debug functions that change the variable `_ENV`, deoptimize all
 //! frames of machine code. Code that is entered later finds out when it loads the global.
 //!
-//! If the value of such a global is to be inlined in itself, as a recursive global function, it is
-//! compared once with the running closure, and is that from then on.
+//! A global that was never found is searched for in the environment: programs test whether a global
+//! is there, as in `if DEBUG then`.
+//!
+//! If the value of a constant global is to be inlined in itself, as a recursive global function, it
+//! is compared once with the running closure, and is that from then on.
 
 use perilune_bytecode::Constant;
 
 use super::Builder;
 use crate::entity::{Pc, RegisterOperands};
+use crate::feedback::snapshot::GlobalSeen;
 use crate::testing::fault::Fault;
-use crate::tier2::ir::{Op, Type, Value};
+use crate::tier2::ir::{GlobalAccess, Op, Type, Value};
 
 impl Builder<'_> {
     /// Builds GETTABUP.
@@ -31,10 +35,14 @@ impl Builder<'_> {
             self.check(Op::CheckGlobal(of, v));
             return v;
         }
-        let relies = self.is_constant_global(self.pc);
+        let access = match self.source.snapshot.global(self.pc) {
+            GlobalSeen::Nothing => GlobalAccess::Searched,
+            _ if self.is_constant_global(self.pc) => GlobalAccess::Constant,
+            _ => GlobalAccess::Cached,
+        };
         let state = self.state();
-        let v = self.value(Type::Any, Op::Global(of, i.b(), relies, state));
-        match relies || self.source.fault == Some(Fault::StaleGlobals) {
+        let v = self.value(Type::Any, Op::Global(of, i.b(), access, state));
+        match access == GlobalAccess::Constant || self.source.fault == Some(Fault::StaleGlobals) {
             true => self.known.note_constant_global(key, v),
             false => self.known.note_global(key, v),
         }
@@ -52,7 +60,7 @@ impl Builder<'_> {
         };
         self.source.proto.upvalues[i.b()].constant
             && !name.starts_with(b"__")
-            && !self.source.snapshot.has_changed(pc)
+            && self.source.snapshot.global(pc) == GlobalSeen::Constant
             && !self.source.snapshot.failed.contains(&pc.as_u32())
     }
 }

@@ -5,30 +5,32 @@ use cranelift_codegen::ir::condcodes::IntCC;
 
 use super::Lower;
 use crate::codegen::memory::Region;
-use crate::tier2::ir::{Inst, State, Value};
+use crate::tier2::ir::{GlobalAccess, Inst, State, Value};
 
 impl Lower<'_, '_> {
     pub(super) fn global(
         &mut self,
         inst: &Inst,
         (closure, n): (Option<Value>, usize),
-        relies: bool,
+        access: GlobalAccess,
         state: State,
     ) {
         let i = self.instr(inst);
         let slow = self.exit(state);
         let cache = self.generic.record_number(inst.pc);
         let up = self.upvalue(closure, n);
-        if relies {
-            let (env, bits, tag) = self.emit().constant_global(cache, up, i.c(), slow);
-            self.emit().verify_field(inst.pc, env, i.c(), (bits, tag));
-            return self.set_any(inst, (bits, tag));
-        }
-        let (env, cell) = self.emit().found_global_cell(cache, up, i.c(), slow);
-        let (bits, tag) = self.emit().load_cell(cell);
-        self.emit().guard(tag, slow);
-        self.emit().verify_field(inst.pc, env, i.c(), (bits, tag));
-        self.set_any(inst, (bits, tag));
+        let (env, value) = match access {
+            GlobalAccess::Constant => self.emit().constant_global(cache, up, i.c(), slow),
+            GlobalAccess::Searched => self.emit().searched_global(up, i.c(), slow),
+            GlobalAccess::Cached => {
+                let (env, cell) = self.emit().found_global_cell(cache, up, i.c(), slow);
+                let value = self.emit().load_cell(cell);
+                self.emit().guard(value.1, slow);
+                (env, value)
+            }
+        };
+        self.emit().verify_field(inst.pc, env, i.c(), value);
+        self.set_any(inst, value);
     }
 
     pub(super) fn check_global(&mut self, inst: &Inst, closure: Option<Value>, v: Value) {

@@ -301,9 +301,9 @@ impl Replacer<'_> {
                     *inst = Inst { pc, frame: Frame::new(0), op, ..*inst };
                 }
             }
-            Op::Global(Some(v), n, relies, state) => {
+            Op::Global(Some(v), n, access, state) => {
                 if let Some((desc, _)) = self.upvalue(v, n) {
-                    inst.op = Op::Global(None, desc.index.into(), relies, state);
+                    inst.op = Op::Global(None, desc.index.into(), access, state);
                 }
             }
             _ => {}
