@@ -23,6 +23,11 @@
 --| 315/3
 --| 320/4
 --| 0
+--| 400/20	0/0	0/0
+--| 401/20
+--| 46/40
+--| 3/2
+--| 1225/1	1176/2	1128/3	1035/5	861/9
 -- Machine code searches the hash part of tables itself: integers among chained and direct nodes,
 -- and strings in dictionaries and environments.
 local function hot(f, ...)
@@ -137,3 +142,41 @@ end
 hot(count, weak)
 collectgarbage()
 print(hot(count, weak))
+
+-- tables as keys
+local nodes, marks = {}, {}
+for i = 1, 40 do nodes[i] = {} end
+for i = 1, 40, 2 do marks[nodes[i]] = i end
+local function visited(list, of)
+  local n, found = 0, 0
+  for i = 1, #list do
+    local v = of[list[i]]
+    if v then
+      n, found = n + v, found + 1
+    end
+  end
+  return n .. "/" .. found
+end
+print(hot(visited, nodes, marks), hot(visited, nodes, {}), hot(visited, nodes, { 1, 2 }))
+marks[nodes[1]], marks[nodes[2]], marks.x = nil, 2, 1
+print(hot(visited, nodes, marks))
+print(hot(visited, nodes, setmetatable({ [nodes[3]] = 7 }, { __index = function() return 1 end })))
+print(hot(visited, { nodes[1], "x", 2.5, true, print, nodes[2] }, marks))
+
+-- queues of a few elements
+local function pass(n, width)
+  local queue, head, tail, seen = {}, 1, 0, 0
+  for i = 1, n do
+    tail = tail + 1
+    queue[tail] = i
+    if tail - head >= width then
+      seen = seen + queue[head]
+      queue[head] = nil
+      head = head + 1
+    end
+  end
+  local rest = 0
+  for _ in pairs(queue) do rest = rest + 1 end
+  return seen .. "/" .. rest
+end
+print(hot(pass, 50, 1), hot(pass, 50, 2), hot(pass, 50, 3), hot(pass, 50, 5), hot(pass, 50, 9))

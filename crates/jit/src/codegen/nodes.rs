@@ -39,12 +39,7 @@ impl Emitter<'_> {
         self.jump_with(found, only);
 
         self.switch_to(chained);
-        let factor = self.int(HASH_FACTOR as i64);
-        let hash = self.b.ins().imul(key, factor);
-        let hash = self.b.ins().ushr_imm_u(hash, 32);
-        let most = self.int(32);
-        let rest = self.b.ins().isub(most, log);
-        let chain = self.b.ins().ushr(hash, rest);
+        let chain = self.mixed(key, log);
         self.walk_chain((nodes, log), chain, (key, Tag::INTEGER), found, absent);
 
         self.switch_to(found);
@@ -78,6 +73,40 @@ impl Emitter<'_> {
         let value = self.out_of_cell(value);
         self.guard(value.1, absent);
         value
+    }
+
+    /// Ends the block: loads the value under a key that is a table from the nodes of a table;
+    /// branches to `absent` if there is none.
+    pub(crate) fn table_in_nodes(
+        &mut self,
+        table: Value,
+        key: Value,
+        absent: Block,
+    ) -> (Value, Value) {
+        let nodes = self.nodes(table);
+        self.guard(nodes, absent);
+        let bits = self.load8(Region::Objects, table, table::NODE_BITS);
+        let log = self.b.ins().band_imm_u(bits, i64::from(!(DIRECT | HAS_ELEMENTS)));
+        let high = self.b.ins().ushr_imm_u(key, 32);
+        let folded = self.b.ins().bxor(key, high);
+        let chain = self.mixed(folded, log);
+        let (found, place) = self.block_of_word();
+        self.walk_chain((nodes, log), chain, (key, Tag::TABLE), found, absent);
+
+        self.switch_to(found);
+        let value = self.load_value(Region::Fields, place, node::VALUE_BITS);
+        self.guard(value.1, absent);
+        value
+    }
+
+    /// Returns the number of the chain for a hash of keys that are not strings.
+    fn mixed(&mut self, bits: Value, log: Value) -> Value {
+        let factor = self.int(HASH_FACTOR as i64);
+        let hash = self.b.ins().imul(bits, factor);
+        let hash = self.b.ins().ushr_imm_u(hash, 32);
+        let most = self.int(32);
+        let rest = self.b.ins().isub(most, log);
+        self.b.ins().ushr(hash, rest)
     }
 
     /// Ends the block: goes to `found` with the address of the node that has a key, in a chain

@@ -142,6 +142,14 @@ impl Translator<'_> {
             if let Known::Tag(Tag::INTEGER) = key_tag {
                 self.emit.jump(slow);
             } else {
+                let by_call = self.emit.block();
+                if mask & access::OTHER != 0 && self.emit.require(&[key_tag], Tag::TABLE, by_call) {
+                    let found = self.emit.table_in_nodes(object, key, by_call);
+                    self.found(i.ra(), found, done);
+                } else {
+                    self.emit.jump(by_call);
+                }
+                self.emit.switch_to(by_call);
                 let k = self.emit.tag_value(key_tag);
                 let args = [self.emit.state(), object, key, k];
                 let (bits, tag) = self.emit.runtime_pair(self.calls.get_any as usize, &args);

@@ -18,7 +18,7 @@ use crate::state::State;
 use crate::value::{Tag, Value};
 
 /// The least number of keys for which nodes are direct.
-const FEW: usize = 8;
+const FEW: usize = 3;
 
 impl Table {
     /// Returns whether the nodes are direct.
