@@ -544,11 +544,6 @@ impl Emitter<'_> {
         self.switch_to(outside);
         let nodes = self.load64(Region::Objects, table, table::NODES);
         self.branch(nodes, in_hash, is_nil);
-        self.switch_to(is_nil);
-        let meta = self.meta(table);
-        self.guard_not(meta, wrong);
-        let (zero, nil) = (self.int(0), self.tag(Tag::NIL));
-        self.join(done, zero, nil);
 
         self.switch_to(in_hash);
         if outside_is_likely {
@@ -560,6 +555,12 @@ impl Emitter<'_> {
             self.guard_answer(tag, wrong);
             self.join(done, bits, tag);
         }
+
+        self.switch_to(is_nil);
+        let meta = self.meta(table);
+        self.guard_not(meta, wrong);
+        let (zero, nil) = (self.int(0), self.tag(Tag::NIL));
+        self.join(done, zero, nil);
         self.switch_to(done.block);
         (self.joined_bits(done), self.joined_tag(done))
     }
