@@ -2,21 +2,21 @@
 --| 1046	2032
 --| 4120
 --| 1834815	121	30	15
---| 5678	3.5	55.0	0	false	effects-before-early-returns.lua:57: attempt to add a 'string' with a 'number'
---| false	false	false	effects-before-early-returns.lua:66: attempt to index a number value (local 't')
+--| 5678	3.5	55.0	0	false	effects-before-early-returns.lua:76: attempt to add a 'string' with a 'number'
+--| false	false	false	effects-before-early-returns.lua:85: attempt to index a number value (local 't')
 --| 5864
 --| -21	117	3874
 --| 3150	7
 --| 7	15
 --| 315	1	1
---| effects-before-early-returns.lua:115: attempt to perform arithmetic on a nil value
+--| effects-before-early-returns.lua:134: attempt to perform arithmetic on a nil value
 --| t
 --| stack traceback:
---| 	effects-before-early-returns.lua:122: in upvalue 'show'
---| 	effects-before-early-returns.lua:123: in upvalue 'show'
---| 	effects-before-early-returns.lua:123: in upvalue 'show'
---| 	effects-before-early-returns.lua:123: in local 'show'
---| 	effects-before-early-returns.lua:127: in main chunk
+--| 	effects-before-early-returns.lua:141: in upvalue 'show'
+--| 	effects-before-early-returns.lua:142: in upvalue 'show'
+--| 	effects-before-early-returns.lua:142: in upvalue 'show'
+--| 	effects-before-early-returns.lua:142: in local 'show'
+--| 	effects-before-early-returns.lua:146: in main chunk
 --| zero23	true
 -- Recursive functions that count or store something before the test that ends the recursion.
 local calls = 0

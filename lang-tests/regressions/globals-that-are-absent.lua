@@ -7,8 +7,8 @@
 --| 105	nil
 --| 370	-210	40	14
 --| 350	-210
---| 310	230	false	globals-that-are-absent.lua:35: attempt to call a nil value (global 'missing')
---| false	false	globals-that-are-absent.lua:4: undeclared DEBUG
+--| 310	230	false	globals-that-are-absent.lua:51: attempt to call a nil value (global 'missing')
+--| false	false	globals-that-are-absent.lua:20: undeclared DEBUG
 --| 48550
 --| 90300
 --| 46520

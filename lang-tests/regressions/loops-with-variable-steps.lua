@@ -1,11 +1,11 @@
 -- expect: ok
 --| 931637
 --| 3028840
---| false	loops-with-variable-steps.lua:3: 'for' step is zero
+--| false	loops-with-variable-steps.lua:10: 'for' step is zero
 --| -26	4	-4611686018427387896
 --| 0	19.0
 --| 171
---| false	false	loops-with-variable-steps.lua:3: bad 'for' limit (number expected, got table)
+--| false	false	loops-with-variable-steps.lua:10: bad 'for' limit (number expected, got table)
 -- Loops over integers whose step is a variable: positive, negative, zero, large and wrong ones.
 local function f(a, b, c) local s = 0 for i = a, b, c do s = s + i end return s end
 local r = 0

@@ -8,18 +8,18 @@
 --| 4 3 2 1
 --| 0 0 0	6 3 3	2 1 3	210 20 20
 --| b	b	b	2
---| false	varargs-in-code.lua:12: bad argument #1 to 'select' (index out of range)
---| false	varargs-in-code.lua:12: bad argument #1 to 'select' (index out of range)
---| false	varargs-in-code.lua:12: bad argument #1 to 'select' (number has no integer representation)
---| false	varargs-in-code.lua:12: bad argument #1 to 'select' (number expected, got string)
---| false	nil	false	varargs-in-code.lua:12: bad argument #1 to 'select' (index out of range)
+--| false	varargs-in-code.lua:37: bad argument #1 to 'select' (index out of range)
+--| false	varargs-in-code.lua:37: bad argument #1 to 'select' (index out of range)
+--| false	varargs-in-code.lua:37: bad argument #1 to 'select' (number has no integer representation)
+--| false	varargs-in-code.lua:37: bad argument #1 to 'select' (number expected, got string)
+--| false	nil	false	varargs-in-code.lua:37: bad argument #1 to 'select' (index out of range)
 --| b	nil
 --| nil nil 0	5 4 2	9	1
 --| 61 x	151	y
 --| q	q	p	q	1200
 --| q	q	p	q	4800
 --| 2	#	1
---| 2	false	varargs-in-code.lua:70: attempt to call a nil value (local 'select')
+--| 2	false	varargs-in-code.lua:95: attempt to call a nil value (local 'select')
 --| 1	new	2	new	2
 --| 1	1	nil	1	2
 --| 600	10300	30000
