@@ -14,7 +14,7 @@ use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::{Op as Bytecode, UpvalDesc};
 use perilune_runtime::value::Tag;
 
-use super::Builder;
+use super::{Builder, Source};
 use crate::entity::Pc;
 use crate::testing::fault::Fault;
 use crate::tier2::ir::{Frame, Op, Type, Value};
@@ -80,11 +80,13 @@ impl Builder<'_> {
     }
 
     /// Returns upvalue `n` if the program never assigns it, unless code of the function has exited
-    /// since a debug function did.
+    /// since a debug function did. The environment is none of these: a change of it by a debug
+    /// function deoptimizes frames only if they rely on globals.
     pub(super) fn never_assigned(&self, n: usize) -> Option<UpvalDesc> {
-        let desc = self.source.proto.upvalues[n];
-        let failed = &self.source.snapshot.failed;
+        let Source { proto, snapshot, .. } = self.source;
+        let desc = proto.upvalues[n];
         let has_failed = |&pc: &u32| self.instr(Pc::new(pc as usize)).op() == Bytecode::GetUpval;
-        (desc.constant && !failed.iter().any(has_failed)).then_some(desc)
+        let is_constant = desc.constant && !proto.is_environment(n);
+        (is_constant && !snapshot.failed.iter().any(has_failed)).then_some(desc)
     }
 }
