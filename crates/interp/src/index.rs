@@ -7,7 +7,9 @@ use perilune_runtime::instance::{FieldCache, FieldEntry, GlobalCache, Instance};
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::string::LuaString;
-use perilune_runtime::table::{Found, KeyError, LocalShape, Refused, Stored, Table};
+use perilune_runtime::table::{
+    Cell, FillGlobal, Found, KeyError, LocalShape, Refused, Stored, Table,
+};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::feedback::note_handler;
@@ -305,11 +307,18 @@ pub(crate) unsafe fn set_field(st: *mut State, object: Value, name: Value, v: Va
     set(st, object, name, v)
 }
 
-/// Returns whether a cache may hold the cell of a global, and makes its table an environment then.
-unsafe fn is_cached(st: *mut State, env: Value, name: Value) -> bool {
-    env.is_table()
-        && GlobalCache::may_hold(name.as_string())
-        && Table::make_environment(st, env.as_table())
+/// Returns the cell of a global, with which `fill` fills the cache that missed; null if the
+/// environment is not a table or does not have the name.
+unsafe fn find_cell(st: *mut State, env: Value, name: Value, fill: FillGlobal) -> *mut Cell {
+    if !env.is_table()
+        || !GlobalCache::may_hold(name.as_string())
+        || !Table::make_environment(st, env.as_table())
+    {
+        return std::ptr::null_mut();
+    }
+    let inst = instance(st);
+    let cache = (*inst).globals.add(cell_index(st));
+    fill(st, inst, cache, env.as_table(), name.as_string())
 }
 
 /// Executes GETTABUP after a miss.
@@ -319,13 +328,8 @@ unsafe fn is_cached(st: *mut State, env: Value, name: Value) -> bool {
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn get_global(st: *mut State, i: Instr, env: Value, name: Value) -> Step {
-    if is_cached(st, env, name) {
-        let inst = instance(st);
-        let cache = (*inst).globals.add(cell_index(st));
-        let cell = GlobalCache::fill(st, inst, cache, env.as_table(), name.as_string());
-        if cell.is_null() {
-            return get(st, i.a(), env, name);
-        }
+    let cell = find_cell(st, env, name, GlobalCache::fill);
+    if !cell.is_null() {
         let v = (&raw mut (*cell).value).get();
         if !v.is_nil() {
             (*st).base.add(i.a()).put(v);
@@ -346,10 +350,8 @@ pub(crate) unsafe fn set_global(st: *mut State, env: Value, name: Value, v: Valu
         let is_defined = !Table::get_str(env.as_table(), name.as_string()).is_nil();
         set(st, env, name, v)?;
         // The definition of a global is often the only store to it, and need not be fast.
-        if is_defined && is_cached(st, env, name) {
-            let inst = instance(st);
-            let cache = (*inst).globals.add(cell_index(st));
-            GlobalCache::fill_to_store(st, inst, cache, env.as_table(), name.as_string());
+        if is_defined {
+            find_cell(st, env, name, GlobalCache::fill_to_store);
         }
         return Ok(());
     }

@@ -14,7 +14,7 @@ use perilune_runtime::instance::{FieldCache, GlobalCache, Instance};
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::string::LuaString;
-use perilune_runtime::table::{Cell, Table};
+use perilune_runtime::table::{Cell, FillGlobal, Table};
 use perilune_runtime::tier::{MISS, Pair};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
@@ -117,15 +117,7 @@ pub(super) unsafe extern "C" fn fill_global(
     env: *mut Table,
     name: u64,
 ) -> *mut Cell {
-    panics::leaf(st, null_mut(), || {
-        let name = Value::from_parts(name, Tag::STRING).as_string();
-        // Another table does not become an environment here: that would change what the code knows
-        // of it.
-        if !Table::is_environment(env) || !GlobalCache::may_hold(name) {
-            return null_mut();
-        }
-        GlobalCache::fill(st, inst, cache, env, name)
-    })
+    panics::leaf(st, null_mut(), || find_cell(st, inst, cache, env, name, GlobalCache::fill))
 }
 
 pub(super) unsafe extern "C" fn rely_on_global(
@@ -135,13 +127,25 @@ pub(super) unsafe extern "C" fn rely_on_global(
     env: *mut Table,
     name: u64,
 ) -> *mut Cell {
-    panics::leaf(st, null_mut(), || {
-        let name = Value::from_parts(name, Tag::STRING).as_string();
-        if !Table::is_environment(env) || !GlobalCache::may_hold(name) {
-            return null_mut();
-        }
-        GlobalCache::rely(st, inst, cache, env, name)
-    })
+    panics::leaf(st, null_mut(), || find_cell(st, inst, cache, env, name, GlobalCache::rely))
+}
+
+/// Fills a global cache by `fill`, if it may hold the name.
+unsafe fn find_cell(
+    st: *mut State,
+    inst: *mut Instance,
+    cache: *mut GlobalCache,
+    env: *mut Table,
+    name: u64,
+    fill: FillGlobal,
+) -> *mut Cell {
+    let name = Value::from_parts(name, Tag::STRING).as_string();
+    // Another table does not become an environment here: that would change what the code knows of
+    // it.
+    if !Table::is_environment(env) || !GlobalCache::may_hold(name) {
+        return null_mut();
+    }
+    fill(st, inst, cache, env, name)
 }
 
 pub(super) unsafe extern "C" fn get_str(st: *mut State, t: *mut Table, key: u64) -> Pair {
@@ -185,7 +189,7 @@ pub(super) unsafe extern "C" fn set_str(
 ) -> u64 {
     panics::leaf(st, 0, || {
         let name = Value::from_parts(key, Tag::STRING).as_string();
-        if !LuaString::is_short(name) || Table::is_relied_on(t, name) {
+        if !LuaString::is_short(name) || Table::is_relied_on(st, t, name) {
             return 0;
         }
         let v = Value::from_parts(bits, Tag(tag as u8));
@@ -214,10 +218,7 @@ pub(super) unsafe extern "C" fn set_any(
 ) -> u64 {
     panics::leaf(st, 0, || {
         let key = Value::from_parts(key, Tag(key_tag as u8));
-        if key.is_string()
-            && LuaString::is_short(key.as_string())
-            && Table::is_relied_on(t, key.as_string())
-        {
+        if key.is_string() && Table::is_relied_on(st, t, key.as_string()) {
             return 0;
         }
         let free = !Table::has_meta(t) || !Table::get(t, key).is_nil();

@@ -245,27 +245,7 @@ impl Emitter<'_> {
         name: usize,
         slow: Block,
     ) -> (Value, Value) {
-        let env = self.environment(up, slow);
-        let at = self.global_cache(cache);
-        let hit = self.is_environment_of(at, env);
-        let (fill, found) = (self.cold_block(), self.next_block());
-        let (done, cell) = self.block_of_word();
-        self.branch(hit, found, fill);
-
-        self.switch_to(fill);
-        let name = self.constant(name).0;
-        let instance = self.instance();
-        let place = self.b.ins().iadd_imm_s(instance, at as i64);
-        let fill_global = self.body.calls.fill_global as usize;
-        let (filled, _) = self.quiet_leaf(fill_global, &[instance, place, env, name]);
-        self.guard(filled, slow);
-        self.jump_with(done, filled);
-
-        self.switch_to(found);
-        let cached = self.load64(Region::Instances, self.instance(), at + global_cache::CELL);
-        self.jump_with(done, cached);
-        self.switch_to(done);
-        (env, cell)
+        self.global_cell_or_fill(cache, up, name, (false, slow))
     }
 
     /// Loads the value of the global that is constant `name`, which is not nil, and relies on it to
@@ -278,31 +258,45 @@ impl Emitter<'_> {
         name: usize,
         slow: Block,
     ) -> (Value, (Value, Value)) {
+        let (env, cell) = self.global_cell_or_fill(cache, up, name, (true, slow));
+        (env, self.load_cell(cell))
+    }
+
+    fn global_cell_or_fill(
+        &mut self,
+        cache: usize,
+        up: Value,
+        name: usize,
+        (relies, slow): (bool, Block),
+    ) -> (Value, Value) {
         let env = self.environment(up, slow);
         let at = self.global_cache(cache);
         let hit = self.is_environment_of(at, env);
-        let (found, fill) = (self.next_block(), self.cold_block());
+        let (fill, found) = (self.cold_block(), self.next_block());
         let (done, cell) = self.block_of_word();
         self.branch(hit, found, fill);
 
         self.switch_to(found);
         let cached = self.load64(Region::Instances, self.instance(), at + global_cache::CELL);
-        let state = self.load8(Region::Cells, cached, cell::STATE);
-        let relied_on = self.b.ins().icmp_imm_u(IntCC::Equal, state, i64::from(Cell::RELIED_ON));
-        self.guard(relied_on, fill);
+        if relies {
+            let state = self.load8(Region::Cells, cached, cell::STATE);
+            let relied_on =
+                self.b.ins().icmp_imm_u(IntCC::Equal, state, i64::from(Cell::RELIED_ON));
+            self.guard(relied_on, fill);
+        }
         self.jump_with(done, cached);
 
         self.switch_to(fill);
         let name = self.constant(name).0;
         let instance = self.instance();
         let place = self.b.ins().iadd_imm_s(instance, at as i64);
-        let rely_on_global = self.body.calls.rely_on_global as usize;
-        let (filled, _) = self.quiet_leaf(rely_on_global, &[instance, place, env, name]);
+        let calls = self.body.calls;
+        let leaf = if relies { calls.rely_on_global as usize } else { calls.fill_global as usize };
+        let (filled, _) = self.quiet_leaf(leaf, &[instance, place, env, name]);
         self.guard(filled, slow);
         self.jump_with(done, filled);
-
         self.switch_to(done);
-        (env, self.load_cell(cell))
+        (env, cell)
     }
 
     /// Searches the environment for the global that is constant `name`, which may be nil; branches

@@ -9,6 +9,15 @@ use perilune_runtime::value::Tag;
 use super::Emitter;
 use super::memory::{Region, Regions};
 
+/// The nodes of a table.
+#[derive(Clone, Copy)]
+struct Nodes {
+    /// The address of the first one.
+    first: Value,
+    /// The logarithm to base 2 of their number.
+    log: Value,
+}
+
 impl Emitter<'_> {
     /// Ends the block: loads the value under the integer `key` from the nodes of a table, which has
     /// some; branches to `absent` if there is none.
@@ -20,32 +29,29 @@ impl Emitter<'_> {
         absent: Block,
     ) -> (Value, Value) {
         let bits = self.load8(Region::Objects, table, table::NODE_BITS);
-        let log = self.b.ins().band_imm_u(bits, i64::from(!(DIRECT | HAS_ELEMENTS)));
+        let log = self.log_of(bits);
         let is_direct = self.b.ins().band_imm_u(bits, i64::from(DIRECT));
         let (direct, chained) = (self.block(), self.block());
         let (found, place) = self.block_of_word();
         self.branch(is_direct, direct, chained);
 
         self.switch_to(direct);
-        let one = self.int(1);
-        let count = self.b.ins().ishl(one, log);
-        let mask = self.plus(count, -1);
+        let mask = self.mask(log);
         let at = self.b.ins().band(key, mask);
         let only = self.node(nodes, at);
         let key_bits = self.load64(Region::Fields, only, node::KEY_BITS);
         let same = self.b.ins().icmp(IntCC::Equal, key_bits, key);
         self.guard(same, absent);
-        self.guard_integer_key(only, absent);
+        let tag = self.load8(Region::Fields, only, node::KEY_TAG);
+        let is_integer = self.is_tag(tag, Tag::INTEGER);
+        self.guard(is_integer, absent);
         self.jump_with(found, only);
 
         self.switch_to(chained);
         let chain = self.mixed(key, log);
-        self.walk_chain((nodes, log), chain, (key, Tag::INTEGER), found, absent);
-
-        self.switch_to(found);
-        let (bits, tag) = self.load_value(Region::Fields, place, node::VALUE_BITS);
-        self.guard(tag, absent);
-        (bits, tag)
+        let nodes = Nodes { first: nodes, log };
+        self.walk_chain(nodes, chain, (key, Tag::INTEGER), found, absent);
+        self.value_of_node(found, place, absent)
     }
 
     /// Ends the block: loads the value under the short string `name` from the nodes of a table
@@ -56,17 +62,12 @@ impl Emitter<'_> {
         name: Value,
         absent: Block,
     ) -> (Value, Value) {
-        let nodes = self.nodes(table);
-        self.guard(nodes, absent);
-        let bits = self.load8(Region::Objects, table, table::NODE_BITS);
-        let log = self.b.ins().band_imm_u(bits, i64::from(!(DIRECT | HAS_ELEMENTS)));
+        let nodes = self.some_nodes(table, absent);
         let hash = self.load_u32(Region::Objects, name, header::WORD);
-        let one = self.int(1);
-        let count = self.b.ins().ishl(one, log);
-        let mask = self.plus(count, -1);
+        let mask = self.mask(nodes.log);
         let chain = self.b.ins().band(hash, mask);
         let (found, place) = self.block_of_word();
-        self.walk_chain((nodes, log), chain, (name, Tag::STRING), found, absent);
+        self.walk_chain(nodes, chain, (name, Tag::STRING), found, absent);
 
         self.switch_to(found);
         let value = self.load_value(Region::Fields, place, node::VALUE_BITS);
@@ -83,16 +84,37 @@ impl Emitter<'_> {
         key: Value,
         absent: Block,
     ) -> (Value, Value) {
-        let nodes = self.nodes(table);
-        self.guard(nodes, absent);
-        let bits = self.load8(Region::Objects, table, table::NODE_BITS);
-        let log = self.b.ins().band_imm_u(bits, i64::from(!(DIRECT | HAS_ELEMENTS)));
+        let nodes = self.some_nodes(table, absent);
         let high = self.b.ins().ushr_imm_u(key, 32);
         let folded = self.b.ins().bxor(key, high);
-        let chain = self.mixed(folded, log);
+        let chain = self.mixed(folded, nodes.log);
         let (found, place) = self.block_of_word();
-        self.walk_chain((nodes, log), chain, (key, Tag::TABLE), found, absent);
+        self.walk_chain(nodes, chain, (key, Tag::TABLE), found, absent);
+        self.value_of_node(found, place, absent)
+    }
 
+    /// Returns the nodes of a table; branches to `none` if it has none.
+    fn some_nodes(&mut self, table: Value, none: Block) -> Nodes {
+        let first = self.nodes(table);
+        self.guard(first, none);
+        let bits = self.load8(Region::Objects, table, table::NODE_BITS);
+        Nodes { first, log: self.log_of(bits) }
+    }
+
+    /// Returns the logarithm to base 2 of the number of nodes.
+    fn log_of(&mut self, bits: Value) -> Value {
+        self.b.ins().band_imm_u(bits, i64::from(!(DIRECT | HAS_ELEMENTS)))
+    }
+
+    /// Returns the number of nodes, minus 1.
+    fn mask(&mut self, log: Value) -> Value {
+        let one = self.int(1);
+        let count = self.b.ins().ishl(one, log);
+        self.plus(count, -1)
+    }
+
+    /// Continues where a node was found, and loads its value; branches to `absent` if that is nil.
+    fn value_of_node(&mut self, found: Block, place: Value, absent: Block) -> (Value, Value) {
         self.switch_to(found);
         let value = self.load_value(Region::Fields, place, node::VALUE_BITS);
         self.guard(value.1, absent);
@@ -110,19 +132,18 @@ impl Emitter<'_> {
     }
 
     /// Ends the block: goes to `found` with the address of the node that has a key, in a chain
-    /// given by its number, or to `absent`. `nodes`: their address, and the logarithm of their
-    /// number.
+    /// given by its number, or to `absent`.
     fn walk_chain(
         &mut self,
-        (nodes, log): (Value, Value),
+        nodes: Nodes,
         chain: Value,
         (key, key_tag): (Value, Tag),
         found: Block,
         absent: Block,
     ) {
         let size = self.int(size_of::<Node>() as i64);
-        let end = self.b.ins().ishl(size, log);
-        let end = self.b.ins().iadd(nodes, end);
+        let end = self.b.ins().ishl(size, nodes.log);
+        let end = self.b.ins().iadd(nodes.first, end);
         let offset = self.b.ins().ishl_imm_u(chain, i64::from(size_of::<u32>().ilog2()));
         let head = self.b.ins().iadd(end, offset);
         let first = self.load_u32(Region::Fields, head, size_of::<Order>());
@@ -133,7 +154,7 @@ impl Emitter<'_> {
         self.switch_to_loop(look, Regions::ALL);
         self.guard(link, absent);
         let at = self.plus(link, -1);
-        let place = self.node(nodes, at);
+        let place = self.node(nodes.first, at);
         let bits = self.load64(Region::Fields, place, node::KEY_BITS);
         let next = self.load_u32(Region::Fields, place, node::NEXT);
         let same = self.b.ins().icmp(IntCC::Equal, bits, key);
@@ -150,11 +171,5 @@ impl Emitter<'_> {
     fn node(&mut self, nodes: Value, at: Value) -> Value {
         let offset = self.b.ins().imul_imm_s(at, size_of::<Node>() as i64);
         self.b.ins().iadd(nodes, offset)
-    }
-
-    fn guard_integer_key(&mut self, place: Value, other: Block) {
-        let tag = self.load8(Region::Fields, place, node::KEY_TAG);
-        let is_integer = self.is_tag(tag, Tag::INTEGER);
-        self.guard(is_integer, other);
     }
 }

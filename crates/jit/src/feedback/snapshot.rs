@@ -162,7 +162,7 @@ impl FieldSnapshot {
     }
 }
 
-/// What an access to a global has found.
+/// What an access to a global has found. What comes later in this order replaces what comes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum GlobalSeen {
     /// Nothing: it was not executed, or there is no such global.

@@ -154,10 +154,9 @@ impl Cx {
         unsafe {
             let name = l.set_local(n, v.raw());
             (*self.state()).barrier(th.cast());
-            if name.is_some() {
+            if let Some(name) = &name {
                 if l.is_constant(n) {
-                    super::upvalue::change_constant(&mut *self.state(), false);
-                    super::upvalue::change_constant(&mut *self.state(), true);
+                    super::upvalue::change_constant(&mut *self.state(), name == b"_ENV");
                 }
                 l.deoptimize(self.state(), th);
                 (*self.state()).request(crate::state::poll::LEAVE);

@@ -89,11 +89,11 @@ impl Cx {
 /// machine code are deoptimized, since they may rely on it: every time that the variable is an
 /// environment, and otherwise the first time, since code that is entered later takes notice.
 pub(super) fn change_constant(st: &mut State, is_environment: bool) {
-    let is_first = match is_environment {
+    let may_be_relied_on = match is_environment {
         true => st.relies_on_globals,
         false => std::mem::replace(&mut st.constants_changed, 1) == 0,
     };
-    if is_first {
+    if may_be_relied_on {
         st.leave_machine_code();
     }
 }

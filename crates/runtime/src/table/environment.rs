@@ -49,22 +49,16 @@ impl Table {
         (*t).header.flags & GcHeader::ENVIRONMENT != 0
     }
 
-    /// Returns whether machine code relies on the value under the short string `name`, so that only
-    /// code without a frame of its own may change it.
+    /// Returns whether machine code relies on the value under the string `name`. A function that
+    /// machine code calls without storing its frame must not change the value then, since the
+    /// running frame could not be deoptimized.
     #[inline(always)]
-    pub unsafe fn is_relied_on(t: *mut Table, name: *mut LuaString) -> bool {
-        Table::is_environment(t) && Table::is_relied_on_in_environment(t, name)
-    }
-
-    unsafe fn is_relied_on_in_environment(t: *mut Table, name: *mut LuaString) -> bool {
-        if (*t).nodes.is_null() {
+    pub unsafe fn is_relied_on(st: *mut State, t: *mut Table, name: *mut LuaString) -> bool {
+        if !Table::is_environment(t) {
             return false;
         }
-        let n = Table::node_of_short(t, name);
-        !n.is_null()
-            && (*n).value_tag == Tag::CELL
-            && (*Value::from_parts((*n).value_bits, Tag::CELL).as_ptr::<Cell>()).header.aux
-                == Cell::RELIED_ON
+        let cell = Table::cell_of(st, t, name, false);
+        !cell.is_null() && (*cell).header.aux == Cell::RELIED_ON
     }
 
     /// Converts `t` to a dictionary whose string keys have cells, for use as `_ENV`. Returns false
@@ -137,6 +131,11 @@ impl Table {
     }
 }
 
+/// A function that fills a global cache of an instance with the cell of a name in an environment,
+/// which it returns: [`GlobalCache::fill`] and others.
+pub type FillGlobal =
+    unsafe fn(*mut State, *mut Instance, *mut GlobalCache, *mut Table, *mut LuaString) -> *mut Cell;
+
 impl GlobalCache {
     /// Returns whether a cache may hold the cell of a name. An environment may be its own
     /// metatable, and stores of metamethods must not bypass the table.
@@ -180,21 +179,20 @@ impl GlobalCache {
         cache: *mut GlobalCache,
         env: *mut Table,
         name: *mut LuaString,
-    ) {
-        let cell = Table::cell_of(st, env, name, false);
+    ) -> *mut Cell {
+        let cell = GlobalCache::fill(st, inst, cache, env, name);
         if !cell.is_null() {
             Cell::give_up(st, cell);
-            *cache = GlobalCache { env, cell };
-            (*st).barrier(inst.cast());
         }
+        cell
     }
 
     /// Fills a cache for machine code that is going to rely on the global to be constant. Returns
     /// the cell, or null if there is none, or its value has changed or is nil.
     ///
     /// The code need not keep the value alive: the environment does, even if it becomes a table
-    /// with weak values, since the collector clears no cell that is relied on. It must be a table
-    /// that is alive for as long as the code runs.
+    /// with weak values, since the collector clears no cell that is relied on. The closure that
+    /// runs keeps the environment alive.
     ///
     /// # Safety
     /// As for [`GlobalCache::fill`].

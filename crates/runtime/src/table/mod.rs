@@ -44,6 +44,7 @@ mod tests;
 pub use array::MIN_CAP;
 pub(crate) use asking::Asking;
 pub use cache::{Found, Stored};
+pub use environment::FillGlobal;
 pub use hash::{DEAD_KEY, HASH_FACTOR};
 pub use local_shape::LocalShape;
 pub(crate) use megamorphic::Entry as MegamorphicEntry;

@@ -16,8 +16,8 @@ use perilune_bytecode::effects::effects;
 use perilune_bytecode::feedback::access;
 use perilune_bytecode::{Op as Bytecode, Proto};
 
+use super::extra::is_built;
 use super::order::Loop;
-use super::selected::is_built;
 use super::{Builder, Calls, Candidate, Incoming, Source, Start};
 use crate::analysis::constructor::{MAX_FIELDS, items};
 use crate::entity::Pc;

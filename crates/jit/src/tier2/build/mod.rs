@@ -13,6 +13,7 @@ mod access;
 mod arith;
 mod control;
 mod dispatch;
+mod extra;
 mod global;
 mod hoist;
 mod inline;
@@ -22,7 +23,7 @@ mod loops;
 mod merge;
 mod objects;
 mod order;
-mod selected;
+
 mod upvalue;
 
 use std::collections::{HashMap, HashSet};

@@ -403,7 +403,7 @@ fn cells_say_whether_they_have_changed() {
         Table::set_str(st, t, x, Value::int(1));
         assert_eq!((*cell).header.aux, Cell::CONSTANT);
         (*cell).header.aux = Cell::RELIED_ON;
-        assert!(Table::is_relied_on(t, x) && !Table::is_relied_on(t, y));
+        assert!(Table::is_relied_on(st, t, x) && !Table::is_relied_on(st, t, y));
         Table::set_str(st, t, x, Value::int(1));
         assert!(!leaves() && (*cell).header.aux == Cell::RELIED_ON);
         Table::set_str(st, t, x, Value::NIL);
