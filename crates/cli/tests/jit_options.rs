@@ -115,10 +115,40 @@ fn no_place_exits_forever() {
         let options = "--jit=on --jit-sync --jit-threshold=10 --jit-stats";
         let (output, report, code) = run("exits", &program, options);
         assert_eq!((output.as_str(), code), ("402000\n", Some(0)), "{name}\n{report}");
-        let exits = |line: &str| line.trim().split_once("  exits at ")?.0.parse::<u32>().ok();
-        let exits: Vec<u32> = report.lines().filter_map(exits).collect();
+        let exits = exits(&report);
         assert!(!exits.is_empty() && exits.iter().all(|&n| n < 100_000), "{name}\n{report}");
     }
+}
+
+/// Returns the numbers of exits in a report, of all places that have exited.
+fn exits(report: &str) -> Vec<u32> {
+    let exits = |line: &str| line.trim().split_once("  exits at ")?.0.parse().ok();
+    report.lines().filter_map(exits).collect()
+}
+
+/// The first iteration of the loop leaves an integer in `sum`, and all others a float.
+#[test]
+fn variables_may_become_floats_in_later_iterations() {
+    let program = "local function digits(n)
+                     local sum = 0
+                     while n > 0 do
+                       local digit = n % 10
+                       sum = sum + digit
+                       n = (n - digit) / 10
+                     end
+                     return sum
+                   end
+                   local function run(limit)
+                     local total = 0
+                     for n = 10, limit do total = total + digits(n) end
+                     return total
+                   end
+                   local total = 0
+                   for i = 1, 300 do total = total + run(300) end
+                   print(total)";
+    let (output, report, code) = run("kinds", program, "--jit=on --jit-sync --jit-stats");
+    assert_eq!((output.as_str(), code), ("887400.0\n", Some(0)), "{report}");
+    assert_eq!(exits(&report), [], "{report}");
 }
 
 #[test]

@@ -25,7 +25,7 @@ use cranelift_codegen::ir::Function;
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::FunctionBuilderContext;
 
-use build::{Loops, Loudness};
+use build::Loops;
 
 use crate::analysis::complete::Invocation;
 use crate::analysis::live::Live;
@@ -63,7 +63,7 @@ pub(crate) fn compile(
         if noisy.is_empty() || input.fault == Some(Fault::NoisyLoops) {
             return Ok(Translated { exits, ssa: f });
         }
-        loops.extend(noisy.into_iter().map(|place| (place, Loudness::Noisy)));
+        noisy.into_iter().for_each(|place| loops.note_noisy(place));
         func.clear();
     }
 }

@@ -8,22 +8,24 @@
 //! A loop that keeps such facts is *quiet*: it runs only its own operations, and its polls
 //! deoptimize the frame if other code may have changed memory. Whether a loop is quiet is known
 //! only after it is built. The builder assumes it of loops that look quiet, and builds the function
-//! again if one was not, or if one stores to more memory than it seemed to.
+//! again if one was not, or if one stores to more memory than it seemed to. It does so too if a
+//! later iteration gives a variable a number of another kind than the first one did.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use perilune_bytecode::effects::effects;
 use perilune_bytecode::feedback::access;
 use perilune_bytecode::{Op as Bytecode, Proto};
+use perilune_runtime::value::Tag;
 
 use super::extra::is_built;
 use super::order::Loop;
 use super::{Builder, Calls, Candidate, Incoming, Source, Start};
 use crate::analysis::constructor::{MAX_FIELDS, items};
-use crate::entity::Pc;
+use crate::entity::{Pc, Reg};
 use crate::feedback::snapshot::{CalleeSeen, Snapshot};
 use crate::testing::fault::Fault;
-use crate::tier2::ir::{Block, BlockData, End, Place, Target};
+use crate::tier2::ir::{Block, BlockData, End, Place, Target, Type, Value};
 use crate::tier2::known::Known;
 
 /// Counts of the operations built so far that change facts about memory.
@@ -38,11 +40,41 @@ pub(super) struct Noise {
 }
 
 /// What is known of loops that were built before.
-pub(crate) type Loops = HashMap<Place, Loudness>;
+#[derive(Default)]
+pub(crate) struct Loops {
+    loudness: HashMap<Place, Loudness>,
+    /// Variables that have integers after some iterations and floats after others.
+    mixed: HashSet<(Place, Variable)>,
+}
+
+impl Loops {
+    /// Notes that a loop is not quiet.
+    pub(crate) fn note_noisy(&mut self, place: Place) {
+        self.loudness.insert(place, Loudness::Noisy);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.loudness.is_empty() && self.mixed.is_empty()
+    }
+
+    /// Adds what is found in `others`.
+    fn extend(&mut self, others: Loops) {
+        self.loudness.extend(others.loudness);
+        self.mixed.extend(others.mixed);
+    }
+}
+
+/// A variable of a loop.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Variable {
+    Register(Reg),
+    /// Any variable that closures share.
+    Shared,
+}
 
 /// How a loop is built that looks quiet.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Loudness {
+enum Loudness {
     /// As a quiet one that stores to more than it seems to.
     Quiet(Stores),
     /// As any other.
@@ -51,7 +83,7 @@ pub(crate) enum Loudness {
 
 /// The kinds of memory that a quiet loop stores to.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Stores {
+pub(super) struct Stores {
     tables: bool,
     upvalues: bool,
 }
@@ -93,8 +125,8 @@ impl Builder<'_> {
     /// Builds a loop.
     pub(super) fn build_loop(&mut self, head: Pc) {
         let l = self.order.loops[&head].clone();
-        let place = (self.f.frames[self.frame].inlinee, head);
-        let known = self.loops.get(&place).copied();
+        let place = self.place(head);
+        let known = self.loops.loudness.get(&place).copied();
         let look = match known {
             Some(Loudness::Noisy) => None,
             _ if l.is_innermost => self.look_at(&l),
@@ -129,9 +161,31 @@ impl Builder<'_> {
             upvalues: after.upvalues != before.upvalues,
         };
         if after.calls != before.calls {
-            self.found.push((place, Loudness::Noisy));
+            self.found.note_noisy(place);
         } else if stores.and(found) != stores {
-            self.found.push((place, Loudness::Quiet(stores.and(found))));
+            self.found.loudness.insert(place, Loudness::Quiet(stores.and(found)));
+        }
+    }
+
+    /// Returns the place of the loop with this head.
+    fn place(&self, head: Pc) -> Place {
+        (self.f.frames[self.frame].inlinee, head)
+    }
+
+    /// Returns whether the first iteration, which was peeled, tells the kind of number that a
+    /// variable of the loop has.
+    pub(super) fn has_one_kind(&self, head: Pc, variable: Variable) -> bool {
+        self.peeled.contains(&head) && !self.loops.mixed.contains(&(self.place(head), variable))
+    }
+
+    /// Notes a variable if the loop, which is passed `v` for it, takes it for a number of the other
+    /// kind.
+    pub(super) fn note_kind(&mut self, head: Pc, variable: Variable, v: Value, taken_for: Type) {
+        let is_number = |ty| matches!(ty, Type::Is(Tag::INTEGER | Tag::FLOAT));
+        let found = self.f.ty(v);
+        let is_other = found != taken_for && is_number(found) && is_number(taken_for);
+        if is_other && self.has_one_kind(head, variable) {
+            self.found.mixed.insert((self.place(head), variable));
         }
     }
 
@@ -270,10 +324,7 @@ impl Code<'_> {
 }
 
 /// Calls `build` until all loops are what they were taken for. Adds those that were not to `known`.
-pub(super) fn until_quiet<T>(
-    known: &mut Loops,
-    mut build: impl FnMut(&Loops) -> (T, Vec<(Place, Loudness)>),
-) -> T {
+pub(super) fn until_known<T>(known: &mut Loops, mut build: impl FnMut(&Loops) -> (T, Loops)) -> T {
     loop {
         let (built, found) = build(known);
         if found.is_empty() {

@@ -4,6 +4,7 @@
 use cranelift_codegen::entity::EntityRef;
 use perilune_runtime::value::Tag;
 
+use super::loops::Variable;
 use super::{Builder, Incoming, Start};
 use crate::analysis::tags::Tags;
 use crate::entity::{Pc, Reg};
@@ -53,13 +54,16 @@ impl Builder<'_> {
             let upvalues = self.carried.get(&block).cloned().unwrap_or_default();
             let (of_registers, of_upvalues) = params.split_at(params.len() - upvalues.len());
             for &(param, r) in of_registers {
-                let v = self.read(Reg::new(r.index() - self.offset));
+                let r = Reg::new(r.index() - self.offset);
+                let v = self.read(r);
+                self.note_kind(to, Variable::Register(r), v, self.f.ty(param));
                 args.push(self.coerce(v, self.f.ty(param), to));
             }
             for (&(param, _), (closure, n)) in of_upvalues.iter().zip(upvalues) {
                 let v = self.known.upvalue(closure, n);
                 let v = v.unwrap_or_else(|| self.value(Type::Any, Op::Upvalue(closure, n)));
                 let v = self.refined(v);
+                self.note_kind(to, Variable::Shared, v, self.f.ty(param));
                 args.push(self.coerce(v, self.f.ty(param), to));
             }
         } else {
@@ -121,7 +125,8 @@ impl Builder<'_> {
             };
             let types = incoming.iter().zip(&held).map(refined);
             let types = types.map(|v| v.map_or(Type::Any, |v| self.f.ty(v)));
-            let ty = known.unwrap_or_else(|| self.param_type(pc, is_loop, types));
+            let variable = Variable::Register(r);
+            let ty = known.unwrap_or_else(|| self.param_type((pc, is_loop), variable, types));
             let param = self.f.value(ty);
             for (edge, v) in incoming.iter().zip(held) {
                 self.block = edge.from;
@@ -179,9 +184,15 @@ impl Builder<'_> {
     }
 
     /// Returns the type of a parameter of the block at `pc`, given those of what is passed.
-    fn param_type(&self, pc: Pc, is_loop: bool, passed: impl Iterator<Item = Type>) -> Type {
+    fn param_type(
+        &self,
+        (pc, is_loop): (Pc, bool),
+        variable: Variable,
+        passed: impl Iterator<Item = Type>,
+    ) -> Type {
+        let has_one_kind = || self.has_one_kind(pc, variable);
         match passed.reduce(Type::join).unwrap_or(Type::Any) {
-            ty @ Type::Is(Tag::INTEGER | Tag::FLOAT | Tag::ITER) if self.peeled.contains(&pc) => ty,
+            ty @ Type::Is(Tag::INTEGER | Tag::FLOAT | Tag::ITER) if has_one_kind() => ty,
             _ if is_loop => Type::Any,
             ty => ty,
         }
@@ -212,7 +223,7 @@ impl Builder<'_> {
             };
             let values: Vec<Value> = incoming.iter().map(value).collect();
             let types = values.iter().map(|&v| self.f.ty(v));
-            let ty = self.param_type(pc, is_loop, types);
+            let ty = self.param_type((pc, is_loop), Variable::Shared, types);
             let param = self.f.value(ty);
             for (edge, v) in incoming.iter().zip(values) {
                 let End::Jump(target) = &mut self.f.blocks[edge.from].end else {

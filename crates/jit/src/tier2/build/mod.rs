@@ -37,13 +37,13 @@ use perilune_bytecode::{Constant, Instr, Op as Bytecode, Proto};
 use perilune_runtime::value::Tag;
 
 use super::ir::{
-    Block, BlockData, End, Frame, FrameData, FrameState, Function, Inst, Op, Place, State, Target,
-    Type, Value,
+    Block, BlockData, End, Frame, FrameData, FrameState, Function, Inst, Op, State, Target, Type,
+    Value,
 };
 use super::known::{Known, Upvalue};
 use super::passes::homes::loop_registers;
 use inline::{Late, Return};
-pub(crate) use loops::{Loops, Loudness};
+pub(crate) use loops::Loops;
 use loops::{Noise, Peel, Stores};
 use order::{Entered, Order};
 
@@ -118,23 +118,23 @@ pub(crate) fn add_candidates<'a>(
     at.map(|(&pc, at)| (pc, at.iter().map(|inlinee| add(pc, inlinee)).collect())).collect()
 }
 
-/// Builds a function. Loops that look quiet are built as quiet ones unless `loops` says that they
-/// are noisy; more that are not quiet may be found.
+/// Builds a function. Loops are built as what they look like unless `loops` says that they are
+/// something else; more of these may be found.
 pub(crate) fn build(
     source: Source<'_>,
     candidates: &[Candidate<'_>],
     loops: &mut Loops,
 ) -> Function {
-    loops::until_quiet(loops, |loops| build_assuming(source, candidates, loops))
+    loops::until_known(loops, |loops| build_assuming(source, candidates, loops))
 }
 
-/// Builds a function; loops that look quiet are taken for quiet unless `loops` says
-/// that they are noisy. Returns what was taken for something else: what was built is wrong then.
+/// Builds a function; loops are taken for what they look like unless `loops` says that they are
+/// something else. Returns what was taken for something else: what was built is wrong then.
 fn build_assuming(
     source: Source<'_>,
     candidates: &[Candidate<'_>],
     loops: &Loops,
-) -> (Function, Vec<(Place, Loudness)>) {
+) -> (Function, Loops) {
     let size = source.tags.at(source.entry).registers().count();
     let mut f = Function { is_entered_in_loop: source.is_loop, ..Function::default() };
     let proto = source.proto.clone();
@@ -172,7 +172,7 @@ fn build_assuming(
         selected: None,
         starts: SecondaryMap::new(),
         loops,
-        found: Vec::new(),
+        found: Loops::default(),
         noise: Noise::default(),
         quiet: None,
         peel: None,
@@ -285,7 +285,7 @@ struct Builder<'a> {
     /// Loops that are not what they look like.
     loops: &'a Loops,
     /// More of these.
-    found: Vec<(Place, Loudness)>,
+    found: Loops,
     noise: Noise,
     /// The head of the quiet loop that is being built.
     quiet: Option<(Pc, Stores)>,
