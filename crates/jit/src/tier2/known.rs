@@ -16,12 +16,20 @@ use crate::hash::HashMap;
 /// upvalue, and the constant that is the name.
 pub(super) type Global = (Option<Value>, usize, usize);
 
-/// A lookup along the metatables of a table by an instruction: the address of the instruction, and
-/// the table.
-pub(super) type Lookup = (*const Instr, Value);
+/// A lookup along the metatables of a value.
+pub(super) type Lookup = (Wanted, Value);
 
-/// A method of strings: the function whose constant is its name, and the constant.
-pub(super) type Method = (*const Proto, usize);
+/// What is looked up along metatables.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Wanted {
+    /// A field.
+    Field(Name),
+    /// The metamethod that an instruction calls, by the address of the instruction.
+    Metamethod(*const Instr),
+}
+
+/// A name: the function that has it as a constant, and the constant.
+pub(super) type Name = (*const Proto, usize);
 
 /// An upvalue: its closure, or `None` for the function's own, and its number.
 pub(super) type Upvalue = (Option<Value>, usize);
@@ -46,11 +54,12 @@ pub(super) struct Known {
     unwatched: HashMap<Value, ()>,
     /// Tables that have just been allocated: no other value may be one of them.
     fresh: HashMap<Value, ()>,
-    /// Methods and metamethods that instructions have found along the metatables of tables.
+    /// Methods and metamethods that were found along the metatables of values. Tables do not have
+    /// these fields themselves, as long as their shapes are those that guards have compared.
     lookups: HashMap<Lookup, Value>,
     /// Methods of strings, with the epoch of metatables at which they were found. They are the same
     /// at any time at which the epoch is.
-    methods_of_strings: HashMap<Method, (Value, Value)>,
+    methods_of_strings: HashMap<Name, (Value, Value)>,
     /// The present epoch.
     epoch: Option<Value>,
     /// Values of globals.
@@ -101,13 +110,23 @@ impl Known {
         self.epoch = None;
     }
 
+    /// Forgets the shapes of all tables.
+    pub(super) fn forget_all_shapes(&mut self) {
+        self.shapes.clear();
+    }
+
+    /// Forgets the fields in slots that are stored to.
+    pub(super) fn forget_fields(&mut self, is_stored: impl Fn(u32) -> bool) {
+        self.fields.retain(|&(_, slot), _| !is_stored(slot));
+    }
+
     /// Returns a method of strings that was found before, with the epoch at that time.
-    pub(super) fn method_of_strings(&self, method: Method) -> Option<(Value, Value)> {
+    pub(super) fn method_of_strings(&self, method: Name) -> Option<(Value, Value)> {
         self.methods_of_strings.get(&method).copied()
     }
 
     /// Records a method of strings, with the epoch.
-    pub(super) fn note_method_of_strings(&mut self, method: Method, found: (Value, Value)) {
+    pub(super) fn note_method_of_strings(&mut self, method: Name, found: (Value, Value)) {
         self.methods_of_strings.insert(method, found);
     }
 

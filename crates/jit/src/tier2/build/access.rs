@@ -1,6 +1,5 @@
 //! Builds accesses to fields and elements, and lengths.
 
-use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::feedback::access;
 use perilune_bytecode::{Instr, Op as Bytecode};
 use perilune_runtime::value::Tag;
@@ -10,7 +9,7 @@ use crate::analysis::facts::facts;
 use crate::entity::RegisterOperands;
 use crate::feedback::snapshot::{FieldPath, Slot};
 use crate::tier2::ir::{Chain, Checks, Entries, Gain, Metatable, Op, StringMethod, Type, Value};
-use crate::tier2::known::Lookup;
+use crate::tier2::known::{Name, Wanted};
 use crate::tier2::shapes::Shapes;
 
 impl Builder<'_> {
@@ -43,7 +42,7 @@ impl Builder<'_> {
                 self.guard_shapes(table, shapes);
                 let cache = snapshot.cell(self.pc) as usize;
                 let chain = Chain { cache, entry, shape, dictionary, method };
-                let lookup = self.lookup(table);
+                let lookup = (Wanted::Field(self.name()), self.f.origin(table));
                 if let Some(found) = self.known.lookup(lookup) {
                     found
                 } else {
@@ -67,7 +66,7 @@ impl Builder<'_> {
     fn string_method(&mut self, object: Value, method: StringMethod) {
         let i = self.instr(self.pc);
         let string = self.guard(object, Tag::STRING);
-        let lookup = self.lookup(string);
+        let lookup = (Wanted::Field(self.name()), self.f.origin(string));
         let known = self.known.lookup(lookup);
         let known = known.or_else(|| method.native.then(|| self.found_method()).flatten());
         let found = known.unwrap_or_else(|| {
@@ -82,10 +81,9 @@ impl Builder<'_> {
         self.write(i.ra(), found);
     }
 
-    /// Returns the lookup of the instruction along the metatables of a value.
-    pub(super) fn lookup(&self, table: Value) -> Lookup {
-        let instruction = &self.source.proto.code[self.pc.index()];
-        (std::ptr::from_ref(instruction), self.f.origin(table))
+    /// Returns the name of the field that the instruction reads.
+    pub(super) fn name(&self) -> Name {
+        (std::ptr::from_ref(self.source.proto), self.instr(self.pc).c())
     }
 
     /// Builds GETFIELD of a table whose `__index` is a function; returns whether control continues
@@ -205,11 +203,11 @@ impl Builder<'_> {
                 };
                 self.push(Op::SetField(table, slot, v, checks, state));
                 self.known.note_unwatched(origin);
-                self.note_store(origin);
+                self.note_store(origin, slot.number, false);
                 self.known.store_field(origin, slot.number, held);
             }
             Ok(gain) => {
-                self.note_store(origin);
+                self.note_store(origin, gain.slot.number, true);
                 self.push(Op::AddField(table, v, gain, state));
                 self.known.note_unwatched(origin);
                 let gained = Shapes::of([gain.to]).expect("it is one");
@@ -290,11 +288,11 @@ impl Builder<'_> {
         self.share(v);
     }
 
-    /// Counts a store to a field or the metatable of a table, unless that is fresh: it changes no
-    /// facts about others.
-    pub(super) fn note_store(&mut self, table: Value) {
+    /// Counts a store to a field of a table, unless that is fresh: it changes no facts about
+    /// others.
+    fn note_store(&mut self, table: Value, slot: u32, is_gained: bool) {
         if !self.known.is_fresh(table) {
-            self.noise.tables += 1;
+            self.noise.add_field(slot, is_gained);
         }
     }
 

@@ -22,7 +22,6 @@ use super::{Builder, Incoming, Start};
 use crate::entity::Pc;
 use crate::feedback::snapshot::{CalleeSeen, FieldPath};
 use crate::tier2::ir::{BlockData, End, Op, StringMethod, Target, Type, Value};
-use crate::tier2::known::Method;
 
 /// The most instructions between the load of a callee and its call.
 const MAX_ARGUMENTS: usize = 24;
@@ -91,8 +90,8 @@ impl Builder<'_> {
     }
 
     fn hoist_method(&mut self, method: StringMethod) {
-        let key = self.method_key();
-        if self.known.method_of_strings(key).is_some() {
+        let name = self.name();
+        if self.known.method_of_strings(name).is_some() {
             return;
         }
         let epoch = match self.known.epoch() {
@@ -102,7 +101,7 @@ impl Builder<'_> {
         self.known.note_epoch(epoch);
         let state = self.state();
         let found = self.value(Type::Is(Tag::NATIVE), Op::StringMethod(None, method, state));
-        self.known.note_method_of_strings(key, (epoch, found));
+        self.known.note_method_of_strings(name, (epoch, found));
         self.hoist_callee(self.pc, found);
     }
 
@@ -191,14 +190,9 @@ impl Builder<'_> {
         object == r && are_tables && !snapshot.failed.contains(&pc.as_u32())
     }
 
-    /// Returns the name of the method that the instruction looks up.
-    pub(super) fn method_key(&self) -> Method {
-        (std::ptr::from_ref(self.source.proto), self.instr(self.pc).c())
-    }
-
     /// Returns the method of strings that the instruction looks up, if it was found before.
     pub(super) fn found_method(&mut self) -> Option<Value> {
-        let (epoch, found) = self.known.method_of_strings(self.method_key())?;
+        let (epoch, found) = self.known.method_of_strings(self.name())?;
         if self.known.epoch() != Some(epoch) {
             let state = self.state();
             self.push(Op::GuardEpoch(epoch, state));

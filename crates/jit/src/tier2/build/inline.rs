@@ -19,7 +19,7 @@ use crate::pipeline::input::Inlinee;
 use crate::tier2::ir::{
     Block, BlockData, Caller, End, Frame, FrameData, Metatable, Op, State, Target, Type, Value,
 };
-use crate::tier2::known::Known;
+use crate::tier2::known::{Known, Wanted};
 use crate::tier2::shapes::Shapes;
 
 /// A return of an inlined function: the block that ends with it, the values, and the facts known
@@ -400,7 +400,8 @@ impl Builder<'_> {
 
     /// Returns the metamethod of a table that the instruction has always called.
     fn handler_of(&mut self, table: Value) -> Value {
-        let lookup = self.lookup(table);
+        let instruction = &self.source.proto.code[self.pc.index()];
+        let lookup = (Wanted::Metamethod(std::ptr::from_ref(instruction)), self.f.origin(table));
         let known = self.known.lookup(lookup);
         let function = known.unwrap_or_else(|| {
             let op = Op::Handler(Metatable::Of(table), self.state());

@@ -144,7 +144,9 @@ impl Builder<'_> {
 
     /// Forgets what is not true any more when the metatable of a table has changed.
     fn change_metatable(&mut self, table: Value) {
-        self.note_store(self.f.origin(table));
+        if !self.known.is_fresh(self.f.origin(table)) {
+            self.noise.add_any();
+        }
         let f = &self.f;
         self.known.change_metatable(self.f.origin(table), |v| {
             f.ty(v).tag().is_some_and(|tag| tag != Tag::NIL)

@@ -1,8 +1,9 @@
 //! Builds innermost loops, which may keep facts about memory and have their first iteration peeled.
 //!
 //! Facts that the first iteration loads or guards hold in all others if nothing in the loop changes
-//! them: types of registers that the loop does not write, shapes, fields, and with them the headers
-//! of arrays ([`crate::codegen`] keeps these). A variable that the first iteration turns into a
+//! them: types of registers that the loop does not write, shapes, fields in slots that it does not
+//! store to, methods, and with them the headers of arrays ([`crate::codegen`] keeps these). A
+//! variable that the first iteration turns into a
 //! number of one kind, as `local sum = 0` in a sum of floats, has this kind in all others.
 //!
 //! A loop that keeps such facts is *quiet*: it runs only its own operations, and its polls
@@ -23,20 +24,40 @@ use super::order::Loop;
 use super::{Builder, Calls, Candidate, Incoming, Source, Start};
 use crate::analysis::constructor::{MAX_FIELDS, items};
 use crate::entity::{Pc, Reg};
-use crate::feedback::snapshot::{CalleeSeen, Snapshot};
+use crate::feedback::snapshot::{CalleeSeen, FieldPath, Snapshot};
 use crate::testing::fault::Fault;
 use crate::tier2::ir::{Block, BlockData, End, Place, Target, Type, Value};
 use crate::tier2::known::Known;
 
-/// Counts of the operations built so far that change facts about memory.
+/// The operations built so far that change facts about memory.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Noise {
-    /// Operations that may run other code.
+    /// Number of operations that may run other code.
     pub(super) calls: u32,
-    /// Stores to fields.
-    pub(super) tables: u32,
-    /// Stores to variables that closures share.
-    pub(super) upvalues: u32,
+    /// Number of stores to fields, metatables, and variables that closures share.
+    pub(super) stores: u32,
+    /// What is stored to, in the quiet loop that is being built.
+    stored: Stores,
+}
+
+impl Noise {
+    /// Counts a store to a field, which tables gain if `is_gained`.
+    pub(super) fn add_field(&mut self, slot: u32, is_gained: bool) {
+        self.stores += 1;
+        self.stored.add_field(slot, is_gained);
+    }
+
+    /// Counts a store to a metatable, or to a field that is not known.
+    pub(super) fn add_any(&mut self) {
+        self.stores += 1;
+        self.stored.any = true;
+    }
+
+    /// Counts a store to a variable that closures share.
+    pub(super) fn add_upvalue(&mut self) {
+        self.stores += 1;
+        self.stored.upvalues = true;
+    }
 }
 
 /// What is known of loops that were built before.
@@ -81,17 +102,55 @@ enum Loudness {
     Noisy,
 }
 
-/// The kinds of memory that a quiet loop stores to.
+/// The memory that a quiet loop stores to.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Stores {
-    tables: bool,
+    /// The slots of fields, as bits. The last bit stands for all slots from that number on.
+    slots: u64,
+    /// Whether tables gain fields.
+    shapes: bool,
+    /// Whether anything else in tables, such as metatables, is stored to.
+    any: bool,
+    /// Whether variables that closures share are.
     upvalues: bool,
 }
 
 impl Stores {
-    /// Returns the kinds that are in this set or in another one.
+    /// Returns the memory that is in this set or in another one.
     fn and(self, other: Stores) -> Stores {
-        Stores { tables: self.tables || other.tables, upvalues: self.upvalues || other.upvalues }
+        Stores {
+            slots: self.slots | other.slots,
+            shapes: self.shapes || other.shapes,
+            any: self.any || other.any,
+            upvalues: self.upvalues || other.upvalues,
+        }
+    }
+
+    fn bit(slot: u32) -> u64 {
+        1 << slot.min(u64::BITS - 1)
+    }
+
+    fn add_field(&mut self, slot: u32, is_gained: bool) {
+        self.slots |= Stores::bit(slot);
+        self.shapes |= is_gained;
+    }
+
+    /// Adds the fields that the instruction at `pc` stores to, by feedback.
+    fn add_fields_at(&mut self, snapshot: &Snapshot, pc: Pc) {
+        let field = snapshot.field(pc);
+        self.any |= field.dictionaries || field.paths.is_empty();
+        for path in &field.paths {
+            match *path {
+                FieldPath::Own { slot, .. } => self.add_field(slot.number, false),
+                FieldPath::Gain { slot, .. } => self.add_field(slot.number, true),
+                _ => self.any = true,
+            }
+        }
+    }
+
+    /// Returns whether all tables keep their shapes and metatables.
+    fn keep_shapes(self) -> bool {
+        !self.any && !self.shapes
     }
 
     /// Returns whether the loop stores to variables that closures share.
@@ -101,9 +160,13 @@ impl Stores {
 
     /// Forgets the facts that the loop may change.
     pub(super) fn forget(self, known: &mut Known) {
-        if self.tables {
+        if self.any {
             known.forget_tables();
         }
+        if self.shapes {
+            known.forget_all_shapes();
+        }
+        known.forget_fields(|slot| self.slots & Stores::bit(slot) != 0);
         if self.upvalues {
             known.forget_upvalues();
         }
@@ -139,7 +202,7 @@ impl Builder<'_> {
         if let Some(Loudness::Quiet(more)) = known {
             stores = stores.and(more);
         }
-        self.hoist(head, &l, !stores.tables);
+        self.hoist(head, &l, stores.keep_shapes());
         // blocks after the loop come after all of its blocks
         self.done.extend(l.blocks.iter().copied());
         if length <= MAX_PEELED && !self.source.snapshot.failed.contains(&head.as_u32()) {
@@ -150,17 +213,15 @@ impl Builder<'_> {
         }
         self.quiet = Some((head, stores));
         let before = self.noise;
+        self.noise.stored = Stores::default();
         l.blocks.iter().for_each(|&pc| self.build_block(pc));
         self.quiet = None;
-        let after = self.noise;
+        let found = self.noise.stored;
+        self.noise.stored = before.stored.and(found);
         if self.source.fault == Some(Fault::NoisyLoops) {
             return;
         }
-        let found = Stores {
-            tables: after.tables != before.tables,
-            upvalues: after.upvalues != before.upvalues,
-        };
-        if after.calls != before.calls {
+        if self.noise.calls != before.calls {
             self.found.note_noisy(place);
         } else if stores.and(found) != stores {
             self.found.loudness.insert(place, Loudness::Quiet(stores.and(found)));
@@ -285,7 +346,8 @@ impl Code<'_> {
             }
             match i.op() {
                 SetUpval => stores.upvalues = true,
-                SetField | SetFieldK | SetTabUp | SetTabUpK => stores.tables = true,
+                SetField | SetFieldK => stores.add_fields_at(self.snapshot, pc),
+                SetTabUp | SetTabUpK => stores.any = true,
                 NewTable if i.b() > MAX_FIELDS => return None,
                 SetList if items(self.proto, pc).is_some() => {}
                 VarArg if self.is_inlined => {}

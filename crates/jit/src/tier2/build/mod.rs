@@ -621,7 +621,7 @@ impl Builder<'_> {
         use Bytecode::*;
         match i.op() {
             SetField | SetFieldK | SetTable | SetTableK | SetI | SetIK | SetTabUp | SetTabUpK => {
-                self.noise.tables += 1;
+                self.noise.add_any();
                 self.known.forget_tables();
             }
             _ => {}
@@ -629,7 +629,7 @@ impl Builder<'_> {
     }
 
     fn forget_upvalues(&mut self) {
-        self.noise.upvalues += 1;
+        self.noise.add_upvalue();
         self.known.forget_upvalues();
     }
 
@@ -737,7 +737,7 @@ impl Builder<'_> {
                 let of = self.upvalues_of();
                 self.push(Op::SetUpvalue(of, i.b(), v));
                 self.share(v);
-                self.noise.upvalues += 1;
+                self.noise.add_upvalue();
                 self.known.store_upvalue(of, i.b(), v);
             }
             GetField if self.has_handler() => return self.computed_field(),
