@@ -75,6 +75,15 @@ pub struct Pair {
     pub tag: u64,
 }
 
+/// An `__index` function, and the value of whose metatable it is.
+#[repr(C)]
+pub struct IndexHandler {
+    /// The address of the function, or 0.
+    pub function: u64,
+    /// The payload of the value, which has the tag of the value that was indexed.
+    pub receiver: u64,
+}
+
 impl From<Value> for Pair {
     #[inline(always)]
     fn from(v: Value) -> Pair {
@@ -221,8 +230,9 @@ pub struct RuntimeCalls {
     /// other than the index events, if it is a Lua function. Returns 0 if it is not, or if the
     /// operands need no metamethod.
     pub handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64, u64) -> u64,
-    /// Returns the `__index` of a value that lacks a key, if it is a Lua function, or else 0.
-    pub index_handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64) -> u64,
+    /// Returns the `__index` for a value that lacks a key, if it is a Lua function, and the payload
+    /// of the value that has it: a table may lead to another one. The function is 0 otherwise.
+    pub index_handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64) -> IndexHandler,
     /// Returns the `__newindex` for a store to a value that lacks the key (payload and tag of
     /// object, key and value), if it is a Lua function. If it is a table, and the chain ends at a
     /// table that takes the value, stores it there and returns [`STORED`]. Returns 0 otherwise.

@@ -4,7 +4,7 @@
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::table::Table;
-use perilune_runtime::tier::STORED;
+use perilune_runtime::tier::{IndexHandler, STORED};
 use perilune_runtime::value::{Tag, Value};
 
 use super::panics;
@@ -48,13 +48,22 @@ pub(super) unsafe extern "C" fn of_index(
     tag: u64,
     key: u64,
     key_tag: u64,
-) -> u64 {
-    panics::leaf(st, 0, || {
-        let (object, key) = (value(object, tag), value(key, key_tag));
-        if object.is_table() && !lacks(object.as_table(), key) {
-            return 0;
+) -> IndexHandler {
+    const NONE: IndexHandler = IndexHandler { function: 0, receiver: 0 };
+    panics::leaf(st, NONE, || {
+        let (mut receiver, key) = (value(object, tag), value(key, key_tag));
+        for _ in 0..Table::MAX_CHAIN {
+            if receiver.is_table() && !lacks(receiver.as_table(), key) {
+                break;
+            }
+            let h = Table::metamethod(&mut *st, receiver, Event::Index);
+            let is_chain = receiver.is_table() && h.is_table();
+            if !is_chain {
+                return IndexHandler { function: lua_function(h), receiver: receiver.bits() };
+            }
+            receiver = h;
         }
-        lua_function(Table::metamethod(&mut *st, object, Event::Index))
+        NONE
     })
 }
 

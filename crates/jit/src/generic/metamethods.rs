@@ -114,9 +114,12 @@ impl Translator<'_> {
         y: (Value, Value),
         done: Join,
     ) {
-        let x = self.emit.load_register(object, I64);
-        let (h, none) = self.ask_handler(self.calls.index_handler as usize, &[x, y], None);
-        self.value_of_handler(pc, h, dst, &[x, y], I64, done);
+        let (x, tag) = self.emit.load_register(object, I64);
+        let args = [self.emit.state(), x, tag, y.0, y.1];
+        let (h, receiver) = self.emit.runtime_pair(self.calls.index_handler as usize, &args);
+        let none = self.emit.cold_block();
+        self.emit.guard(h, none);
+        self.value_of_handler(pc, h, dst, &[(receiver, tag), y], I64, done);
         self.emit.switch_to(none);
     }
 
@@ -152,22 +155,8 @@ impl Translator<'_> {
         y: (Value, Value),
     ) -> (Value, Block) {
         let event = self.emit.int(event as i64);
-        self.ask_handler(self.calls.handler as usize, &[x, y], Some(event))
-    }
-
-    /// Asks the runtime for a metamethod; returns it, and the block to which control goes without
-    /// one.
-    fn ask_handler(
-        &mut self,
-        function: usize,
-        operands: &[(Value, Value); 2],
-        event: Option<Value>,
-    ) -> (Value, Block) {
-        let st = self.emit.state();
-        let mut args = vec![st];
-        args.extend(operands.iter().flat_map(|&(bits, tag)| [bits, tag]));
-        args.extend(event);
-        let h = self.emit.runtime_word(function, &args);
+        let args = [self.emit.state(), x.0, x.1, y.0, y.1, event];
+        let h = self.emit.runtime_word(self.calls.handler as usize, &args);
         let none = self.emit.cold_block();
         self.emit.guard(h, none);
         (h, none)
