@@ -81,11 +81,13 @@ impl Emitter<'_> {
     }
 
     /// Loads the own field of a table whose name is a string that the program computed, by the
-    /// cache of the state; branches to `other` if that has no entry for it, or if the field is nil.
+    /// cache of the state; branches to `absent` if that says that the table has no such field, and
+    /// to `other` if it has no entry for it, or if the field is nil.
     pub(crate) fn field_by_name(
         &mut self,
         table: Value,
         name: Value,
+        absent: Block,
         other: Block,
     ) -> (Value, Value) {
         let st = self.state();
@@ -106,7 +108,13 @@ impl Emitter<'_> {
         let place = self.load_unnoted(entry, megamorphic::SHAPE);
         let known = self.b.ins().ireduce(I32, place);
         let same = self.b.ins().icmp(IntCC::Equal, known, shape);
-        self.guard(same, other);
+        let (found, different) = (self.block(), self.block());
+        self.branch(same, found, different);
+        self.switch_to(different);
+        let without = self.b.ins().bor_imm_u(shape, i64::from(MegamorphicCache::ABSENT));
+        let same = self.b.ins().icmp(IntCC::Equal, known, without);
+        self.branch(same, absent, other);
+        self.switch_to(found);
         let slot = self.b.ins().ushr_imm_u(place, 32);
         let fields = self.load64(Region::Objects, table, table::FIELDS);
         let offset = self.b.ins().ishl_imm_u(slot, i64::from(value::LOG_SIZE));

@@ -122,14 +122,23 @@ impl Translator<'_> {
             if mask & access::STRING != 0 && self.emit.require(&[key_tag], Tag::STRING, others) {
                 let by_call = self.emit.block();
                 let (fields, nodes) = (self.emit.block(), self.emit.block());
+                let (absent, nowhere) = (self.emit.block(), self.emit.block());
                 let shape = self.emit.shape(object);
                 self.emit.branch(shape, fields, nodes);
                 self.emit.switch_to(fields);
-                let found = self.emit.field_by_name(object, key, by_call);
+                let found = self.emit.field_by_name(object, key, absent, by_call);
                 self.found(i.ra(), found, done);
                 self.emit.switch_to(nodes);
-                let found = self.emit.string_in_nodes(object, key, by_call);
+                let found = self.emit.string_in_nodes(object, key, absent);
                 self.found(i.ra(), found, done);
+                self.emit.switch_to(absent);
+                // the contents of long strings are not compared above
+                self.emit.guard_short(key, slow);
+                let meta = self.emit.meta(object);
+                self.emit.branch(meta, by_call, nowhere);
+                self.emit.switch_to(nowhere);
+                let nothing = (self.emit.int(0), self.emit.tag(Tag::NIL));
+                self.found(i.ra(), nothing, done);
                 self.emit.switch_to(by_call);
                 self.emit.guard_short(key, slow);
                 let args = [self.emit.state(), object, key];

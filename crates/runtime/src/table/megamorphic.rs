@@ -1,9 +1,9 @@
 //! The cache of own fields for accesses that meet more shapes than an inline cache has entries.
 //!
 //! It belongs to a state and is shared by all its accesses. An entry states a fact about a shape,
-//! "its field `name` is in this slot", which never changes, since ids of shapes are not reused. But
-//! the memory of a name may be reused for another string after the shape has died in this state, so
-//! the cache is emptied before strings are swept.
+//! "its field `name` is in this slot" or "it has no field `name`", which never changes, since ids
+//! of shapes are not reused. But the memory of a name may be reused for another string after the
+//! shape has died in this state, so the cache is emptied before strings are swept.
 
 use super::{LocalShape, Table};
 use crate::state::State;
@@ -16,6 +16,7 @@ use crate::value::{SlotExt, Value};
 pub(crate) struct Entry {
     /// Null if the entry is empty.
     pub(crate) name: *mut LuaString,
+    /// The id of the shape, with the bit [`MegamorphicCache::ABSENT`] if it lacks the field.
     pub(crate) shape: u32,
     pub(crate) slot: u32,
 }
@@ -38,6 +39,8 @@ impl MegamorphicCache {
     pub const SHIFT: u32 = 3;
     /// The factor for the id of a shape, chosen so that the names of one shape do not collide.
     pub const FACTOR: usize = 0x9E37;
+    /// The bit of an entry's shape which says that tables of the shape do not have the field.
+    pub const ABSENT: u32 = 1 << 31;
 
     #[inline(always)]
     fn place(shape: u32, name: *mut LuaString) -> usize {
@@ -59,8 +62,24 @@ impl MegamorphicCache {
     pub(super) unsafe fn record(&mut self, t: *mut Table, name: *mut LuaString, slot: u32) {
         debug_assert!(LocalShape::find((*t).shape, name) == Some(slot));
         let shape = (*t).header.word;
+        self.put(shape, Entry { name, shape, slot });
+    }
+
+    /// Records that tables with the shape of `t` do not have a field.
+    ///
+    /// # Safety
+    /// `t` is a live table with a shape, which does not have the field `name`.
+    unsafe fn record_absent(&mut self, t: *mut Table, name: *mut LuaString) {
+        debug_assert!(LocalShape::find((*t).shape, name).is_none());
+        let shape = (*t).header.word;
+        if shape & MegamorphicCache::ABSENT == 0 {
+            self.put(shape, Entry { name, shape: shape | MegamorphicCache::ABSENT, slot: 0 });
+        }
+    }
+
+    fn put(&mut self, shape: u32, entry: Entry) {
         let entries = self.entries.get_or_insert_with(|| Box::new([EMPTY; MegamorphicCache::SIZE]));
-        entries[MegamorphicCache::place(shape, name)] = Entry { name, shape, slot };
+        entries[MegamorphicCache::place(shape, entry.name)] = entry;
     }
 
     /// Empties the cache, before strings are swept.
@@ -72,15 +91,25 @@ impl MegamorphicCache {
 }
 
 impl Table {
-    /// Returns the own field `name`, a short string, of a table with a shape that has it, and
-    /// records its slot for code that looks it up by the cache.
+    /// Returns the own field `name`, a short string, of a table with a shape that has it. Records
+    /// its slot, or that the shape does not have it, for code that looks it up by the cache.
     ///
     /// # Safety
     /// `t` and `name` are live objects of `st`.
     #[inline]
     pub unsafe fn note_field(st: *mut State, t: *mut Table, name: *mut LuaString) -> Option<Value> {
-        let slot = Table::field_slot(t, name)?;
-        (&mut (*st).megamorphic).record(t, name, slot);
-        Some((*t).fields.add(slot as usize).get())
+        let cache = &mut (*st).megamorphic;
+        match Table::field_slot(t, name) {
+            Some(slot) => {
+                cache.record(t, name, slot);
+                Some((*t).fields.add(slot as usize).get())
+            }
+            None => {
+                if !(*t).shape.is_null() {
+                    cache.record_absent(t, name);
+                }
+                None
+            }
+        }
     }
 }
