@@ -224,6 +224,9 @@ impl Builder<'_> {
                     Constant::Str(s) if s.len() <= MAX_SHORT => {
                         return match self.f.ty(x) {
                             Type::Is(Tag::STRING) => {
+                                if let Some(text) = self.text(x) {
+                                    return Some(Err(text == self.source.proto.str(*s)));
+                                }
                                 let y = self.constant(i.b());
                                 Some(Ok(self.value(Type::Condition, Op::Same(x, y))))
                             }

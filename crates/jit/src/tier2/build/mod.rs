@@ -207,11 +207,13 @@ struct Incoming {
     known: Known,
 }
 
-/// The values that are constant numbers.
+/// The values that are constant numbers and strings.
 #[derive(Default)]
 struct Constants {
     integers: HashMap<Value, i64>,
     floats: HashMap<Value, f64>,
+    /// The frame of the function that has the constant, and the constant.
+    strings: HashMap<Value, (Frame, usize)>,
 }
 
 impl Constants {
@@ -455,6 +457,7 @@ impl Builder<'_> {
         match op {
             Op::Integer(n) => drop(self.constants.integers.insert(v, n)),
             Op::Float(bits) => drop(self.constants.floats.insert(v, f64::from_bits(bits))),
+            Op::Str(n) => drop(self.constants.strings.insert(v, (self.frame, n))),
             _ => {}
         }
         let inst = Inst { pc: self.pc, frame: self.frame, result: Some(v), op };
@@ -643,6 +646,16 @@ impl Builder<'_> {
         }
         for (from, count) in e.writes.into_iter().chain([loop_registers(i)]) {
             self.registers[from.min(size)..(from + count).min(size)].fill(None);
+        }
+    }
+
+    /// Returns the text of a value, if it is a constant string.
+    fn text(&self, v: Value) -> Option<&[u8]> {
+        let &(frame, n) = self.constants.strings.get(&self.f.origin(v))?;
+        let proto = &*self.f.frames[frame].proto;
+        match proto.constants[n] {
+            Constant::Str(text) => Some(proto.str(text)),
+            _ => None,
         }
     }
 
