@@ -68,6 +68,10 @@ impl Census {
     }
 }
 
+/// The least number of nodes of a table whose keys are computed, and are not integers: it is likely
+/// to get more than one.
+pub(super) const MIN_NODES: usize = 4;
+
 /// The keys from 1 to 64 that are in use: key `k` is bit `k - 1`.
 #[derive(Clone, Copy, Default)]
 pub(super) struct SmallKeys(u64);
@@ -128,6 +132,9 @@ impl Table {
     #[inline(never)]
     pub(super) unsafe fn rehash(st: *mut State, t: *mut Table, key: Value, v: Value) {
         Table::note_new_key(st, t);
+        if Table::is_full_dictionary(t, key) {
+            return Table::enlarge_dictionary(st, t, key, v);
+        }
         let mut census = Census { ranges: [0; 32], total: 0 };
         match Table::element_tags(t) {
             Some(tags) => census.add_tags(tags),
@@ -219,6 +226,42 @@ impl Table {
         }
         Table::migrate(st, t);
         (*st).barrier(t.cast());
+    }
+
+    /// Returns whether the table has no array, and neither an integer nor a dead key: adding `key`
+    /// only takes more nodes.
+    unsafe fn is_full_dictionary(t: *mut Table, key: Value) -> bool {
+        let nodes = (*t).nodes;
+        (*t).array_len == 0
+            && !key.is_int()
+            && !Table::is_direct(t)
+            && (0..Table::node_count(t)).all(|i| {
+                let n = nodes.add(i);
+                (*n).key_tag != Tag::INTEGER && !Node::value(n).is_nil()
+            })
+    }
+
+    /// Doubles the number of nodes, and inserts `key` with the node value `v`. The nodes keep their
+    /// order.
+    unsafe fn enlarge_dictionary(st: *mut State, t: *mut Table, key: Value, v: Value) {
+        let (nodes, count) = ((*t).nodes, Table::node_count(t));
+        let capacity = Table::node_capacity(t);
+        let wanted = (count + 1).next_power_of_two().max(MIN_NODES);
+        let (new, old) = (Table::node_bytes(wanted), Table::node_bytes(capacity));
+        if !Table::may_grow(st, old, new) {
+            return;
+        }
+        if !Table::alloc_nodes(st, t, wanted) {
+            return Table::refuse(st, new);
+        }
+        for i in 0..count {
+            Table::re_enter_node(t, nodes.add(i));
+        }
+        let entered = Table::insert_node(t, key, v);
+        debug_assert!(entered);
+        if !nodes.is_null() {
+            (*st).free_buffer(nodes.cast(), old);
+        }
     }
 
     /// Returns where the array ends and how many keys it takes, if it does not end at the last key

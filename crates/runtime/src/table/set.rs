@@ -2,6 +2,7 @@
 
 use super::get::float_to_int;
 use super::{LocalShape, Node, Table};
+use crate::header::GcHeader;
 use crate::state::State;
 use crate::string::LuaString;
 use crate::value::{SlotExt, Tag, Value};
@@ -126,7 +127,7 @@ impl Table {
         v: Value,
     ) -> bool {
         if (*t).shape.is_null() {
-            return Table::set_existing_short(st, t, name, v);
+            return Table::set_short_in_nodes(st, t, name, v);
         }
         match LocalShape::find((*t).shape, name) {
             Some(slot) => Table::write_field(st, t, slot, v),
@@ -134,6 +135,35 @@ impl Table {
             None => return false,
         }
         true
+    }
+
+    /// As [`Table::set_short_at_once`], for a dictionary. Adds a key if there is a node for it.
+    #[inline]
+    unsafe fn set_short_in_nodes(
+        st: *mut State,
+        t: *mut Table,
+        name: *mut LuaString,
+        v: Value,
+    ) -> bool {
+        let flags = (*t).header.flags;
+        if !LuaString::is_short(name) || (*t).nodes.is_null() || flags & super::WATCHED != 0 {
+            return false;
+        }
+        let n = Table::node_of_short(t, name);
+        if !n.is_null() {
+            let has_value = !Node::value(n).is_nil();
+            if has_value {
+                Node::put(st, t, n, v);
+            }
+            return has_value;
+        }
+        // a new key of an environment gets a cell
+        let has_room = Table::node_count(t) < Table::node_capacity(t);
+        let is_new = !v.is_nil() && has_room && flags & GcHeader::ENVIRONMENT == 0;
+        if is_new {
+            Table::insert_key(st, t, Value::string(name), v);
+        }
+        is_new
     }
 
     /// Stores `v` under a string key that belongs in the hash part.

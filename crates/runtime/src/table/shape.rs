@@ -2,6 +2,7 @@
 
 use std::ptr;
 
+use super::rehash::MIN_NODES;
 use super::{LocalShape, Table, WATCHED};
 use crate::engine::MAX_FIELDS;
 use crate::header::GcHeader;
@@ -105,8 +106,8 @@ impl Table {
         }
     }
 
-    /// Converts a table with a shape to a dictionary with room for `extra` more keys. Returns
-    /// false, without an effect, if there is no memory for that.
+    /// Converts a table with a shape to a dictionary with room for at least `extra` more keys.
+    /// Returns false, without an effect, if there is no memory for that.
     #[inline(never)]
     pub(super) unsafe fn make_dictionary(st: *mut State, t: *mut Table, extra: usize) -> bool {
         let shape = (*t).shape;
@@ -117,7 +118,8 @@ impl Table {
         let names = (&(*shape).keys)[..count].iter().map(|&name| Value::string(name));
         let values = (0..count).map(|i| fields.add(i).get());
         let entries = names.zip(values).filter(|(_, v)| !v.is_nil());
-        if !Table::reserve_nodes(st, t, live + extra, entries) {
+        let room = if extra > 0 { (live + extra).max(MIN_NODES) } else { live };
+        if !Table::reserve_nodes(st, t, room, entries) {
             return false;
         }
         Table::free_fields(st, t);
