@@ -220,9 +220,14 @@ pub(crate) unsafe fn mark_to_close(st: *mut State, place: *mut Value) -> Step {
     Ok(())
 }
 
-/// Records the iterator that the TFORCALL of the frame at `base` calls, except for `next` and the
-/// iterator of `ipairs`, which it mostly executes without a call.
-unsafe fn note_iterator(base: *mut Value, f: Value) {
+/// Records the iterator that the TFORCALL of the frame at `base` calls for the loop whose first
+/// register is `a`, except for `next` and the iterator of `ipairs`, which it mostly executes
+/// without a call.
+///
+/// # Safety
+/// I2; pc stored.
+pub(crate) unsafe fn note_iterator(base: *mut Value, a: usize) {
+    let f = base.add(a).get();
     let is_traversal = f.tag() == Tag::NATIVE && {
         let number = (*f.as_native()).header.word;
         number == Builtin::Next as u32 || number == Builtin::IpairsStep as u32
@@ -235,17 +240,26 @@ unsafe fn note_iterator(base: *mut Value, f: Value) {
     }
 }
 
-/// Executes TFORCALL off the fast paths: an ordinary call. Calls native iterators, the most common,
-/// directly.
+/// Executes TFORCALL off the fast paths: an ordinary call.
 ///
 /// # Safety
 /// I2; pc stored.
 #[inline(never)]
 pub(crate) unsafe fn call_iterator(st: *mut State, i: Instr) -> Step {
+    note_iterator(StateRef::new(st).base, i.a());
+    call_iterator_at(st, i.a(), i.c())
+}
+
+/// Calls the iterator of the loop whose first register is `a`, for `want` variables. Calls native
+/// iterators, the most common, directly.
+///
+/// # Safety
+/// I2; pc stored.
+#[inline(always)]
+pub(crate) unsafe fn call_iterator_at(st: *mut State, a: usize, want: usize) -> Step {
     let mut s = StateRef::new(st);
-    let ra = s.base.add(i.a());
+    let ra = s.base.add(a);
     let (f, callee) = (ra.get(), ra.add(4));
-    note_iterator(s.base, f);
     let new_base = callee.add(2);
     callee.put(f);
     callee.add(1).put(Value::NIL);
@@ -255,7 +269,7 @@ pub(crate) unsafe fn call_iterator(st: *mut State, i: Instr) -> Step {
     if f.tag() != Tag::NATIVE || hooked(&s) || s.limit.offset_from(new_base) < 2 {
         return call_for_instruction(st, callee, 2);
     }
-    let distance = i.a() + 6;
+    let distance = a + 6;
     let frame = Frame(new_base);
     frame.set_word(FrameWord::new(FrameWord::NATIVE, 0));
     frame.set_link(Link::new(0, 0, distance));
@@ -268,8 +282,7 @@ pub(crate) unsafe fn call_iterator(st: *mut State, i: Instr) -> Step {
             }
             // One result is in place: in the callee's slot.
             let base = s.base.sub(distance);
-            let results = base.add(i.a() + 4);
-            let want = i.c();
+            let results = base.add(a + 4);
             let count = if n < 0 {
                 1
             } else {

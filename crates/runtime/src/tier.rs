@@ -121,9 +121,11 @@ pub struct RuntimeCalls {
     /// Executes CALL of a value that is not a Lua function, given `callee` and `nargs`. The results
     /// are where CALL stores them.
     pub call: unsafe extern "C" fn(*mut State, *mut Value, u64, *mut Value, usize) -> Stepped,
-    /// Executes TFORCALL of a value that is neither a Lua function nor a known iterator. The
-    /// results are where TFORCALL stores them.
-    pub call_iterator: unsafe extern "C" fn(*mut State, *mut Value, u64) -> Stepped,
+    /// Executes TFORCALL of a value that is neither a Lua function nor a known iterator, given the
+    /// first register of the loop, the number of variables, and whether feedback has an iterator
+    /// already. The results are where TFORCALL stores them.
+    pub call_iterator:
+        unsafe extern "C" fn(*mut State, *mut Value, u64, usize, usize, bool) -> Stepped,
     /// Serves the requests in the poll word; the last argument is the end of the live registers.
     pub poll: unsafe extern "C" fn(*mut State, *mut Value, u64, *mut Value) -> Stepped,
     /// Prepares TAILCALL, given `callee`, `nargs` and whether to close upvalues. Returns the

@@ -503,19 +503,27 @@ unsafe fn poll_after(st: *mut State, r: u64) -> u64 {
     do_poll(st, if i.c() == 0 { end.max((*st).top) } else { end })
 }
 
-unsafe extern "C" fn call_iterator(st: *mut State, base: *mut Value, word: u64) -> Stepped {
-    stepped(st, base, word, || do_call_iterator(st))
+unsafe extern "C" fn call_iterator(
+    st: *mut State,
+    base: *mut Value,
+    word: u64,
+    a: usize,
+    want: usize,
+    is_noted: bool,
+) -> Stepped {
+    stepped(st, base, word, || do_call_iterator(st, a, want, is_noted))
 }
 
 #[inline(always)]
-unsafe fn do_call_iterator(st: *mut State) -> u64 {
-    let frame = Frame((*st).base);
-    let inst = (*frame.callee().as_function()).instance;
-    let i = *(*inst).code.add(frame.word().pc() as usize - 1);
-    let r = settle(st, for_loop::call_iterator(st, i));
+unsafe fn do_call_iterator(st: *mut State, a: usize, want: usize, is_noted: bool) -> u64 {
+    if !is_noted {
+        for_loop::note_iterator((*st).base, a);
+    }
+    let r = settle(st, for_loop::call_iterator_at(st, a, want));
     if r != status::OK || !is_polled(st) {
         return r;
     }
+    let inst = (*Frame((*st).base).callee().as_function()).instance;
     do_poll(st, (*st).base.add((*inst).max_stack as usize))
 }
 

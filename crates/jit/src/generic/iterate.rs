@@ -10,6 +10,7 @@ use super::Translator;
 use crate::codegen::traverse::Entry;
 use crate::codegen::value::{Join, Known};
 use crate::entity::{Pc, Reg, RegisterOperands};
+use crate::feedback::snapshot::CalleeSeen;
 
 /// An inline iteration of a loop by `next` or `ipairs`.
 struct Round {
@@ -120,7 +121,10 @@ impl Translator<'_> {
         self.emit.join(done, bits, tag);
 
         self.emit.switch_to(call);
-        self.emit.runtime_step(self.calls.call_iterator as usize, pc + 1, &[]);
+        let i = self.instr(pc);
+        let is_noted = self.snapshot.callee(pc) != CalleeSeen::Nothing;
+        let args = [i.a(), i.c(), is_noted.into()].map(|n| self.emit.int(n as i64));
+        self.emit.runtime_step(self.calls.call_iterator as usize, pc + 1, &args);
         let (bits, tag) = self.emit.load_register(a + 4, I64);
         self.emit.join(done, bits, tag);
         self.regs.forget_all();
