@@ -28,6 +28,11 @@ pub(super) enum Wanted {
     Metamethod(*const Instr),
 }
 
+/// An entry of the inline cache of an instruction, or the record of the metamethod that it calls:
+/// the closure of the function (`None`: the function's own), the address of the instruction, and
+/// the number of the entry (`None`: the record).
+pub(super) type Entry = (Option<Value>, *const Instr, Option<usize>);
+
 /// A name: the function that has it as a constant, and the constant.
 pub(super) type Name = (*const Proto, usize);
 
@@ -57,6 +62,8 @@ pub(super) struct Known {
     /// Methods and metamethods that were found along the metatables of values. Tables do not have
     /// these fields themselves, as long as their shapes are those that guards have compared.
     lookups: HashMap<Lookup, Value>,
+    /// Functions that entries hold. Only the runtime changes entries.
+    held: HashMap<Entry, Value>,
     /// Methods of strings, with the epoch of metatables at which they were found. They are the same
     /// at any time at which the epoch is.
     methods_of_strings: HashMap<Name, (Value, Value)>,
@@ -83,6 +90,7 @@ impl Known {
         self.unwatched.clear();
         self.fresh.clear();
         self.lookups.clear();
+        self.held.clear();
         self.epoch = None;
     }
 
@@ -148,6 +156,12 @@ impl Known {
     /// Records what a lookup has found.
     pub(super) fn note_lookup(&mut self, lookup: Lookup, found: Value) {
         self.lookups.insert(lookup, found);
+    }
+
+    /// Records that an entry holds a function. Returns the function as the value that was recorded
+    /// for it before, if there is one: more is known of that.
+    pub(super) fn hold(&mut self, entry: Entry, function: Value) -> Value {
+        *self.held.entry(entry).or_insert(function)
     }
 
     /// Records that a table has just been allocated.
@@ -350,6 +364,7 @@ impl Known {
         keep_common(&mut self.unwatched, &other.unwatched);
         keep_common(&mut self.fresh, &other.fresh);
         keep_common(&mut self.lookups, &other.lookups);
+        keep_common(&mut self.held, &other.held);
         keep_common(&mut self.methods_of_strings, &other.methods_of_strings);
         self.epoch = self.epoch.filter(|_| self.epoch == other.epoch);
         keep_common(&mut self.globals, &other.globals);

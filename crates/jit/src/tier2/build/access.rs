@@ -1,5 +1,6 @@
 //! Builds accesses to fields and elements, and lengths.
 
+use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::feedback::access;
 use perilune_bytecode::{Instr, Op as Bytecode};
 use perilune_runtime::value::Tag;
@@ -9,7 +10,7 @@ use crate::analysis::facts::facts;
 use crate::entity::RegisterOperands;
 use crate::feedback::snapshot::{FieldPath, Slot};
 use crate::tier2::ir::{Chain, Checks, Entries, Gain, Metatable, Op, StringMethod, Type, Value};
-use crate::tier2::known::{Name, Wanted};
+use crate::tier2::known::{Entry, Name, Wanted};
 use crate::tier2::shapes::Shapes;
 
 impl Builder<'_> {
@@ -48,7 +49,11 @@ impl Builder<'_> {
                 } else {
                     let state = self.state();
                     let ty = if method { Type::Is(Tag::FUNCTION) } else { Type::Any };
-                    let found = self.value(ty, Op::ChainField(Metatable::Of(table), chain, state));
+                    let mut found =
+                        self.value(ty, Op::ChainField(Metatable::Of(table), chain, state));
+                    if method {
+                        found = self.known.hold(self.entry_of(Some(entry)), found);
+                    }
                     self.known.note_lookup(lookup, found);
                     found
                 }
@@ -79,6 +84,12 @@ impl Builder<'_> {
             self.write(i.ra() + 2, string);
         }
         self.write(i.ra(), found);
+    }
+
+    /// Returns an entry of the instruction's inline cache, or the record of its metamethod.
+    pub(super) fn entry_of(&self, entry: Option<usize>) -> Entry {
+        let instruction = &self.source.proto.code[self.pc.index()];
+        (self.closure, std::ptr::from_ref(instruction), entry)
     }
 
     /// Returns the name of the field that the instruction reads.

@@ -400,12 +400,13 @@ impl Builder<'_> {
 
     /// Returns the metamethod of a table that the instruction has always called.
     fn handler_of(&mut self, table: Value) -> Value {
-        let instruction = &self.source.proto.code[self.pc.index()];
-        let lookup = (Wanted::Metamethod(std::ptr::from_ref(instruction)), self.f.origin(table));
+        let record = self.entry_of(None);
+        let lookup = (Wanted::Metamethod(record.1), self.f.origin(table));
         let known = self.known.lookup(lookup);
         let function = known.unwrap_or_else(|| {
             let op = Op::Handler(Metatable::Of(table), self.state());
-            self.value(Type::Is(Tag::FUNCTION), op)
+            let found = self.value(Type::Is(Tag::FUNCTION), op);
+            self.known.hold(record, found)
         });
         self.known.note_lookup(lookup, function);
         function
