@@ -3,8 +3,8 @@
 //! Facts that the first iteration loads or guards hold in all others if nothing in the loop changes
 //! them: types of registers that the loop does not write, shapes, fields in slots that it does not
 //! store to, methods, and with them the headers of arrays ([`crate::codegen`] keeps these). A
-//! variable that the first iteration turns into a
-//! number of one kind, as `local sum = 0` in a sum of floats, has this kind in all others.
+//! variable that the first iteration turns into a number of one kind, as `local sum = 0` in a sum
+//! of floats, has this kind in all others.
 //!
 //! A loop that keeps such facts is *quiet*: it runs only its own operations, and its polls
 //! deoptimize the frame if other code may have changed memory. Whether a loop is quiet is known
@@ -111,7 +111,7 @@ pub(super) struct Stores {
     shapes: bool,
     /// Whether anything else in tables, such as metatables, is stored to.
     any: bool,
-    /// Whether variables that closures share are.
+    /// Whether variables that closures share are stored to.
     upvalues: bool,
 }
 
