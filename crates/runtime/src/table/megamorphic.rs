@@ -72,12 +72,15 @@ impl MegamorphicCache {
     unsafe fn record_absent(&mut self, t: *mut Table, name: *mut LuaString) {
         debug_assert!(LocalShape::find((*t).shape, name).is_none());
         let shape = (*t).header.word;
-        if shape & MegamorphicCache::ABSENT == 0 {
-            self.put(shape, Entry { name, shape: shape | MegamorphicCache::ABSENT, slot: 0 });
-        }
+        self.put(shape, Entry { name, shape: shape | MegamorphicCache::ABSENT, slot: 0 });
     }
 
+    /// Stores an entry for a shape, unless the bit of its id would be taken for
+    /// [`MegamorphicCache::ABSENT`].
     fn put(&mut self, shape: u32, entry: Entry) {
+        if shape & MegamorphicCache::ABSENT != 0 {
+            return;
+        }
         let entries = self.entries.get_or_insert_with(|| Box::new([EMPTY; MegamorphicCache::SIZE]));
         entries[MegamorphicCache::place(shape, entry.name)] = entry;
     }

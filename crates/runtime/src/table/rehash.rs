@@ -244,24 +244,17 @@ impl Table {
     /// Doubles the number of nodes, and inserts `key` with the node value `v`. The nodes keep their
     /// order.
     unsafe fn enlarge_dictionary(st: *mut State, t: *mut Table, key: Value, v: Value) {
-        let (nodes, count) = ((*t).nodes, Table::node_count(t));
-        let capacity = Table::node_capacity(t);
+        let count = Table::node_count(t);
         let wanted = (count + 1).next_power_of_two().max(MIN_NODES);
-        let (new, old) = (Table::node_bytes(wanted), Table::node_bytes(capacity));
+        let (new, old) = (Table::node_bytes(wanted), Table::node_bytes(Table::node_capacity(t)));
         if !Table::may_grow(st, old, new) {
             return;
         }
-        if !Table::alloc_nodes(st, t, wanted) {
+        if !Table::reserve_nodes(st, t, wanted - count, std::iter::empty()) {
             return Table::refuse(st, new);
-        }
-        for i in 0..count {
-            Table::re_enter_node(t, nodes.add(i));
         }
         let entered = Table::insert_node(t, key, v);
         debug_assert!(entered);
-        if !nodes.is_null() {
-            (*st).free_buffer(nodes.cast(), old);
-        }
     }
 
     /// Returns where the array ends and how many keys it takes, if it does not end at the last key

@@ -169,7 +169,7 @@ impl Table {
     /// Stores `v` under a string key that belongs in the hash part.
     #[inline]
     unsafe fn set_str_node(st: *mut State, t: *mut Table, name: *mut LuaString, v: Value) {
-        if !Table::set_existing_short(st, t, name, v) {
+        if !Table::set_short_in_nodes(st, t, name, v) {
             Table::set_node(st, t, Value::string(name), v);
         }
     }
