@@ -169,7 +169,8 @@ pub(crate) unsafe fn get_of_dictionary(
     if !(*t).shape.is_null() || !LuaString::is_short(name) {
         return None;
     }
-    let v = find_in_chain(st, t, |t| Table::get_str(t, name))?;
+    let own = Table::get_str(t, name);
+    let v = if own.is_nil() { Table::inherited(st, t, name, true)? } else { own };
     note_field(cache);
     (*cache).dictionaries = true;
     Some(v)

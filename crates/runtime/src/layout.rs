@@ -14,7 +14,7 @@ use crate::instance::{
 };
 use crate::state::State;
 use crate::string::LuaString;
-use crate::table::{ArrayKind, Cell, LocalShape, MegamorphicEntry, Node, Table};
+use crate::table::{ArrayKind, Cell, InheritedEntry, LocalShape, MegamorphicEntry, Node, Table};
 use crate::thread::Thread;
 use crate::upvalue::Upvalue;
 use crate::userdata::Userdata;
@@ -335,6 +335,24 @@ pub mod megamorphic {
     const _: () = assert!(size_of::<MegamorphicEntry>() == 1 << LOG_SIZE);
 }
 
+/// Offsets in an entry of the cache of inherited fields.
+pub mod inherited {
+    use super::*;
+    offsets! {
+        /// The metatable word, or 0.
+        META = InheritedEntry, meta;
+        /// The name.
+        NAME = InheritedEntry, name;
+        /// The epoch for which the entry is valid.
+        EPOCH = InheritedEntry, epoch;
+        /// The address of the value, or null.
+        PLACE = InheritedEntry, place;
+    }
+    /// Logarithm to base 2 of the size.
+    pub const LOG_SIZE: u32 = size_of::<InheritedEntry>().trailing_zeros();
+    const _: () = assert!(size_of::<InheritedEntry>() == 1 << LOG_SIZE);
+}
+
 /// Offsets in an inline cache of a global.
 pub mod global_cache {
     use super::*;
@@ -420,6 +438,8 @@ pub mod state {
         META_EPOCH = State, meta_epoch;
         /// The entries of the cache of megamorphic accesses, or null.
         MEGAMORPHIC = State, megamorphic.entries;
+        /// The entries of the cache of inherited fields, or null.
+        INHERITED = State, inherited.entries;
         /// The shape of a new table.
         EMPTY_SHAPE = State, empty_shape;
         /// The names of the types.

@@ -18,18 +18,23 @@ pub struct LuaString {
     pub header: GcHeader,
     /// Number of bytes.
     pub len: u32,
-    /// 1 if an instruction of a function of the state names a field by this string, or else 0. A
-    /// store under a computed key that is this string may then add a field, too.
-    /// See [`Table::set_str`].
-    ///
-    /// [`Table::set_str`]: crate::table::Table::set_str
-    pub names_field: u32,
+    /// What the state uses the string for: a combination of [`LuaString::NAMES_FIELD`] and
+    /// [`LuaString::INHERITED`].
+    pub uses: u32,
     // The bytes follow, and a NUL, so that C code can borrow them.
 }
 
 const _: () = assert!(size_of::<LuaString>() == 16);
 
 impl LuaString {
+    /// An instruction of a function of the state names a field by this string. A store under a
+    /// computed key that is this string may then add a field, too. See [`Table::set_str`].
+    ///
+    /// [`Table::set_str`]: crate::table::Table::set_str
+    pub const NAMES_FIELD: u32 = 1;
+    /// A cache may say where along a chain of `__index` tables a field of this name is, or that it
+    /// is absent. Changes of such fields in watched tables invalidate caches.
+    pub const INHERITED: u32 = 2;
     /// Interned.
     pub const SHORT: u8 = 0;
     /// Long, not hashed yet.

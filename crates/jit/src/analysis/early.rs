@@ -211,6 +211,7 @@ fn has_own_field(snapshot: &Snapshot, pc: Pc) -> bool {
     let field = snapshot.field(pc);
     let is_own = |path: &FieldPath| matches!(path, FieldPath::Own { .. });
     !field.dictionaries
+        && !field.is_megamorphic()
         && !field.paths.is_empty()
         && field.paths.iter().all(is_own)
         && !snapshot.handlers.contains_key(&pc.as_u32())

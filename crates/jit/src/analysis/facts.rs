@@ -163,8 +163,9 @@ fn is_table(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
     }
     match i.op().feedback() {
         Feedback::Field => {
-            let FieldSnapshot { paths, dictionaries, .. } = snapshot.field(pc);
-            (*dictionaries || !paths.is_empty()) && paths.iter().all(|p| p.shape().is_some())
+            let FieldSnapshot { paths, dictionaries, megamorphic, .. } = snapshot.field(pc);
+            (*dictionaries || *megamorphic || !paths.is_empty())
+                && paths.iter().all(|p| p.shape().is_some())
         }
         Feedback::Access => {
             let seen = snapshot.cell(pc) & access::ALL;

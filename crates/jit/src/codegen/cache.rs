@@ -6,9 +6,9 @@ use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Type, Value};
 use perilune_runtime::instance::{FieldCache, FieldEntry, GlobalCache};
 use perilune_runtime::layout::{
-    cell, field_cache, global_cache, instance, megamorphic, state, table, value,
+    cell, field_cache, global_cache, inherited, instance, megamorphic, state, table, value,
 };
-use perilune_runtime::table::{Cell, MegamorphicCache, Node};
+use perilune_runtime::table::{Cell, InheritedCache, MegamorphicCache, Node};
 use perilune_runtime::value::Tag;
 
 use super::Emitter;
@@ -135,6 +135,48 @@ impl Emitter<'_> {
         let cached = self.of_record(I64, r, field_cache::EPOCH);
         let same = self.b.ins().icmp(IntCC::Equal, cached, epoch);
         self.guard(same, slow);
+    }
+
+    /// Loads a field that a table does not have itself, with a short name, from the table that has
+    /// it along the chain of `__index` tables, by the cache of the state. Branches to `absent` if
+    /// the cache says that none has it, or if there is no metatable, and to `other` if it has no
+    /// entry.
+    pub(crate) fn inherited_by_name(
+        &mut self,
+        table: Value,
+        name: Value,
+        absent: Block,
+        other: Block,
+    ) -> (Value, Value) {
+        let meta = self.meta(table);
+        self.guard(meta, absent);
+        let st = self.state();
+        let entries = self.load64(Region::State, st, state::INHERITED);
+        self.guard(entries, other);
+        let factor = self.int(InheritedCache::FACTOR as i64);
+        let of_meta = self.b.ins().imul(meta, factor);
+        let of_meta = self.b.ins().ushr_imm_u(of_meta, i64::from(InheritedCache::FOLD));
+        let of_name = self.b.ins().ushr_imm_u(name, i64::from(InheritedCache::SHIFT));
+        let place = self.b.ins().bxor(of_name, of_meta);
+        let place = self.b.ins().band_imm_u(place, InheritedCache::SIZE as i64 - 1);
+        let offset = self.b.ins().ishl_imm_u(place, i64::from(inherited::LOG_SIZE));
+        let entry = self.b.ins().iadd(entries, offset);
+        let epoch = self.epoch();
+        for (field, wanted) in
+            [(inherited::META, meta), (inherited::NAME, name), (inherited::EPOCH, epoch)]
+        {
+            let known = self.load_unnoted(entry, field);
+            let same = self.b.ins().icmp(IntCC::Equal, known, wanted);
+            self.guard(same, other);
+        }
+        let place = self.load_unnoted(entry, inherited::PLACE);
+        self.guard(place, absent);
+        let bits = self.load64(Region::Fields, place, value::BITS);
+        let tag = self.load8(Region::Fields, place, value::TAG);
+        self.guard(tag, other);
+        let is_cell = self.is_tag(tag, Tag::CELL);
+        self.guard_not(is_cell, other);
+        (bits, tag)
     }
 
     /// Branches to `other` if a debug function has changed a constant variable.

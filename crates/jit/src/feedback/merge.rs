@@ -10,12 +10,8 @@ use perilune_runtime::state::State;
 
 use super::inlinee::MAX_SHAPES;
 use super::snapshot::{
-    CalleeSeen, FieldPath, FieldSnapshot, GlobalSeen, NotInlined, Shapes, Snapshot,
+    CalleeSeen, FieldPath, FieldSnapshot, GlobalSeen, MAX_PATHS, NotInlined, Shapes, Snapshot,
 };
-
-/// The most inline paths of a field access. Further shapes use the inline cache, which has as many
-/// entries.
-pub(crate) const MAX_PATHS: usize = 6;
 
 impl FieldSnapshot {
     /// Returns the ids of the shapes in the paths.
@@ -42,6 +38,7 @@ impl FieldSnapshot {
     fn merge(&mut self, before: &FieldSnapshot) {
         self.seen |= before.seen;
         self.dictionaries |= before.dictionaries;
+        self.megamorphic |= before.megamorphic;
         for p in &before.paths {
             let same = self.paths.iter_mut().find_map(|known| match (known, p) {
                 (

@@ -100,6 +100,9 @@ pub enum FieldPath {
     },
 }
 
+/// The most inline paths of a field access, which a cache may have more entries than.
+pub(crate) const MAX_PATHS: usize = 6;
+
 /// The entries of the inline cache of a field.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct FieldSnapshot {
@@ -109,6 +112,8 @@ pub struct FieldSnapshot {
     pub seen: bool,
     /// Whether tables in dictionary mode were accessed.
     pub dictionaries: bool,
+    /// Whether the access keeps missing its cache.
+    pub megamorphic: bool,
 }
 
 /// The callees that a call has had.
@@ -158,7 +163,13 @@ impl FieldSnapshot {
     unsafe fn take(st: *mut State, cache: &FieldCache) -> FieldSnapshot {
         let entries = cache.entries().enumerate();
         let paths = entries.filter_map(|(entry, e)| FieldPath::of(st, e, entry)).collect();
-        FieldSnapshot { paths, seen: cache.misses != 0, dictionaries: cache.dictionaries }
+        let (seen, megamorphic) = (cache.misses != 0, cache.is_megamorphic());
+        FieldSnapshot { paths, seen, dictionaries: cache.dictionaries, megamorphic }
+    }
+
+    /// Returns whether code looks the field up in the caches of the state, if it loads it.
+    pub(crate) fn is_megamorphic(&self) -> bool {
+        self.megamorphic || self.paths.len() > MAX_PATHS
     }
 }
 

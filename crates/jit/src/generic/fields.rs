@@ -12,8 +12,7 @@ use crate::codegen::cache::Record;
 use crate::codegen::table::Stored;
 use crate::codegen::value::{Join, Known};
 use crate::entity::{Pc, Reg, RegisterOperands};
-use crate::feedback::merge::MAX_PATHS;
-use crate::feedback::snapshot::{FieldPath, Slot};
+use crate::feedback::snapshot::{FieldPath, FieldSnapshot, MAX_PATHS, Slot};
 
 /// Where a lookup ends.
 #[derive(Clone, Copy)]
@@ -60,7 +59,8 @@ impl Translator<'_> {
         let tables = seen.paths.is_empty() || seen.paths.iter().any(is_for_tables);
         if tables && self.emit.require(&[object_tag], Tag::TABLE, other) {
             let shape = self.emit.shape(object);
-            for path in seen.paths.iter().take(MAX_PATHS) {
+            let paths = if seen.is_megamorphic() { &[][..] } else { &seen.paths };
+            for path in paths {
                 let next = match *path {
                     FieldPath::Own { shape: id, slot, absent } => {
                         let next = self.emit.shape_case(shape, id);
@@ -94,22 +94,11 @@ impl Translator<'_> {
                 };
                 self.emit.switch_to(next);
             }
-            if seen.dictionaries {
-                let next = self.emit.shape_case(shape, FieldEntry::DICTIONARY_SHAPE);
-                let name = self.emit.constant(i.c()).0;
-                let absent = self.emit.block();
-                let value = self.emit.string_in_nodes(object, name, absent);
-                self.emit.verify_lookup(pc, ways.object, value);
-                self.found(i.ra(), value, ways.done);
-                self.emit.switch_to(absent);
-                let args = [self.emit.state(), object, name];
-                let value = self.emit.runtime_pair(self.calls.get_str as usize, &args);
-                self.emit.guard_answer(value.1, by_cache);
-                self.emit.verify_lookup(pc, ways.object, value);
-                self.found(i.ra(), value, ways.done);
-                self.emit.switch_to(next);
+            if seen.dictionaries || seen.is_megamorphic() {
+                self.by_name(shape, &seen, ways);
+            } else {
+                self.emit.jump(by_cache);
             }
-            self.emit.jump(by_cache);
             if asks {
                 self.emit.switch_to(by_cache);
                 let cache = self.emit.field_cache_address(self.cache_of(pc));
@@ -154,6 +143,45 @@ impl Translator<'_> {
         let (bits, tag) = self.emit.load_register(i.ra(), I64);
         self.emit.join(ways.done, bits, tag);
         self.take_value(ways.done, i.ra());
+    }
+
+    /// Looks the field up in the nodes of a dictionary and, for a megamorphic access, in the caches
+    /// of the state.
+    fn by_name(&mut self, shape: Value, seen: &FieldSnapshot, ways: Ways) {
+        let object = ways.object.0;
+        let name = self.emit.constant(self.instr(ways.pc).c()).0;
+        let (absent, by_call) = (self.emit.block(), self.emit.block());
+        if seen.is_megamorphic() {
+            let (fields, nodes) = (self.emit.block(), self.emit.block());
+            self.emit.branch(shape, fields, nodes);
+            self.emit.switch_to(fields);
+            let value = self.emit.field_by_name(object, name, absent, by_call);
+            self.looked_up(value, ways);
+            self.emit.switch_to(nodes);
+        } else {
+            self.emit.guard_not(shape, ways.by_cache);
+        }
+        let value = self.emit.string_in_nodes(object, name, absent);
+        self.looked_up(value, ways);
+        self.emit.switch_to(absent);
+        let nowhere = self.emit.block();
+        let value = self.emit.inherited_by_name(object, name, nowhere, by_call);
+        self.looked_up(value, ways);
+        self.emit.switch_to(nowhere);
+        let nil = self.emit.int(0);
+        self.emit.verify_lookup(ways.pc, ways.object, (nil, nil));
+        self.nothing(ways);
+        self.emit.switch_to(by_call);
+        let args = [self.emit.state(), object, name];
+        let value = self.emit.runtime_pair(self.calls.get_str as usize, &args);
+        self.emit.guard_answer(value.1, ways.by_cache);
+        self.looked_up(value, ways);
+    }
+
+    /// Ends a lookup with a value.
+    fn looked_up(&mut self, value: (Value, Value), ways: Ways) {
+        self.emit.verify_lookup(ways.pc, ways.object, value);
+        self.found(ways.dst, value, ways.done);
     }
 
     /// Members of what is no table: userdata and strings.
@@ -252,8 +280,7 @@ impl Translator<'_> {
     /// Ends a lookup with the field of the holder that an entry names.
     fn of_holder(&mut self, r: Record, dictionary: bool, ways: Ways) {
         let value = self.emit.load_from_holder(r, dictionary, ways.by_cache, ways.slow);
-        self.emit.verify_lookup(ways.pc, ways.object, value);
-        self.found(ways.dst, value, ways.done);
+        self.looked_up(value, ways);
     }
 
     /// SETFIELD.

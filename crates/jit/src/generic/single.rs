@@ -22,8 +22,7 @@ use crate::codegen::table::{ElementStore, Kinds};
 use crate::codegen::value::Known;
 use crate::entity::{Pc, Reg};
 use crate::exits::map::ExitMap;
-use crate::feedback::merge::MAX_PATHS;
-use crate::feedback::snapshot::Snapshot;
+use crate::feedback::snapshot::{MAX_PATHS, Snapshot};
 use crate::pipeline::input::{Direct, Inlinee, Input};
 use crate::pipeline::symbols::Callees;
 
@@ -58,6 +57,9 @@ pub(crate) fn has_fast_path(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
     match i.op() {
         GetField | SelfK | SetField | SetFieldK => {
             let field = snapshot.field(pc);
+            if matches!(i.op(), GetField | SelfK) && field.is_megamorphic() {
+                return true;
+            }
             let paths = field.paths.len() + usize::from(field.dictionaries);
             (1..=MAX_PATHS).contains(&paths)
         }

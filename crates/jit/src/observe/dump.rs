@@ -125,7 +125,8 @@ pub(crate) fn feedback(proto: &Proto, snapshot: &Snapshot) -> String {
             Feedback::Field => match snapshot.fields.get(cell as usize) {
                 Some(field) => {
                     let dictionaries = field.dictionaries.then(|| "dictionaries".to_owned());
-                    let all = field.paths.iter().map(path).chain(dictionaries);
+                    let megamorphic = field.megamorphic.then(|| "megamorphic".to_owned());
+                    let all = field.paths.iter().map(path).chain(dictionaries).chain(megamorphic);
                     all.collect::<Vec<_>>().join(", ")
                 }
                 None => continue,

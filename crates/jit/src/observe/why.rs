@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use perilune_bytecode::feedback::{access, operands};
 use perilune_bytecode::{Feedback, Op, Proto, disassemble_instruction};
 
-use crate::feedback::merge::MAX_PATHS;
-use crate::feedback::snapshot::{CalleeSeen, FieldPath, Snapshot};
+use crate::feedback::snapshot::{CalleeSeen, FieldPath, FieldSnapshot, Snapshot};
 use crate::policy::hotness::Loops;
 
 /// Returns the instructions of a function whose code is slower than that of others of their kind,
@@ -57,7 +56,7 @@ fn reasons(proto: &Proto, snapshot: &Snapshot, pc: usize, in_loop: bool) -> Vec<
     match op.feedback() {
         Feedback::Field => {
             if let Some(field) = snapshot.fields.get(cell as usize) {
-                found.extend(of_field(&field.paths));
+                found.extend(of_field(field));
                 let why = "looks the name up in tables that have no shape";
                 found.extend(field.dictionaries.then(|| why.to_owned()));
             }
@@ -117,7 +116,7 @@ fn reasons(proto: &Proto, snapshot: &Snapshot, pc: usize, in_loop: bool) -> Vec<
 }
 
 /// Returns why an access to a field is slow.
-fn of_field(paths: &[FieldPath]) -> Option<String> {
+fn of_field(field: &FieldSnapshot) -> Option<String> {
     let is_dictionary = |path: &FieldPath| {
         matches!(
             path,
@@ -126,11 +125,13 @@ fn of_field(paths: &[FieldPath]) -> Option<String> {
                 | FieldPath::Member { dictionary: true, .. }
         )
     };
-    match paths {
+    if field.is_megamorphic() {
+        return Some("is megamorphic".to_owned());
+    }
+    match &*field.paths {
         [] => None,
         [path] if is_dictionary(path) => Some("finds the field in a dictionary".to_owned()),
         [_] => None,
-        paths if paths.len() >= MAX_PATHS => Some("is megamorphic".to_owned()),
         paths => Some(format!("is polymorphic: {} shapes", paths.len())),
     }
 }

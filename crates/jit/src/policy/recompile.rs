@@ -12,8 +12,8 @@ use perilune_code::{Method, Phase};
 
 use super::history::{History, Known};
 use crate::feedback::inlinee::{InlineeSeen, Position};
-use crate::feedback::merge::{MAX_PATHS, bits};
-use crate::feedback::snapshot::{CalleeSeen, FieldSnapshot, Snapshot};
+use crate::feedback::merge::bits;
+use crate::feedback::snapshot::{CalleeSeen, FieldSnapshot, MAX_PATHS, Snapshot};
 
 /// The places where recompiled code is not to speculate.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -85,6 +85,9 @@ impl FieldSnapshot {
     }
 
     fn has_paths(&self, now: &FieldSnapshot) -> bool {
+        if now.megamorphic || self.megamorphic {
+            return self.megamorphic;
+        }
         self.paths.len() >= MAX_PATHS || now.paths.iter().all(|p| self.has(p))
     }
 }

@@ -246,6 +246,7 @@ impl State {
         };
         self.strings.begin_purge(heap.marker.mark, scan);
         self.megamorphic.clear();
+        self.inherited.clear();
     }
 
     /// Does one slice of removing dead strings from the string table, after which sweeping begins.

@@ -61,7 +61,7 @@ impl Instance {
             if let Some(n) = field_name(*instr)
                 && let Some(Constant::Str(_)) = proto.constants.get(n)
             {
-                (*(*constants.add(n)).as_string()).names_field = 1;
+                (*(*constants.add(n)).as_string()).uses |= LuaString::NAMES_FIELD;
             }
         }
         let fields = this.add(places.fields).cast::<FieldCache>();

@@ -16,7 +16,7 @@ use crate::host::HostRoots;
 use crate::meta::Event;
 use crate::raised::ErrorKind;
 use crate::strings::StringTable;
-use crate::table::{LocalShape, MegamorphicCache, Table};
+use crate::table::{InheritedCache, LocalShape, MegamorphicCache, Table};
 use crate::thread::{Status, Thread};
 use crate::value::{Tag, Value};
 
@@ -75,6 +75,7 @@ impl State {
             empty_shape: null_mut(),
             strings: StringTable::new(),
             megamorphic: MegamorphicCache::default(),
+            inherited: InheritedCache::default(),
             shapes: Default::default(),
             host_roots: HostRoots::default(),
             host: ptr::null(),

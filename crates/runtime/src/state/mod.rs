@@ -27,7 +27,7 @@ use crate::meta::Event;
 use crate::raised::ErrorKind;
 use crate::string::LuaString;
 use crate::strings::StringTable;
-use crate::table::{LocalShape, MegamorphicCache, Table};
+use crate::table::{InheritedCache, LocalShape, MegamorphicCache, Table};
 use crate::thread::Thread;
 use crate::value::{Tag, Value};
 
@@ -132,6 +132,8 @@ pub struct State {
     pub strings: StringTable,
     /// The cache of field slots for accesses that meet many shapes.
     pub megamorphic: MegamorphicCache,
+    /// The cache of inherited fields for accesses that meet many metatables.
+    pub inherited: InheritedCache,
     /// The shapes for which this state has objects, by id. The references are weak: entries are
     /// removed when the shapes are dropped.
     pub shapes: hashbrown::HashMap<u32, *mut LocalShape, foldhash::fast::FixedState>,

@@ -53,7 +53,7 @@ impl State {
             (*s).header.aux = LuaString::SHORT;
             (*s).header.word = hash_bytes(&[b]);
             (&raw mut (*s).len).write(1);
-            (&raw mut (*s).names_field).write(0);
+            (&raw mut (*s).uses).write(0);
             s.add(1).cast::<u8>().write(b);
             LuaString::terminate(s, 1);
             self.byte_strings[usize::from(b)] = s;
@@ -85,7 +85,7 @@ impl State {
         (*s).header.aux = LuaString::SHORT;
         (*s).header.word = hash;
         (&raw mut (*s).len).write(bytes.len() as u32);
-        (&raw mut (*s).names_field).write(0);
+        (&raw mut (*s).uses).write(0);
         ptr::copy_nonoverlapping(bytes.as_ptr(), s.add(1).cast::<u8>(), bytes.len());
         LuaString::terminate(s, bytes.len());
         let mask = self.strings.slots.len() - 1;
@@ -146,7 +146,7 @@ impl State {
         (*s).header.aux = LuaString::LONG;
         (*s).header.word = 0;
         (&raw mut (*s).len).write(length);
-        (&raw mut (*s).names_field).write(0);
+        (&raw mut (*s).uses).write(0);
         LuaString::terminate(s, len);
         s
     }

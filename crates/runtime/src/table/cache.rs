@@ -98,10 +98,15 @@ impl FieldCache {
         let shape = (*t).header.word;
         let more = (*cache).more.as_deref()?;
         if (*cache).misses >= FieldCache::MEGAMORPHIC
-            && let Some(slot) = (&(*st).megamorphic).slot(shape, more.name)
+            && let Some(own) = (&(*st).megamorphic).find(shape, more.name)
         {
-            let v = (*t).fields.add(slot as usize).get();
-            return (!v.is_nil() || (*t).meta == 0).then_some(v);
+            if let Some(slot) = own {
+                let v = (*t).fields.add(slot as usize).get();
+                if !v.is_nil() {
+                    return Some(v);
+                }
+            }
+            return Table::cached_inherited(st, t, more.name);
         }
         let epoch = (*st).meta_epoch;
         for e in more.iter() {
@@ -201,10 +206,15 @@ impl FieldCache {
         false
     }
 
+    /// Returns whether the access uses the state's caches.
+    pub fn is_megamorphic(&self) -> bool {
+        self.misses >= FieldCache::MEGAMORPHIC && self.more.is_some()
+    }
+
     /// Adds `entry`, for the field `name` of `t`: it replaces the entry for the same tables, or
     /// else fills a free place, or else replaces the entries in turn. When the access is
     /// megamorphic, own fields are added to the state's cache, and few other entries are recorded,
-    /// as that costs more than it saves.
+    /// as that costs more than it saves; loads record inherited fields in the state's cache.
     unsafe fn record(
         st: *mut State,
         cache: *mut FieldCache,
@@ -215,7 +225,7 @@ impl FieldCache {
         const SELDOM: u32 = 16;
         let cache = &mut *cache;
         cache.misses = cache.misses.saturating_add(1);
-        if cache.misses >= FieldCache::MEGAMORPHIC && cache.more.is_some() {
+        if cache.is_megamorphic() {
             if let EntryKind::Own(_) = entry.kind() {
                 return (&mut (*st).megamorphic).record(t, name, entry.slot);
             }
@@ -355,11 +365,19 @@ impl Table {
             return if own.is_nil() { Found::Nil } else { Found::Value(own) };
         }
         entry.chain_shape = (*t).header.word;
+        (*name).uses |= LuaString::INHERITED;
+        let is_short = LuaString::is_short(name);
+        let by_state = is_short && (!cacheable || (*cache).is_megamorphic());
+        if by_state {
+            Table::note_own(st, t, name, own_slot);
+        }
         let mut current = t;
         for _ in 0..Table::MAX_CHAIN {
             let handler = Table::watch_index(st, current);
             if handler.is_nil() {
-                if cacheable {
+                if by_state && (*t).meta != 0 {
+                    Table::note_inherited(st, t, name, std::ptr::null_mut());
+                } else if cacheable {
                     FieldCache::record(st, cache, t, name, entry);
                 }
                 return Found::Nil;
@@ -371,7 +389,9 @@ impl Table {
             (*current).header.flags |= GcHeader::INDEX_TARGET;
             let v = Table::get_str(current, name);
             if !v.is_nil() {
-                if own_slot.is_some() {
+                if by_state {
+                    Table::note_inherited(st, t, name, Table::place_of_str(current, name));
+                } else if own_slot.is_some() {
                     if let Some(slot) = Table::field_slot(current, name) {
                         entry.chain_shape = FieldEntry::NO_SHAPE;
                         entry.holder = current;
@@ -476,6 +496,7 @@ impl Table {
         if !LuaString::is_short(name) {
             return None;
         }
+        (*name).uses |= LuaString::INHERITED;
         (*holder).header.flags |= GcHeader::INDEX_TARGET;
         let v = Table::get_str(holder, name);
         if v.is_nil() {

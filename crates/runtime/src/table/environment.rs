@@ -86,7 +86,7 @@ impl Table {
         }
         (*t).header.flags |= GcHeader::ENVIRONMENT;
         // From here on, stores to its fields do not change the epoch.
-        Table::note_new_key(st, t);
+        Table::note_move(st, t);
         (*st).barrier(t.cast());
         true
     }
@@ -124,7 +124,7 @@ impl Table {
         } else if !Table::insert_node(t, key, v) {
             Table::rehash(st, t, key, v);
         }
-        Table::note_new_key(st, t);
+        Table::note_move(st, t);
         (*st).barrier_of_store(t, key);
         (*st).barrier_of_store(t, v);
         cell

@@ -291,7 +291,7 @@ impl Table {
     /// have killed the key before, the key gets a new node after the others, so that the order does
     /// not depend on when the collector ran.
     pub(super) unsafe fn revive(st: *mut State, t: *mut Table, n: *mut Node, key: Value, v: Value) {
-        Table::note_new_key(st, t);
+        Table::note_move(st, t);
         if !key.is_collectable() {
             (*n).value_bits = v.bits();
             (*n).value_tag = v.tag();
@@ -313,15 +313,18 @@ impl Table {
     /// Takes the last nodes out of use as long as they have no value, before a new key is inserted,
     /// so that keys that are set and cleared in turn use no new nodes. A dead key is kept, since
     /// its position in its chain is no longer known.
+    ///
+    /// Returns whether it has taken any out of use.
     #[inline]
-    unsafe fn drop_last(t: *mut Table) {
+    unsafe fn drop_last(t: *mut Table) -> bool {
         if Table::is_direct(t) {
-            return;
+            return false;
         }
+        let before = (*t).nodes_used;
         while let Some(last) = (*t).nodes_used.checked_sub(1) {
             let n = (*t).nodes.add(last as usize);
             if (*n).value_tag != Tag::NIL || (*n).key_tag == DEAD_KEY {
-                return;
+                break;
             }
             let mut link = Table::heads(t).add(Table::main_position(t, Node::key(n)));
             while *link != last + 1 {
@@ -332,6 +335,7 @@ impl Table {
             let order = Table::order(t);
             (*order).integers = (*order).integers.min(last);
         }
+        (*t).nodes_used != before
     }
 
     /// Returns the value to store in the node of a new key: in environments, string keys get a
@@ -348,8 +352,11 @@ impl Table {
     /// Inserts a normalised key that is in no part of the table, with a value that is not nil.
     #[inline(never)]
     pub(super) unsafe fn insert_key(st: *mut State, t: *mut Table, key: Value, v: Value) {
-        Table::note_new_key(st, t);
-        Table::drop_last(t);
+        Table::note_new_key(st, t, key);
+        if Table::drop_last(t) {
+            // a cache may rely on the place of a key that has no value
+            Table::note_move(st, t);
+        }
         let node_value = Table::wrap(st, t, key, v);
         if Table::insert_node(t, key, node_value) {
             (*st).barrier_of_store(t, key);

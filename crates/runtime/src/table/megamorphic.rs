@@ -48,6 +48,19 @@ impl MegamorphicCache {
         (name.addr() >> MegamorphicCache::SHIFT ^ of_shape) % MegamorphicCache::SIZE
     }
 
+    /// Returns what the cache says of the field `name` in tables of this shape: its slot, or that
+    /// they do not have it (`Some(None)`).
+    #[inline(always)]
+    pub(super) fn find(&self, shape: u32, name: *mut LuaString) -> Option<Option<u32>> {
+        let e = &self.entries.as_deref()?[MegamorphicCache::place(shape, name)];
+        match e.shape {
+            _ if e.name != name => None,
+            known if known == shape => Some(Some(e.slot)),
+            known if known == shape | MegamorphicCache::ABSENT => Some(None),
+            _ => None,
+        }
+    }
+
     /// Returns the slot of the field `name` in tables of this shape, if it is in the cache.
     #[inline(always)]
     pub(super) fn slot(&self, shape: u32, name: *mut LuaString) -> Option<u32> {
@@ -94,6 +107,26 @@ impl MegamorphicCache {
 }
 
 impl Table {
+    /// Records the slot of the own field `name` of `t`, or that tables of its shape do not have the
+    /// field, unless it is a dictionary.
+    ///
+    /// # Safety
+    /// `t` and `name`, a short string, are live objects of `st`; `slot` is that of the field, if
+    /// the table's shape has it.
+    pub(super) unsafe fn note_own(
+        st: *mut State,
+        t: *mut Table,
+        name: *mut LuaString,
+        slot: Option<u32>,
+    ) {
+        let cache = &mut (*st).megamorphic;
+        match slot {
+            Some(slot) => cache.record(t, name, slot),
+            None if !(*t).shape.is_null() => cache.record_absent(t, name),
+            None => {}
+        }
+    }
+
     /// Returns the own field `name`, a short string, of a table with a shape that has it. Records
     /// its slot, or that the shape does not have it, for code that looks it up by the cache.
     ///
@@ -101,18 +134,8 @@ impl Table {
     /// `t` and `name` are live objects of `st`.
     #[inline]
     pub unsafe fn note_field(st: *mut State, t: *mut Table, name: *mut LuaString) -> Option<Value> {
-        let cache = &mut (*st).megamorphic;
-        match Table::field_slot(t, name) {
-            Some(slot) => {
-                cache.record(t, name, slot);
-                Some((*t).fields.add(slot as usize).get())
-            }
-            None => {
-                if !(*t).shape.is_null() {
-                    cache.record_absent(t, name);
-                }
-                None
-            }
-        }
+        let slot = Table::field_slot(t, name);
+        Table::note_own(st, t, name, slot);
+        slot.map(|slot| (*t).fields.add(slot as usize).get())
     }
 }

@@ -88,7 +88,7 @@ impl Table {
             }
         }
         (*t).meta = word;
-        Table::note_new_key(st, t);
+        Table::note_move(st, t);
         (*st).barrier(t.cast());
         true
     }
@@ -165,6 +165,20 @@ impl Table {
             word if word & TAGGED != 0 => Value::table(Table::tagged_index(t)),
             word => {
                 Table::fast_event(st, std::ptr::with_exposed_provenance_mut(word), Event::Index)
+            }
+        }
+    }
+
+    /// Returns whether the epoch changes when the `__index` of `t` does, if its metatable stays the
+    /// same.
+    #[inline(always)]
+    pub(super) unsafe fn is_index_watched(t: *mut Table) -> bool {
+        match (*t).meta {
+            0 => true,
+            word if word & TAGGED != 0 => true,
+            word => {
+                let meta = std::ptr::with_exposed_provenance_mut::<Table>(word);
+                (*meta).header.flags & GcHeader::IS_META != 0
             }
         }
     }

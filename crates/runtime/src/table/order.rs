@@ -140,7 +140,7 @@ impl Table {
         for mut n in live {
             Table::re_enter_node(t, &mut n);
         }
-        Table::note_new_key(st, t);
+        Table::note_move(st, t);
         // The collector may have visited some of the nodes.
         (*st).barrier(t.cast());
         true

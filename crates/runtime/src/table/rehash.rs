@@ -4,6 +4,7 @@
 use super::{ArrayKind, Node, Table};
 use crate::header::GcHeader;
 use crate::state::State;
+use crate::string::LuaString;
 use crate::value::{Tag, Value};
 
 /// The number of integer keys in each range `(2^(i-1), 2^i]`.
@@ -131,7 +132,7 @@ impl Table {
     #[cold]
     #[inline(never)]
     pub(super) unsafe fn rehash(st: *mut State, t: *mut Table, key: Value, v: Value) {
-        Table::note_new_key(st, t);
+        Table::note_move(st, t);
         if Table::is_full_dictionary(t, key) {
             return Table::enlarge_dictionary(st, t, key, v);
         }
@@ -360,7 +361,7 @@ impl Table {
         let (nodes, capacity) = ((*t).nodes, Table::node_capacity(t));
         let node_count = Table::node_count(t);
         let live = (0..node_count).filter(|&i| !Node::value(nodes.add(i)).is_nil()).count();
-        Table::note_new_key(st, t);
+        Table::note_move(st, t);
         if !Table::alloc_nodes(st, t, live + extra) {
             return false;
         }
@@ -392,13 +393,34 @@ impl Table {
         debug_assert!(entered);
     }
 
-    /// Records that a key was added to the hash part or a field to the shape, which may invalidate
-    /// caches of chains.
+    /// Records that the values of `t` move, or that its metatable changes, which invalidates caches
+    /// of chains.
     #[inline(always)]
-    pub(super) unsafe fn note_new_key(st: *mut State, t: *mut Table) {
+    pub(super) unsafe fn note_move(st: *mut State, t: *mut Table) {
         if (*t).header.flags & super::WATCHED != 0 {
             Table::bump(st, t);
         }
+    }
+
+    /// Records that `key` is added to the hash part or to the shape, which may invalidate caches of
+    /// chains. The values of other keys do not move.
+    #[inline(always)]
+    pub(super) unsafe fn note_new_key(st: *mut State, t: *mut Table, key: Value) {
+        if (*t).header.flags & super::WATCHED != 0 && Table::is_cached_key(t, key) {
+            Table::bump(st, t);
+        }
+    }
+
+    /// Returns whether a cache may rely on the key of a watched table: on that of a field that is
+    /// looked up along chains, or on that of an event.
+    unsafe fn is_cached_key(t: *mut Table, key: Value) -> bool {
+        if !key.is_string() {
+            return false;
+        }
+        let name = key.as_string();
+        let is_event = || LuaString::bytes(name).starts_with(b"__");
+        (*name).uses & LuaString::INHERITED != 0
+            || (*t).header.flags & GcHeader::IS_META != 0 && is_event()
     }
 
     /// Invalidates caches of metatable chains and of absent metamethods that depend on `t`.
@@ -426,13 +448,15 @@ impl Table {
     #[cold]
     #[inline(never)]
     unsafe fn note_write_cold(st: *mut State, t: *mut Table, name: Value, old: Value, new: Value) {
-        use crate::string::LuaString;
-        let meta = (*t).header.flags & GcHeader::IS_META != 0;
+        if !Table::is_cached_key(t, name) {
+            return;
+        }
+        let is_event = LuaString::bytes(name.as_string()).starts_with(b"__");
         // Other stores of nil do not invalidate caches: caches read the holder's value, and a table
         // before it in the chain only loses a field. But caches have copies of functions.
-        if old.is_nil() && !new.is_nil()
+        if is_event
+            || old.is_nil() && !new.is_nil()
             || matches!(old.tag(), Tag::FUNCTION | Tag::NATIVE)
-            || meta && name.is_string() && LuaString::bytes(name.as_string()).starts_with(b"__")
         {
             Table::bump(st, t);
         }

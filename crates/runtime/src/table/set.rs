@@ -111,7 +111,8 @@ impl Table {
     ) -> *mut LocalShape {
         /// The most fields of a table that gains one in this way.
         const MOST: u32 = 32;
-        match (*name).names_field != 0 && (*(*t).shape).count < MOST {
+        let names_field = (*name).uses & LuaString::NAMES_FIELD != 0;
+        match names_field && (*(*t).shape).count < MOST {
             true => Table::shape_with_field(st, t, name),
             false => std::ptr::null_mut(),
         }

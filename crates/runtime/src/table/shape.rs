@@ -51,14 +51,17 @@ impl Table {
         (*t).shape = shape;
         (*t).header.word = (*shape).header.word;
         if (*t).header.flags & (WATCHED | GcHeader::UNLOGGED) != 0 {
-            Table::after_shape_change(st, t);
+            Table::after_new_shape(st, t);
         }
     }
 
     #[cold]
     #[inline(never)]
-    unsafe fn after_shape_change(st: *mut State, t: *mut Table) {
-        Table::note_new_key(st, t);
+    unsafe fn after_new_shape(st: *mut State, t: *mut Table) {
+        let shape = (*t).shape;
+        if let Some(last) = ((*shape).count as usize).checked_sub(1) {
+            Table::note_new_key(st, t, Value::string((&(*shape).keys)[last]));
+        }
         (*st).barrier(t.cast());
     }
 
@@ -81,6 +84,7 @@ impl Table {
         Table::free_fields(st, t);
         (*t).fields = new;
         (*t).fields_cap = cap as u8;
+        Table::note_move(st, t);
         (*st).barrier(t.cast());
     }
 
@@ -127,7 +131,8 @@ impl Table {
         (*t).header.word = 0;
         (*t).fields = ptr::null_mut();
         (*t).fields_cap = 0;
-        Table::after_shape_change(st, t);
+        Table::note_move(st, t);
+        (*st).barrier(t.cast());
         true
     }
 }

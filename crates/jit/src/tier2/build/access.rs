@@ -28,7 +28,9 @@ impl Builder<'_> {
             let cache = snapshot.cell(self.pc) as usize;
             return self.string_method(object, StringMethod { cache, entry, dictionary, native });
         }
-        let Some((path, shapes)) = self.path(object) else { return self.fast_path() };
+        let has_shape = self.known.shapes(self.f.origin(object)).is_some();
+        let path = (!field.is_megamorphic() || has_shape).then(|| self.path(object)).flatten();
+        let Some((path, shapes)) = path else { return self.fast_path() };
         if snapshot.general || self.is_never(object, Tag::TABLE) {
             return self.generic();
         }

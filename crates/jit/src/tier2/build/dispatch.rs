@@ -32,12 +32,15 @@ impl Builder<'_> {
         let i = self.instr(pc);
         let has_failed = snapshot.general || snapshot.failed.contains(&pc.as_u32());
         let is_lookup = matches!(i.op(), Bytecode::GetField | Bytecode::SelfK);
-        if !is_lookup || has_failed || self.source.flow.cold[pc] || snapshot.field(pc).dictionaries
-        {
+        if !is_lookup || has_failed || self.source.flow.cold[pc] {
+            return None;
+        }
+        let field = snapshot.field(pc);
+        if field.dictionaries || field.is_megamorphic() {
             return None;
         }
         let call = self.call_of(pc);
-        if call.is_none() && snapshot.field(pc).paths.len() < 2 {
+        if call.is_none() && field.paths.len() < 2 {
             return None;
         }
         (self.pc, self.state) = (pc, None);

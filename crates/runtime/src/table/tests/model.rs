@@ -126,7 +126,7 @@ impl Window {
 unsafe fn run(st: *mut State, seed: u64, steps: usize) -> usize {
     let mut r = Rng::with_seed(seed);
     for i in 0..r.usize(..200) {
-        (*string(st, &format!("name{i}")).as_string()).names_field = r.u32(..2);
+        (*string(st, &format!("name{i}")).as_string()).uses = r.u32(..2);
     }
     let mut window = seed.is_multiple_of(3).then(|| Window::new(&mut r));
     let mut direct = 0;
