@@ -60,6 +60,11 @@ impl Attached {
         self.loops().entry(pc).or_insert_with(new).clone()
     }
 
+    /// Returns what the slot of the loop at `pc` holds, if the loop has ever been hot.
+    pub(super) fn code_of_loop(&self, pc: u32) -> Option<*const u8> {
+        self.loops().get(&pc).map(|method| method.slot().target())
+    }
+
     /// Returns the methods of all loops, in order of their pcs.
     pub(crate) fn all_loops(&self) -> Vec<(u32, Arc<Method>)> {
         let mut all: Vec<_> =

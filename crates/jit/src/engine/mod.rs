@@ -5,6 +5,7 @@ pub(crate) mod jit;
 mod link;
 mod native_stack;
 pub(crate) mod options;
+mod reentry;
 pub(crate) mod state;
 mod stitched;
 mod walk;

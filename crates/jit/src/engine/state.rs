@@ -19,6 +19,7 @@ use perilune_runtime::tier::MISSES_PER_EXIT;
 use super::attached::{Attached, label};
 use super::jit::Jit;
 use super::native_stack::with_room;
+use super::reentry::Reentry;
 use super::walk::{StateHooks, walk};
 use crate::analysis::complete::{Invocation, is_complete};
 use crate::analysis::early::EarlyPart;
@@ -40,6 +41,7 @@ pub struct JitState {
     pub(super) mutator: Mutator,
     /// The number of entries by the host that have not left yet.
     entered: u32,
+    reentry: Reentry,
 }
 
 /// What may still be inlined.
@@ -84,7 +86,12 @@ impl Jit {
         (*st).portable &= self.options.stitch_threshold == u32::MAX;
         (*st).loop_threshold = Threshold::at(self.options.loop_threshold);
         (*st).miss_step = self.options.miss_threshold.max(1);
-        (*st).tier = Some(Box::new(JitState { jit: self.clone(), mutator, entered: 0 }));
+        (*st).tier = Some(Box::new(JitState {
+            jit: self.clone(),
+            mutator,
+            entered: 0,
+            reentry: Reentry::default(),
+        }));
     }
 }
 
@@ -526,6 +533,13 @@ impl Tier for JitState {
             return null();
         }
         let attached = self.jit.attached(&(*inst).proto);
+        if self.reentry.is_early(st) {
+            let entry = attached.code_of_loop(pc).filter(|&entry| entry != self.jit.stub());
+            if entry.is_some() {
+                self.reentry.entered(st);
+            }
+            return entry.unwrap_or(null());
+        }
         self.count_time(&attached, inst);
         let method = attached.loop_at(pc, || self.jit.new_method());
         self.request(st, &attached, &method, inst, Some(pc));
@@ -536,7 +550,11 @@ impl Tier for JitState {
             self.request(st, &attached, &attached.method, inst, None);
         }
         let entry = method.slot().target();
-        if entry == self.jit.stub() { std::ptr::null() } else { entry }
+        if entry == self.jit.stub() {
+            return null();
+        }
+        self.reentry.entered(st);
+        entry
     }
 
     unsafe fn stitch(&mut self, st: *mut State, inst: *mut Instance) {
@@ -556,6 +574,7 @@ impl Tier for JitState {
     }
 
     unsafe fn exited(&mut self, st: *mut State) {
+        self.reentry.exited(st);
         let frame = Frame((*st).base);
         let proto = &(*(*frame.callee().as_function()).instance).proto;
         self.jit.workers.compiler().budget.add_exit(cost_of_exit(proto));

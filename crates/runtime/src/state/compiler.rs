@@ -35,6 +35,11 @@ impl Threshold {
         Threshold { mask, phase: count & mask }
     }
 
+    /// Returns the interval; 0 if it is that of a counter that wraps.
+    pub const fn interval(self) -> u32 {
+        self.mask.wrapping_add(1)
+    }
+
     /// Returns whether a counter that is incremented by one reaches the threshold, or a multiple of
     /// the interval after it, with the value `count`.
     #[inline(always)]
