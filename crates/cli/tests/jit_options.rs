@@ -151,6 +151,51 @@ fn variables_may_become_floats_in_later_iterations() {
     assert_eq!(exits(&report), [], "{report}");
 }
 
+/// The runtime replaces the cache entry of a class by that of the next.
+#[test]
+fn classes_may_be_made_again() {
+    let program = "local function make(k)
+                     local class = {}
+                     class.__index = class
+                     function class:get() return self.v * k end
+                     return class
+                   end
+                   local function sum(o, n)
+                     local s = 0
+                     for i = 1, n do s = s + o:get() end
+                     return s
+                   end
+                   local total = 0
+                   for k = 1, 2000 do total = total + sum(setmetatable({v = 1}, make(k)), 10) end
+                   print(total)";
+    let (output, report, code) = run("classes", program, "--jit=on --jit-sync --jit-stats");
+    assert_eq!((output.as_str(), code), ("20010000\n", Some(0)), "{report}");
+    assert_eq!(exits(&report), [], "{report}");
+    assert!(report.contains("0  field caches megamorphic"), "{report}");
+}
+
+/// New keys that nothing looks up along a chain invalidate no caches.
+#[test]
+fn classes_may_gain_keys() {
+    let program = "local Class = {}
+                   Class.__index = Class
+                   function Class:get() return self.v end
+                   local function sum(o, n)
+                     local s = 0
+                     for i = 1, n do s = s + o:get() end
+                     return s
+                   end
+                   local total, o = 0, setmetatable({v = 1}, Class)
+                   for k = 1, 2000 do
+                     Class['name' .. k] = k
+                     total = total + sum(o, 10)
+                   end
+                   print(total)";
+    let (output, report, code) = run("keys", program, "--jit=on --jit-sync --jit-stats");
+    assert_eq!((output.as_str(), code), ("20000\n", Some(0)), "{report}");
+    assert_eq!(exits(&report), [], "{report}");
+}
+
 #[test]
 fn wrong_values() {
     for (options, message) in [

@@ -177,6 +177,9 @@ pub struct RuntimeCalls {
     /// Looks up a short string key in a table and along its chain of `__index` tables; the tag is
     /// [`MISS`] if the chain leads to anything but a table.
     pub get_str: unsafe extern "C" fn(*mut State, *mut Table, u64) -> Pair,
+    /// Makes this entry of a cache valid for an inherited field of a table, with this name. Returns
+    /// 0 if it is not to be.
+    pub renew: unsafe extern "C" fn(*mut State, *mut FieldCache, usize, *mut Table, u64) -> u64,
     /// Performs `rawget` of an integer key outside the array; the tag is [`MISS`] if a metatable
     /// has to be consulted.
     pub get_int: unsafe extern "C" fn(*mut State, *mut Table, i64) -> Pair,

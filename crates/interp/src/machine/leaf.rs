@@ -162,6 +162,19 @@ pub(super) unsafe extern "C" fn get_str(st: *mut State, t: *mut Table, key: u64)
     })
 }
 
+pub(super) unsafe extern "C" fn renew(
+    st: *mut State,
+    cache: *mut FieldCache,
+    n: usize,
+    t: *mut Table,
+    name: u64,
+) -> u64 {
+    panics::leaf(st, 0, || {
+        let name = Value::from_parts(name, Tag::STRING).as_string();
+        u64::from(FieldCache::renew(st, cache, n, t, name))
+    })
+}
+
 pub(super) unsafe extern "C" fn get_int(st: *mut State, t: *mut Table, key: i64) -> Pair {
     panics::leaf(st, NO_ANSWER, || {
         // Does not follow `__index`: the code relies on this function to change nothing, but

@@ -179,6 +179,21 @@ impl Emitter<'_> {
         (bits, tag)
     }
 
+    /// Makes an entry of a field cache valid for a table that inherits the field named by constant
+    /// `key`, on a rare path; branches to `other` if it is not to be.
+    pub(crate) fn renew(
+        &mut self,
+        (cache, entry): (usize, usize),
+        (table, key): (Value, usize),
+        other: Block,
+    ) {
+        let cache = self.field_cache_address(cache);
+        let (entry, name) = (self.int(entry as i64), self.constant(key).0);
+        let renew = self.body.calls.renew as usize;
+        let (renewed, _) = self.preserving_leaf(renew, &[cache, entry, table, name]);
+        self.guard(renewed, other);
+    }
+
     /// Branches to `other` if a debug function has changed a constant variable.
     pub(crate) fn guard_constants(&mut self, other: Block) {
         let st = self.state();

@@ -492,6 +492,9 @@ pub(crate) struct Chain {
     pub(crate) dictionary: bool,
     /// Whether the field is a Lua function, which the entry holds.
     pub(crate) method: bool,
+    /// Whether the runtime may make the entry valid where it is not: code relies on no function
+    /// that the entry held before.
+    pub(crate) renews: bool,
 }
 
 /// An inline cache entry for a store that adds a field.

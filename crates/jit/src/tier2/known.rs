@@ -158,6 +158,11 @@ impl Known {
         self.lookups.insert(lookup, found);
     }
 
+    /// Returns whether it is recorded what an entry holds, for any closure of the function.
+    pub(super) fn is_held(&self, (_, instruction, entry): Entry) -> bool {
+        self.held.keys().any(|&(_, other, n)| (other, n) == (instruction, entry))
+    }
+
     /// Records that an entry holds a function. Returns the function as the value that was recorded
     /// for it before, if there is one: more is known of that.
     pub(super) fn hold(&mut self, entry: Entry, function: Value) -> Value {

@@ -152,6 +152,28 @@ pub struct FurtherEntries {
     pub entries: [FieldEntry; FieldCache::MORE],
     /// The name of the field, a constant of the instance.
     pub name: *mut LuaString,
+    /// The metatable words of entries that were replaced by those of classes like theirs.
+    pub(crate) replaced: [usize; FurtherEntries::REPLACED],
+    /// The number of such entries.
+    pub(crate) replacements: u32,
+    /// For each entry of the cache, that number when the entry was recorded.
+    pub(crate) recorded: [u32; 1 + FieldCache::MORE],
+}
+
+impl FurtherEntries {
+    /// The number of replaced entries that are remembered, a power of two.
+    pub(crate) const REPLACED: usize = 8;
+
+    /// Creates unused entries.
+    pub(crate) fn new(name: *mut LuaString) -> Box<FurtherEntries> {
+        Box::new(FurtherEntries {
+            entries: [FieldEntry::EMPTY; FieldCache::MORE],
+            name,
+            replaced: [0; FurtherEntries::REPLACED],
+            replacements: 0,
+            recorded: [0; 1 + FieldCache::MORE],
+        })
+    }
 }
 
 impl Deref for FurtherEntries {
@@ -244,6 +266,16 @@ pub enum EntryKind {
 }
 
 impl FieldCache {
+    /// Forgets a part of the misses, in each cycle of the collector, so that a megamorphic access
+    /// may become another, and forgets what memory may be used again.
+    pub(crate) fn calm(&mut self) {
+        let misses = self.misses.min(2 * FieldCache::MEGAMORPHIC);
+        self.misses = misses - misses / 4;
+        if let Some(more) = &mut self.more {
+            more.replaced = [0; FurtherEntries::REPLACED];
+        }
+    }
+
     /// Returns the entries, in use or not.
     pub fn entries(&self) -> impl Iterator<Item = &FieldEntry> {
         let more = self.more.as_deref().map_or(&[][..], |more| &more[..]);

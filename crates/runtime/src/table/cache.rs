@@ -15,7 +15,7 @@
 //! absent. Whether `__newindex` is absent is checked in the metatable at each access.
 
 use super::{LocalShape, Node, Table, WATCHED};
-use crate::closure::NativeClosure;
+use crate::closure::{LuaClosure, NativeClosure};
 use crate::epoch::MetaEpoch;
 use crate::header::GcHeader;
 use crate::instance::{EntryKind, FieldCache, FieldEntry, FurtherEntries};
@@ -206,6 +206,77 @@ impl FieldCache {
         false
     }
 
+    /// Returns the number of the entry of a class like that of `entry`, the one that was recorded
+    /// first.
+    fn oldest_like(&self, entry: &FieldEntry) -> Option<usize> {
+        let like = self.entries().enumerate().filter(|(_, e)| e.is_of_class_like(entry));
+        let recorded = |n: usize| self.more.as_ref().map_or(0, |more| more.recorded[n]);
+        like.map(|(n, _)| n).min_by_key(|&n| recorded(n))
+    }
+
+    /// Replaces entry `n` by that of a class like its class: programs make classes again. Returns
+    /// false, without an effect, if the class of the new entry had been replaced before, so that
+    /// both are in use.
+    fn replace(&mut self, n: usize, entry: FieldEntry, name: *mut LuaString) -> bool {
+        /// The number of replacements that count as a miss.
+        const MANY: u32 = 64;
+        let more = self.more.get_or_insert_with(|| FurtherEntries::new(name));
+        if more.replaced.contains(&entry.meta) {
+            return false;
+        }
+        let known = match n.checked_sub(1) {
+            None => &mut self.first,
+            Some(n) => &mut more.entries[n],
+        };
+        more.replaced[more.replacements as usize % FurtherEntries::REPLACED] = known.meta;
+        more.replacements = more.replacements.wrapping_add(1);
+        more.recorded[n] = more.replacements;
+        *known = entry;
+        if !more.replacements.is_multiple_of(MANY) {
+            self.misses = self.misses.saturating_sub(1).max(1);
+        }
+        true
+    }
+
+    /// Makes entry `n` of `cache`, which compiled code for tables like `t` compares, valid for the
+    /// field `name` that `t` inherits. Returns false if it is not to be, or cannot be found without
+    /// watching further tables.
+    ///
+    /// # Safety
+    /// `cache` and its `name`, a short string, and `t` are live and of the state `st`.
+    #[inline(never)]
+    pub unsafe fn renew(
+        st: *mut State,
+        cache: *mut FieldCache,
+        n: usize,
+        t: *mut Table,
+        name: *mut LuaString,
+    ) -> bool {
+        let cache = &mut *cache;
+        if (*t).shape.is_null() || cache.is_megamorphic() {
+            return false;
+        }
+        if LocalShape::find((*t).shape, name).is_some() {
+            return false;
+        }
+        let Some(holder) = Table::watched_holder(st, t, name) else { return false };
+        let entry = FieldEntry::chain(st, t, holder, name);
+        let Some(known) = cache.entries().nth(n) else { return false };
+        if known.is_like(&entry) {
+            let known = match n.checked_sub(1) {
+                None => &mut cache.first,
+                Some(n) => &mut cache.more.as_deref_mut().expect("it has entry n").entries[n],
+            };
+            *known = entry;
+            return true;
+        }
+        if cache.entries().any(|e| e.is_like(&entry)) || cache.oldest_like(&entry) != Some(n) {
+            return false;
+        }
+        cache.misses = cache.misses.saturating_add(1);
+        cache.replace(n, entry, name)
+    }
+
     /// Returns whether the access uses the state's caches.
     pub fn is_megamorphic(&self) -> bool {
         self.misses >= FieldCache::MEGAMORPHIC && self.more.is_some()
@@ -238,13 +309,19 @@ impl FieldCache {
             cache.first = entry;
             return;
         }
+        if let Some(n) = cache.oldest_like(&entry)
+            && !cache.entries().any(|e| e.is_like(&entry))
+            && cache.replace(n, entry, name)
+        {
+            return;
+        }
         let turn = cache.misses as usize % FieldCache::MORE;
-        let more = cache.more.get_or_insert_with(|| {
-            Box::new(FurtherEntries { entries: [FieldEntry::EMPTY; FieldCache::MORE], name })
-        });
+        let more = cache.more.get_or_insert_with(|| FurtherEntries::new(name));
         let place =
             more.iter().position(|e| e.is_like(&entry)).or_else(|| more.iter().position(free));
-        more[place.unwrap_or(turn)] = entry;
+        let place = place.unwrap_or(turn);
+        more[place] = entry;
+        more.recorded[1 + place] = more.replacements;
     }
 }
 
@@ -259,6 +336,62 @@ impl FieldEntry {
     fn is_like(&self, other: &FieldEntry) -> bool {
         let own = |e: &FieldEntry| matches!(e.kind(), EntryKind::Own(_));
         self.shape() == other.shape() && (own(self) || own(other) || self.meta == other.meta)
+    }
+
+    /// Returns whether both entries say where tables of one shape inherit the field, from classes
+    /// that the same code seems to have made, or that they do not inherit it.
+    fn is_of_class_like(&self, other: &FieldEntry) -> bool {
+        match (self.kind(), other.kind()) {
+            (EntryKind::Absent(a), EntryKind::Absent(b)) => {
+                return a == b && self.meta != other.meta;
+            }
+            (EntryKind::Chain(a), EntryKind::Chain(b)) if a == b => {}
+            _ => return false,
+        }
+        if self.meta == other.meta || self.holder_is_dictionary() != other.holder_is_dictionary() {
+            return false;
+        }
+        if self.outcome.is_null() || other.outcome.is_null() {
+            let is_data = self.outcome.is_null() && other.outcome.is_null();
+            let same_place = (self.holder_shape, self.slot) == (other.holder_shape, other.slot);
+            return is_data && same_place && !self.holder_is_dictionary();
+        }
+        // SAFETY: the collector clears the entries of dead functions.
+        let instance = |e: &FieldEntry| unsafe { (*e.outcome.cast::<LuaClosure>()).instance };
+        instance(self) == instance(other)
+    }
+
+    /// Returns the entry for tables like `t`, which do not have the field `name` themselves, but
+    /// find it in `holder` along their chain.
+    ///
+    /// # Safety
+    /// The objects are live and of the state `st`; `t` has a shape, and `holder` has the field.
+    unsafe fn chain(
+        st: *mut State,
+        t: *mut Table,
+        holder: *mut Table,
+        name: *mut LuaString,
+    ) -> FieldEntry {
+        let v = Table::get_str(holder, name);
+        // Stores to cells of globals do not change the epoch.
+        let is_noted = (*holder).header.flags & GcHeader::ENVIRONMENT == 0;
+        let slot = match Table::field_slot(holder, name) {
+            Some(slot) => slot,
+            None => Table::node_of_str(holder, name).expect("the holder has the field"),
+        };
+        FieldEntry {
+            chain_shape: (*t).header.word,
+            slot,
+            meta: (*t).meta,
+            epoch: (*st).meta_epoch,
+            holder,
+            holder_shape: (*holder).header.word,
+            outcome: match v.tag() {
+                Tag::FUNCTION if is_noted => v.as_ptr(),
+                _ => std::ptr::null_mut(),
+            },
+            ..FieldEntry::EMPTY
+        }
     }
 
     /// Handles an own slot that is nil: returns the value in the chain if the entry knows the
@@ -399,17 +532,7 @@ impl Table {
                         FieldCache::record(st, cache, t, name, entry);
                     }
                 } else if cacheable {
-                    entry.holder = current;
-                    entry.holder_shape = (*current).header.word;
-                    // Stores to cells of globals do not change the epoch.
-                    let is_noted = (*current).header.flags & GcHeader::ENVIRONMENT == 0;
-                    if v.tag() == Tag::FUNCTION && is_noted {
-                        entry.outcome = v.as_ptr();
-                    }
-                    entry.slot = match Table::field_slot(current, name) {
-                        Some(slot) => slot,
-                        None => Table::node_of_str(current, name).expect("it was just found there"),
-                    };
+                    let entry = FieldEntry::chain(st, t, current, name);
                     FieldCache::record(st, cache, t, name, entry);
                 }
                 return Found::Value(v);

@@ -77,6 +77,36 @@ impl Table {
         None
     }
 
+    /// Returns the first table along the chain of `t` that has the field `name`, if all tables of
+    /// the chain so far are watched and caches may rely on the name.
+    ///
+    /// # Safety
+    /// As for [`Table::inherited`].
+    pub(super) unsafe fn watched_holder(
+        st: *mut State,
+        t: *mut Table,
+        name: *mut LuaString,
+    ) -> Option<*mut Table> {
+        if (*name).uses & LuaString::INHERITED == 0 {
+            return None;
+        }
+        let mut current = t;
+        for _ in 0..Table::MAX_CHAIN {
+            let handler = Table::index_event(st, current);
+            if !handler.is_table() || !Table::is_index_watched(current) {
+                return None;
+            }
+            current = handler.as_table();
+            if (*current).header.flags & WATCHED == 0 {
+                return None;
+            }
+            if !Table::get_str(current, name).is_nil() {
+                return Some(current);
+            }
+        }
+        None
+    }
+
     /// Returns the address of the value of the field `name`, which `t` has.
     pub(super) unsafe fn place_of_str(t: *mut Table, name: *mut LuaString) -> *mut Value {
         match Table::field_slot(t, name) {

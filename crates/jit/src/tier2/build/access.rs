@@ -44,7 +44,8 @@ impl Builder<'_> {
                 let table = self.guard(object, Tag::TABLE);
                 self.guard_shapes(table, shapes);
                 let cache = snapshot.cell(self.pc) as usize;
-                let chain = Chain { cache, entry, shape, dictionary, method };
+                let renews = !self.known.is_held(self.entry_of(Some(entry)));
+                let chain = Chain { cache, entry, shape, dictionary, method, renews };
                 let lookup = (Wanted::Field(self.name()), self.f.origin(table));
                 if let Some(found) = self.known.lookup(lookup) {
                     found

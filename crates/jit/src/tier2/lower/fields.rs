@@ -181,7 +181,20 @@ impl Lower<'_, '_> {
             self.emit().guard_record(record, shape, other);
         }
         let meta = self.metatable_word(metatable);
-        self.emit().guard_chain(record, meta, other, other);
+        if chain.renews
+            && let Metatable::Of(_) = metatable
+        {
+            let (valid, stale) = (self.emit().block(), self.emit().cold_block());
+            self.emit().guard_chain(record, meta, stale, stale);
+            self.emit().jump(valid);
+            self.emit().switch_to(stale);
+            let key = self.instr(inst).c();
+            self.emit().renew((chain.cache, chain.entry), (object, key), other);
+            self.emit().jump(valid);
+            self.emit().switch_to(valid);
+        } else {
+            self.emit().guard_chain(record, meta, other, other);
+        }
         let value = if chain.method {
             // The entry may be for another shape in this state. If the metatable is the same and
             // tables of neither shape have the field, both find the same one.

@@ -4,7 +4,7 @@ use super::*;
 use crate::closure::LuaClosure;
 use crate::header::{GcHeader, Kind};
 use crate::heap::Phase;
-use crate::instance::{FieldCache, FieldEntry, FurtherEntries, Handled, Instance};
+use crate::instance::{FieldEntry, FurtherEntries, Handled, Instance};
 use crate::string::LuaString;
 use crate::table::{LocalShape, Table};
 use crate::upvalue::Upvalue;
@@ -345,10 +345,9 @@ fn caches_forget_dead_objects() {
         let (dead, live) = (loose_table(st).as_table(), table(st));
         let entry = |t: *mut Table| FieldEntry { own_shape: 1, holder: t, ..FieldEntry::EMPTY };
         (*(*i).fields).first = entry(dead);
-        let mut entries = [FieldEntry::EMPTY; FieldCache::MORE];
-        (entries[0], entries[1]) = (entry(live), entry(dead));
-        (*(*i).fields).more =
-            Some(Box::new(FurtherEntries { entries, name: std::ptr::null_mut() }));
+        let mut more = FurtherEntries::new(std::ptr::null_mut());
+        (more.entries[0], more.entries[1]) = (entry(live), entry(dead));
+        (*(*i).fields).more = Some(more);
         (*(*i).globals).env = dead;
         st.gc_full();
         let cache = &*(*i).fields;
