@@ -190,7 +190,8 @@ impl Emitter<'_> {
         let cache = self.field_cache_address(cache);
         let (entry, name) = (self.int(entry as i64), self.constant(key).0);
         let renew = self.body.calls.renew as usize;
-        let (renewed, _) = self.preserving_leaf(renew, &[cache, entry, table, name]);
+        let (renewed, _) = self.quiet_leaf(renew, &[cache, entry, table, name]);
+        self.available.change(self.b.func, Region::Instances);
         self.guard(renewed, other);
     }
 

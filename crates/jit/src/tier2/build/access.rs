@@ -44,7 +44,9 @@ impl Builder<'_> {
                 let table = self.guard(object, Tag::TABLE);
                 self.guard_shapes(table, shapes);
                 let cache = snapshot.cell(self.pc) as usize;
-                let renews = !self.known.is_held(self.entry_of(Some(entry)));
+                // a quiet loop relies on caches to stay the same
+                let renews =
+                    self.quiet.is_none() && !self.known.is_held(self.entry_of(Some(entry)));
                 let chain = Chain { cache, entry, shape, dictionary, method, renews };
                 let lookup = (Wanted::Field(self.name()), self.f.origin(table));
                 if let Some(found) = self.known.lookup(lookup) {
