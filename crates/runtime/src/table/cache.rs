@@ -6,10 +6,11 @@
 //! the slot in it plus 1; they are valid as for a chain entry.
 //!
 //! A chain entry of a load is valid for tables of the shape `chain_shape` with the metatable word
-//! `meta` while the state's `meta_epoch` is `epoch`: all tables of the chain are [`WATCHED`], so
-//! the epoch covers changes of their structure, including the holder's. It also covers stores that
-//! replace a function, so a valid entry may record the function in the holder's field: a Lua
-//! function along the metatables of tables, a native one for strings.
+//! `meta` while the state's `meta_epoch` is `epoch`: all tables of the chain are [`WATCHED`], and
+//! the name is [`LuaString::INHERITED`], so the epoch covers changes of their structure, including
+//! the holder's, that may affect the name. It also covers stores that replace a function, so a
+//! valid entry may record the function in the holder's field: a Lua function along the metatables
+//! of tables, a native one for strings.
 //!
 //! A chain entry of a store is a transition or, without an outcome, says only that the field is
 //! absent. Whether `__newindex` is absent is checked in the metatable at each access.
@@ -283,9 +284,12 @@ impl FieldCache {
     }
 
     /// Adds `entry`, for the field `name` of `t`: it replaces the entry for the same tables, or
-    /// else fills a free place, or else replaces the entries in turn. When the access is
-    /// megamorphic, own fields are added to the state's cache, and few other entries are recorded,
-    /// as that costs more than it saves; loads record inherited fields in the state's cache.
+    /// else that of a class that is no longer in use, or else fills a free place, or else replaces
+    /// the entries in turn.
+    ///
+    /// When the access is megamorphic, own fields are added to the state's cache, and few other
+    /// entries are recorded, as that costs more than it saves. Inherited fields are then added to
+    /// the state's cache by the caller.
     unsafe fn record(
         st: *mut State,
         cache: *mut FieldCache,
