@@ -169,8 +169,7 @@ pub(crate) unsafe fn get_of_dictionary(
     if !(*t).shape.is_null() || !LuaString::is_short(name) {
         return None;
     }
-    let own = Table::get_str(t, name);
-    let v = if own.is_nil() { Table::inherited(st, t, name, true)? } else { own };
+    let v = Table::get_along_chain(st, t, name, true)?;
     note_field(cache);
     (*cache).dictionaries = true;
     Some(v)

@@ -153,11 +153,7 @@ pub(super) unsafe extern "C" fn get_str(st: *mut State, t: *mut Table, key: u64)
         let name = Value::from_parts(key, Tag::STRING).as_string();
         match Table::note_field(st, t, name) {
             Some(v) if !v.is_nil() => v.into(),
-            _ => {
-                let own = Table::get_str(t, name);
-                let v = if own.is_nil() { Table::inherited(st, t, name, false) } else { Some(own) };
-                v.map_or(NO_ANSWER, Pair::from)
-            }
+            _ => Table::get_along_chain(st, t, name, false).map_or(NO_ANSWER, Pair::from),
         }
     })
 }

@@ -97,11 +97,8 @@ impl Emitter<'_> {
         let factor = self.int(MegamorphicCache::FACTOR as i64);
         let of_shape = self.b.ins().uextend(I64, shape);
         let of_shape = self.b.ins().imul(of_shape, factor);
-        let of_name = self.b.ins().ushr_imm_u(name, i64::from(MegamorphicCache::SHIFT));
-        let place = self.b.ins().bxor(of_name, of_shape);
-        let place = self.b.ins().band_imm_u(place, MegamorphicCache::SIZE as i64 - 1);
-        let offset = self.b.ins().ishl_imm_u(place, i64::from(megamorphic::LOG_SIZE));
-        let entry = self.b.ins().iadd(entries, offset);
+        let place = (MegamorphicCache::SHIFT, MegamorphicCache::SIZE, megamorphic::LOG_SIZE);
+        let entry = self.entry_for(name, of_shape, entries, place);
         let known = self.load_unnoted(entry, megamorphic::NAME);
         let same = self.b.ins().icmp(IntCC::Equal, known, name);
         self.guard(same, other);
@@ -123,6 +120,23 @@ impl Emitter<'_> {
         let tag = self.load8(Region::Fields, at, value::TAG);
         self.guard(tag, other);
         (bits, tag)
+    }
+
+    /// Returns the address of the entry for a name and the hash of something else in a
+    /// direct-mapped cache of the state: names are shifted by `shift`, and there are `count`
+    /// entries.
+    fn entry_for(
+        &mut self,
+        name: Value,
+        other: Value,
+        entries: Value,
+        (shift, count, log_size): (u32, usize, u32),
+    ) -> Value {
+        let of_name = self.b.ins().ushr_imm_u(name, i64::from(shift));
+        let place = self.b.ins().bxor(of_name, other);
+        let place = self.b.ins().band_imm_u(place, count as i64 - 1);
+        let offset = self.b.ins().ishl_imm_u(place, i64::from(log_size));
+        self.b.ins().iadd(entries, offset)
     }
 
     /// Branches unless an entry is for a chain that begins with metatable word `meta` (`other`),
@@ -156,11 +170,8 @@ impl Emitter<'_> {
         let factor = self.int(InheritedCache::FACTOR as i64);
         let of_meta = self.b.ins().imul(meta, factor);
         let of_meta = self.b.ins().ushr_imm_u(of_meta, i64::from(InheritedCache::FOLD));
-        let of_name = self.b.ins().ushr_imm_u(name, i64::from(InheritedCache::SHIFT));
-        let place = self.b.ins().bxor(of_name, of_meta);
-        let place = self.b.ins().band_imm_u(place, InheritedCache::SIZE as i64 - 1);
-        let offset = self.b.ins().ishl_imm_u(place, i64::from(inherited::LOG_SIZE));
-        let entry = self.b.ins().iadd(entries, offset);
+        let place = (InheritedCache::SHIFT, InheritedCache::SIZE, inherited::LOG_SIZE);
+        let entry = self.entry_for(name, of_meta, entries, place);
         let epoch = self.epoch();
         for (field, wanted) in
             [(inherited::META, meta), (inherited::NAME, name), (inherited::EPOCH, epoch)]

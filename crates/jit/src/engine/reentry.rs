@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use perilune_runtime::state::{State, Threshold};
+use perilune_runtime::state::Threshold;
 
 /// The logarithm to base 2 of the number of iterations after which a loop is entered again.
 const SOON: u32 = 4;
@@ -36,38 +36,30 @@ pub(crate) struct Reentry {
 }
 
 impl Reentry {
-    /// A frame has left compiled code: lowers the threshold.
-    ///
-    /// # Safety
-    /// `st` is the state that this belongs to.
-    pub(crate) unsafe fn exited(&mut self, st: *mut State) {
+    /// A frame has left compiled code: lowers the threshold for loops.
+    pub(crate) fn exited(&mut self, threshold: &mut Threshold) {
         let was_short = self.entered.take().is_some_and(|entered| entered.elapsed() < SHORT);
         self.log = if was_short { self.log + 1 } else { self.log.saturating_sub(1) };
         self.log = self.log.clamp(SOON, LATE);
         self.tries = 0;
+        self.raise(threshold);
         let lower = Threshold::at(1 << self.log);
-        let now = (*st).loop_threshold;
-        if self.usual.is_none() && lower.interval() < now.interval() {
-            self.usual = Some(now);
-            (*st).loop_threshold = lower;
+        if lower.interval() < threshold.interval() {
+            self.usual = Some(std::mem::replace(threshold, lower));
         }
     }
 
     /// Returns whether the loop that has reached the threshold would not have reached the usual
     /// one: it may be entered, but is not hot for that reason.
-    ///
-    /// # Safety
-    /// As for [`Reentry::exited`].
-    pub(crate) unsafe fn is_early(&mut self, st: *mut State) -> bool {
+    pub(crate) fn is_early(&mut self, threshold: &mut Threshold) -> bool {
         let Some(usual) = self.usual else { return false };
         self.met += 1;
         self.tries += 1;
         if self.tries == TRIES {
-            self.raise(st);
+            self.raise(threshold);
         }
         // The counts are those of all loops, so one loop gets its part only on average.
-        let part = (usual.interval() >> self.log).max(1);
-        let is_early = self.met < part;
+        let is_early = self.met < usual.interval() >> self.log;
         if !is_early {
             self.met = 0;
         }
@@ -75,17 +67,67 @@ impl Reentry {
     }
 
     /// A loop is entered.
-    ///
-    /// # Safety
-    /// As for [`Reentry::exited`].
-    pub(crate) unsafe fn entered(&mut self, st: *mut State) {
+    pub(crate) fn entered(&mut self, threshold: &mut Threshold) {
         self.entered = Some(Instant::now());
-        self.raise(st);
+        self.raise(threshold);
     }
 
-    unsafe fn raise(&mut self, st: *mut State) {
+    fn raise(&mut self, threshold: &mut Threshold) {
         if let Some(usual) = self.usual.take() {
-            (*st).loop_threshold = usual;
+            *threshold = usual;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const USUAL: Threshold = Threshold::at(2048);
+
+    #[test]
+    fn loops_are_entered_soon_after_an_exit() {
+        let (mut reentry, mut threshold) = (Reentry::default(), USUAL);
+        assert!(!reentry.is_early(&mut threshold), "nothing has exited");
+        reentry.exited(&mut threshold);
+        assert_eq!(threshold.interval(), 1 << SOON);
+        assert!(reentry.is_early(&mut threshold));
+        reentry.entered(&mut threshold);
+        assert_eq!(threshold.interval(), USUAL.interval());
+        assert!(!reentry.is_early(&mut threshold));
+    }
+
+    #[test]
+    fn code_that_exits_at_once_is_entered_later() {
+        let (mut reentry, mut threshold) = (Reentry::default(), USUAL);
+        // a pause of the test would make one entry longer
+        for _ in 0..100 {
+            reentry.entered(&mut threshold);
+            reentry.exited(&mut threshold);
+        }
+        assert!(threshold.interval() > 1 << SOON);
+        reentry.entered(&mut threshold);
+        std::thread::sleep(SHORT);
+        let before = reentry.log;
+        reentry.exited(&mut threshold);
+        assert_eq!(reentry.log, before - 1);
+    }
+
+    #[test]
+    fn loops_without_code_are_hot_as_often_as_before() {
+        let (mut reentry, mut threshold) = (Reentry::default(), USUAL);
+        let mut hot = 0;
+        for n in 0..1 << 12 {
+            if n % 16 == 0 {
+                reentry.exited(&mut threshold);
+            }
+            hot += u32::from(!reentry.is_early(&mut threshold));
+        }
+        assert_eq!(hot, (1 << 12) / (USUAL.interval() >> SOON));
+        reentry.exited(&mut threshold);
+        for _ in 0..TRIES {
+            reentry.is_early(&mut threshold);
+        }
+        assert_eq!(threshold.interval(), USUAL.interval(), "no loop has code");
     }
 }

@@ -533,10 +533,10 @@ impl Tier for JitState {
             return null();
         }
         let attached = self.jit.attached(&(*inst).proto);
-        if self.reentry.is_early(st) {
+        if self.reentry.is_early(&mut (*st).loop_threshold) {
             let entry = attached.code_of_loop(pc).filter(|&entry| entry != self.jit.stub());
             if entry.is_some() {
-                self.reentry.entered(st);
+                self.reentry.entered(&mut (*st).loop_threshold);
             }
             return entry.unwrap_or(null());
         }
@@ -553,7 +553,7 @@ impl Tier for JitState {
         if entry == self.jit.stub() {
             return null();
         }
-        self.reentry.entered(st);
+        self.reentry.entered(&mut (*st).loop_threshold);
         entry
     }
 
@@ -574,7 +574,7 @@ impl Tier for JitState {
     }
 
     unsafe fn exited(&mut self, st: *mut State) {
-        self.reentry.exited(st);
+        self.reentry.exited(&mut (*st).loop_threshold);
         let frame = Frame((*st).base);
         let proto = &(*(*frame.callee().as_function()).instance).proto;
         self.jit.workers.compiler().budget.add_exit(cost_of_exit(proto));

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use perilune_bytecode::Feedback;
 use perilune_code::Version;
 use perilune_code::lock::{Mutex, lock};
-use perilune_runtime::instance::{EntryKind, FieldCache, FieldEntry, Instance};
+use perilune_runtime::instance::{EntryKind, FieldEntry, Instance};
 
 use crate::feedback::snapshot::{FieldPath, FieldSnapshot, Snapshot};
 
@@ -140,13 +140,10 @@ impl Metrics {
     pub(crate) unsafe fn note_caches(&self, inst: *mut Instance) {
         for cache in (*inst).field_caches() {
             let used = |e: &&FieldEntry| e.kind() != EntryKind::Unused;
-            let more = cache.more.as_deref().map_or(&[][..], |more| &more[..]);
-            let metric = match std::iter::once(&cache.first).chain(more).filter(used).count() {
+            let metric = match cache.entries().filter(used).count() {
                 0 => Metric::FieldsUnused,
                 1 => Metric::FieldsMonomorphic,
-                n if n > FieldCache::MORE && cache.misses >= FieldCache::MEGAMORPHIC => {
-                    Metric::FieldsMegamorphic
-                }
+                _ if cache.is_megamorphic() => Metric::FieldsMegamorphic,
                 _ => Metric::FieldsPolymorphic,
             };
             self.add(metric, 1);

@@ -410,7 +410,7 @@ unsafe fn clear_caches(instance: *mut Instance, mark: u8) -> bool {
     };
     let (fields, globals) = ((*instance).counts.fields, (*instance).counts.globals);
     for cache in std::slice::from_raw_parts_mut((*instance).fields, fields as usize) {
-        cache.calm();
+        cache.age();
         let more = cache.more.iter_mut().flat_map(|entries| entries.iter_mut());
         for e in more.chain([&mut cache.first]).filter(|e| stale(e)) {
             *e = FieldEntry::EMPTY;

@@ -266,9 +266,10 @@ pub enum EntryKind {
 }
 
 impl FieldCache {
-    /// Forgets a part of the misses, in each cycle of the collector, so that a megamorphic access
-    /// may become another, and forgets what memory may be used again.
-    pub(crate) fn calm(&mut self) {
+    /// Forgets a part of the misses, so that an access does not stay megamorphic forever, and the
+    /// metatables of replaced entries, whose memory may be used again. Called in each cycle of the
+    /// collector.
+    pub(crate) fn age(&mut self) {
         let misses = self.misses.min(2 * FieldCache::MEGAMORPHIC);
         self.misses = misses - misses / 4;
         if let Some(more) = &mut self.more {

@@ -98,7 +98,7 @@ impl FieldCache {
     ) -> Option<Value> {
         let shape = (*t).header.word;
         let more = (*cache).more.as_deref()?;
-        if (*cache).misses >= FieldCache::MEGAMORPHIC
+        if (*cache).is_megamorphic()
             && let Some(own) = (&(*st).megamorphic).find(shape, more.name)
         {
             if let Some(slot) = own {
@@ -191,8 +191,8 @@ impl FieldCache {
     ) -> bool {
         let shape = (*t).header.word;
         let Some(more) = (*cache).more.as_deref() else { return false };
-        if (*cache).misses >= FieldCache::MEGAMORPHIC
-            && let Some(slot) = (&(*st).megamorphic).slot(shape, more.name)
+        if (*cache).is_megamorphic()
+            && let Some(slot) = (&(*st).megamorphic).find(shape, more.name).flatten()
         {
             return FieldEntry::set_slot(slot, st, t, v);
         }
@@ -502,7 +502,9 @@ impl Table {
             return if own.is_nil() { Found::Nil } else { Found::Value(own) };
         }
         entry.chain_shape = (*t).header.word;
-        (*name).uses |= LuaString::INHERITED;
+        if (*t).meta != 0 {
+            (*name).uses |= LuaString::INHERITED;
+        }
         let is_short = LuaString::is_short(name);
         let by_state = is_short && (!cacheable || (*cache).is_megamorphic());
         if by_state {

@@ -1,11 +1,39 @@
 //! Lookups along chains of `__index` tables by the cache of inherited fields.
 
+use std::ptr::null_mut;
+
 use super::{InheritedEntry, Table, WATCHED};
 use crate::state::State;
 use crate::string::LuaString;
 use crate::value::Value;
 
+/// Where the chain of a table has a field.
+struct Holder {
+    /// The first table that has it; null if none has.
+    table: *mut Table,
+    /// Whether that table and all before it are watched.
+    is_watched: bool,
+}
+
 impl Table {
+    /// Returns the field `name`, a short string, of `t` or along its chain of `__index` tables, by
+    /// the cache. Returns `None` if the chain leads to anything but a table.
+    ///
+    /// `records` is that of [`Table::inherited`].
+    ///
+    /// # Safety
+    /// `t` and `name` are live objects of `st`.
+    #[inline(always)]
+    pub unsafe fn get_along_chain(
+        st: *mut State,
+        t: *mut Table,
+        name: *mut LuaString,
+        records: bool,
+    ) -> Option<Value> {
+        let own = Table::get_str(t, name);
+        if own.is_nil() { Table::inherited(st, t, name, records) } else { Some(own) }
+    }
+
     /// Returns the field `name`, a short string that `t` does not have itself, along the chain of
     /// `__index` tables of `t`. Returns `None` if the chain leads to anything but a table.
     ///
@@ -15,7 +43,7 @@ impl Table {
     /// # Safety
     /// `t` and `name` are live objects of `st`.
     #[inline(always)]
-    pub unsafe fn inherited(
+    unsafe fn inherited(
         st: *mut State,
         t: *mut Table,
         name: *mut LuaString,
@@ -50,28 +78,37 @@ impl Table {
         name: *mut LuaString,
         records: bool,
     ) -> Option<Value> {
-        let mut current = t;
-        let mut records = records || (*name).uses & LuaString::INHERITED != 0;
+        let Holder { table, is_watched } = Table::holder(st, t, name)?;
+        let (v, place) = match table.is_null() {
+            true => (Value::NIL, null_mut()),
+            false => (Table::get_str(table, name), Table::place_of_str(table, name)),
+        };
+        if is_watched && (records || (*name).uses & LuaString::INHERITED != 0) {
+            Table::note_inherited(st, t, name, place);
+        }
+        Some(v)
+    }
+
+    /// Searches the chain of `t` for the field `name`. Returns `None` if it leads to anything but a
+    /// table.
+    ///
+    /// # Safety
+    /// As for [`Table::inherited`].
+    unsafe fn holder(st: *mut State, t: *mut Table, name: *mut LuaString) -> Option<Holder> {
+        let (mut current, mut is_watched) = (t, true);
         for _ in 0..Table::MAX_CHAIN {
-            records = records && Table::is_index_watched(current);
+            is_watched &= Table::is_index_watched(current);
             let handler = Table::index_event(st, current);
             if handler.is_nil() {
-                if records {
-                    Table::note_inherited(st, t, name, std::ptr::null_mut());
-                }
-                return Some(Value::NIL);
+                return Some(Holder { table: null_mut(), is_watched });
             }
             if !handler.is_table() {
                 return None;
             }
             current = handler.as_table();
-            records = records && (*current).header.flags & WATCHED != 0;
-            let v = Table::get_str(current, name);
-            if !v.is_nil() {
-                if records {
-                    Table::note_inherited(st, t, name, Table::place_of_str(current, name));
-                }
-                return Some(v);
+            is_watched &= (*current).header.flags & WATCHED != 0;
+            if !Table::get_str(current, name).is_nil() {
+                return Some(Holder { table: current, is_watched });
             }
         }
         None
@@ -87,24 +124,9 @@ impl Table {
         t: *mut Table,
         name: *mut LuaString,
     ) -> Option<*mut Table> {
-        if (*name).uses & LuaString::INHERITED == 0 {
-            return None;
-        }
-        let mut current = t;
-        for _ in 0..Table::MAX_CHAIN {
-            let handler = Table::index_event(st, current);
-            if !handler.is_table() || !Table::is_index_watched(current) {
-                return None;
-            }
-            current = handler.as_table();
-            if (*current).header.flags & WATCHED == 0 {
-                return None;
-            }
-            if !Table::get_str(current, name).is_nil() {
-                return Some(current);
-            }
-        }
-        None
+        let is_noted = (*name).uses & LuaString::INHERITED != 0;
+        let Holder { table, is_watched } = Table::holder(st, t, name)?;
+        (is_noted && is_watched && !table.is_null()).then_some(table)
     }
 
     /// Returns the address of the value of the field `name`, which `t` has.

@@ -61,13 +61,6 @@ impl MegamorphicCache {
         }
     }
 
-    /// Returns the slot of the field `name` in tables of this shape, if it is in the cache.
-    #[inline(always)]
-    pub(super) fn slot(&self, shape: u32, name: *mut LuaString) -> Option<u32> {
-        let e = &self.entries.as_deref()?[MegamorphicCache::place(shape, name)];
-        (e.shape == shape && e.name == name).then_some(e.slot)
-    }
-
     /// Records the slot of a field for the shape of `t`.
     ///
     /// # Safety

@@ -417,10 +417,13 @@ impl Table {
         if !key.is_string() {
             return false;
         }
-        let name = key.as_string();
-        let is_event = || LuaString::bytes(name).starts_with(b"__");
-        (*name).uses & LuaString::INHERITED != 0
-            || (*t).header.flags & GcHeader::IS_META != 0 && is_event()
+        (*key.as_string()).uses & LuaString::INHERITED != 0 || Table::is_event(t, key)
+    }
+
+    /// Returns whether the string `key` of `t` may be the name of an event, if `t` is a metatable.
+    unsafe fn is_event(t: *mut Table, key: Value) -> bool {
+        (*t).header.flags & GcHeader::IS_META != 0
+            && LuaString::bytes(key.as_string()).starts_with(b"__")
     }
 
     /// Invalidates caches of metatable chains and of absent metamethods that depend on `t`.
@@ -451,10 +454,9 @@ impl Table {
         if !Table::is_cached_key(t, name) {
             return;
         }
-        let is_event = LuaString::bytes(name.as_string()).starts_with(b"__");
         // Other stores of nil do not invalidate caches: caches read the holder's value, and a table
         // before it in the chain only loses a field. But caches have copies of functions.
-        if is_event
+        if Table::is_event(t, name)
             || old.is_nil() && !new.is_nil()
             || matches!(old.tag(), Tag::FUNCTION | Tag::NATIVE)
         {
