@@ -57,6 +57,11 @@
 --| weak	0
 --| weak	120
 --| made again	9806250
+--| fields	240
+--| fields moved	480
+--| nodes	240
+--| nodes moved	480
+--| nodes moved again	720
 -- An access that meets many metatables finds inherited fields in a cache of the state. The cache
 -- relies on the names that watched tables gain, and on values that do not move.
 
@@ -239,4 +244,43 @@ do
     if seed % 50 == 0 then collectgarbage() end
   end
   report("made again", n)
+end
+
+-- the fields and nodes of the holder move, for names and integers that nothing looks up
+do
+  local function objects_of(Base)
+    local objects = {}
+    for i = 1, COUNT do
+      objects[i] = setmetatable({ ["k" .. i] = i, ["l" .. i] = i }, { __index = Base })
+    end
+    return objects
+  end
+  local function total(objects)
+    local n = 0
+    for _ = 1, 10 do
+      for i = 1, #objects do n = n + objects[i].number end
+    end
+    return n
+  end
+  -- a constructor has room for the fields that the statements after it store
+  local function grow(t)
+    t.f1, t.f2, t.f3, t.f4 = 1, 2, 3, 4
+    t.f5, t.f6, t.f7, t.f8 = 5, 6, 7, 8
+  end
+  local Fields = { number = 1 }
+  local objects = objects_of(Fields)
+  report("fields", total(objects))
+  grow(Fields)
+  Fields.number = 2
+  report("fields moved", total(objects))
+  local Nodes = { number = 1 }
+  for i = 1, 3 do Nodes["n" .. i] = i end
+  objects = objects_of(Nodes)
+  report("nodes", total(objects))
+  for i = 1, 60 do Nodes[i * 7] = i end
+  Nodes.number = 2
+  report("nodes moved", total(objects))
+  for i = 1, 60 do Nodes[i] = i end
+  Nodes.number = 3
+  report("nodes moved again", total(objects))
 end

@@ -174,6 +174,25 @@ fn classes_may_be_made_again() {
     assert!(report.contains(" 0  field caches megamorphic"), "{report}");
 }
 
+/// An entry is not replaced for a class that comes back.
+#[test]
+fn classes_in_turn_have_entries_of_their_own() {
+    let program = "local function make(k)
+                     local class = {}
+                     class.__index = class
+                     function class:get() return self.v * k end
+                     return class
+                   end
+                   local objects = {}
+                   for k = 1, 2 do objects[k] = setmetatable({v = 1}, make(k)) end
+                   local total = 0
+                   for i = 1, 20000 do total = total + objects[i % 2 + 1]:get() end
+                   print(total)";
+    let (output, report, code) = run("turns", program, "--jit=on --jit-sync --jit-stats");
+    assert_eq!((output.as_str(), code), ("30000\n", Some(0)), "{report}");
+    assert!(report.contains(" 1  field caches polymorphic"), "{report}");
+}
+
 /// New keys that nothing looks up along a chain invalidate no caches.
 #[test]
 fn classes_may_gain_keys() {
