@@ -177,8 +177,9 @@ pub struct RuntimeCalls {
     /// Looks up a short string key in a table and along its chain of `__index` tables; the tag is
     /// [`MISS`] if the chain leads to anything but a table.
     pub get_str: unsafe extern "C" fn(*mut State, *mut Table, u64) -> Pair,
-    /// Makes this entry of a cache valid for an inherited field of a table, with this name. Returns
-    /// 0 if it is not to be.
+    /// Makes an entry of a cache, given by its number, valid for a field that a table inherits and
+    /// that has this short name; 0 means that it did not. See
+    /// [`FieldCache::renew`](crate::instance::FieldCache::renew).
     pub renew: unsafe extern "C" fn(*mut State, *mut FieldCache, usize, *mut Table, u64) -> u64,
     /// Performs `rawget` of an integer key outside the array; the tag is [`MISS`] if a metatable
     /// has to be consulted.

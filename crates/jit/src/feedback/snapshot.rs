@@ -100,7 +100,7 @@ pub enum FieldPath {
     },
 }
 
-/// The most inline paths of a field access, which a cache may have more entries than.
+/// The most inline paths of a field access. A cache may have more entries.
 pub(crate) const MAX_PATHS: usize = 6;
 
 /// The entries of the inline cache of a field.

@@ -239,9 +239,9 @@ impl FieldCache {
         true
     }
 
-    /// Makes entry `n` of `cache`, which compiled code for tables like `t` compares, valid for the
-    /// field `name` that `t` inherits. Returns false if it is not to be, or cannot be found without
-    /// watching further tables.
+    /// Makes entry `n` of `cache` valid for the field `name` that `t` inherits; compiled code for
+    /// tables like `t` compares this entry. Returns false, without an effect on entries, if the
+    /// access is better made polymorphic, or if further tables would have to be watched.
     ///
     /// # Safety
     /// `cache` and its `name`, a short string, and `t` are live and of the state `st`.
