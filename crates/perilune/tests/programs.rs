@@ -14,7 +14,7 @@
 //! | `PERILUNE_PROGRAMS_FILE` | run the program of this file in the modes of the first seed | |
 //! | `PERILUNE_PROGRAMS_ORACLE` | if set: run each program twice under PUC, none under Perilune | |
 //! | `PERILUNE_PROGRAMS_QUICK` | if set: show the first line that differs, and no program | |
-//! | `PERILUNE_PROGRAMS_VERBOSE` | if set: name the programs that do not compile | |
+//! | `PERILUNE_PROGRAMS_VERBOSE` | if set: name the programs that do not compile, and slow ones | |
 //!
 //! The modes:
 //!
@@ -242,10 +242,14 @@ fn programs_show_what_they_show_under_puc() {
         ran += 1;
         let modes = modes_of(seed, only.is_some());
         let source = Source::new(&program, modes[0]);
+        let began = Instant::now();
         let Some(expected) = run::puc(&source) else {
             skipped += 1;
             continue;
         };
+        if verbose && began.elapsed() > Duration::from_millis(300) {
+            let _ = writeln!(std::io::stderr(), "seed {seed} takes {:?}", began.elapsed());
+        }
         bytes += expected.len();
         if expected.starts_with(run::NO_PROGRAM) {
             refused += 1;
