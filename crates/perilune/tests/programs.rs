@@ -195,6 +195,16 @@ fn shrink(tree: &mut ProgramTree, mode: Mode, oracle: bool) -> (String, (String,
     (smallest, shown)
 }
 
+/// Returns whether PUC shows this when it runs a program again. A library function with two names
+/// has either in messages, by the order of a hash table whose seed comes from addresses and the
+/// time in seconds.
+fn puc_shows(program: &str, mode: Mode, shown: &Option<String>) -> bool {
+    (0..4).any(|_| {
+        std::thread::sleep(Duration::from_millis(1100));
+        run::puc(&Source::new(program, mode)) == *shown
+    })
+}
+
 #[test]
 fn programs_show_what_they_show_under_puc() {
     let count = variable("PERILUNE_PROGRAMS");
@@ -270,7 +280,8 @@ fn programs_show_what_they_show_under_puc() {
             .iter()
             .filter(|mode| is_wanted(mode))
             .map(|mode| (*mode, expected_in(mode), show(mode)))
-            .find(|(_, expected, shown)| expected.is_some() && shown != expected);
+            .find(|(_, expected, shown)| expected.is_some() && shown != expected)
+            .filter(|(mode, _, shown)| oracle || !puc_shows(&program, *mode, shown));
         if ran % 500 == 0 {
             let rate = ran as f64 / start.elapsed().as_secs_f64();
             let _ = writeln!(

@@ -28,6 +28,8 @@ local function show(v, depth)
   local t = type(v)
   if t == "string" then
     v = gsub(gsub(v, "(%a: )0x%x+", "%1address"), "-nan", "nan")
+    -- which stack endless recursion by metamethods fills first
+    v = gsub(v, "C stack overflow", "stack overflow")
     if #v > 500 then v = sub(v, 1, 500) .. "...<" .. #v .. ">" end
     return '"' .. gsub(v, "[^ -~]", escape) .. '"'
   elseif t == "number" then
