@@ -31,6 +31,9 @@ pub(super) struct FuncState<'c> {
     /// The bytes of strings and names.
     pub(super) text: List<'c, u8>,
     pub(super) scopes: Scopes<'c>,
+    /// The first and the last instruction of each constructor with positional items that is in no
+    /// other one.
+    pub(super) lists: List<'c, (usize, usize)>,
     /// The first register that is not in use.
     pub(super) free: u8,
     pub(super) max_stack: u8,
@@ -62,6 +65,7 @@ impl<'c> FuncState<'c> {
             local_descs: List::with_capacity_in(FEW, arena),
             text: List::with_capacity_in(16 * FEW, arena),
             scopes: Scopes::new(arena),
+            lists: List::new_in(arena),
             free: 0,
             max_stack: 0,
             line: 0,
@@ -87,6 +91,7 @@ impl<'c> FuncState<'c> {
         self.local_descs.clear();
         self.text.clear();
         self.scopes.reset(function.labels.len());
+        self.lists.clear();
         self.free = 0;
         // There are always at least two registers, so that a frame is never empty.
         self.max_stack = 2;

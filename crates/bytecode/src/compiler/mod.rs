@@ -205,9 +205,9 @@ impl<'c> Compiler<'c> {
 
     /// Returns the proto of the current function, and takes the contents of its state.
     fn finish(&mut self) -> Proto {
-        let fs = &mut self.fs;
+        let fs = &mut *self.fs;
         let function = fs.function();
-        room::make(&mut fs.code);
+        room::make(&mut fs.code, &fs.lists);
         // Allocates exactly the room needed: `collect` would estimate it, and then allocate again.
         let mut protos = Vec::with_capacity(fs.protos.len());
         protos.extend(fs.protos.drain(..));

@@ -21,21 +21,30 @@ pub const MAX_ROOM: usize = 64;
 /// function would otherwise look at all of the function.
 const MAX_DISTANCE: usize = 200;
 
+/// As [`MAX_DISTANCE`], in a constructor with positional items. These are used by the constructor,
+/// so at most a call to `setmetatable` follows, and there may be thousands of them.
+const MAX_DISTANCE_IN_LIST: usize = 4;
+
 /// The number of fields for which an object that other functions initialize gets room.
 const EXPECTED: usize = 4;
 
 /// Raises operand B of each NEWTABLE to the number of fields that the table has after the stores of
-/// the constructor and those that follow.
-pub(super) fn make(code: &mut [Instr]) {
+/// the constructor and those that follow. `lists` are the first and last instructions of the
+/// constructors with positional items, in order.
+pub(super) fn make(code: &mut [Instr], lists: &[(usize, usize)]) {
     let mut targets: Option<Vec<bool>> = None;
+    let mut lists = lists.iter().copied().peekable();
     for pc in 0..code.len() {
         if code[pc].op() != Op::NewTable {
             continue;
         }
         let targets = targets.get_or_insert_with(|| jump_targets(code));
+        while lists.next_if(|&(_, last)| last < pc).is_some() {}
+        let is_item = lists.peek().is_some_and(|&(first, _)| first < pc);
+        let distance = if is_item { MAX_DISTANCE_IN_LIST } else { MAX_DISTANCE };
         let i = code[pc];
         let (table, own) = (i.a(), i.b());
-        let room = fields(code, targets, pc, (table, own)).max(own);
+        let room = fields(code, targets, (pc, distance), (table, own)).max(own);
         if room <= MAX_ROOM {
             code[pc] = Instr::abc(Op::NewTable, table as u8, room as u8, i.c() as u8);
         }
@@ -61,15 +70,15 @@ fn jumps(code: &[Instr], pc: usize) -> bool {
 
 /// Returns how many fields the table of the NEWTABLE at `pc` gets from the first `own` stores to
 /// its register, which are those of its constructor, and from the stores that are always executed
-/// after these.
+/// after these, among `distance` instructions.
 fn fields(
     code: &[Instr],
     targets: &[bool],
-    pc: usize,
+    (pc, distance): (usize, usize),
     (mut table, mut own): (usize, usize),
 ) -> usize {
     let mut names: SmallVec<[usize; 16]> = SmallVec::new();
-    let mut left = MAX_DISTANCE;
+    let mut left = distance;
     let (mut is_object, mut is_used) = (false, false);
     for (q, &i) in code.iter().enumerate().skip(pc + 1) {
         let op = i.op();
@@ -125,6 +134,7 @@ mod tests {
         check("local t = setmetatable({}, c) if x then t.x = 1 end return t", EXPECTED);
         check("local t = {} t:init() return t", 0);
         check("local t = {1, 2} t.x = 1", 1);
+        check("local t = {{1}, {2}} t.x = 1", 1);
         // each assignment is two instructions
         let far = |n: usize| format!("local t = {{}} {} t.x = 1", "a = b ".repeat(n));
         check(&far(MAX_DISTANCE / 2 - 1), 1);

@@ -45,6 +45,13 @@ impl<'c> Compiler<'c> {
         let end_line = self.node(id).end_line;
         self.fs.line = end_line;
         self.flush_rest(table, &mut list, end_line)?;
+        let end = self.fs.code.len();
+        if self.fs.code[end - 1].op() == Op::ExtraArg {
+            while self.fs.lists.last().is_some_and(|&(first, _)| first > pc as usize) {
+                self.fs.lists.pop();
+            }
+            self.fs.lists.push((pc as usize, end - 1));
+        }
         let saturate = |n: u32| u8::try_from(n).unwrap_or(u8::MAX);
         self.fs.set(pc, Instr::abc(Op::NewTable, table, saturate(fields), saturate(list.stored)));
         Ok(Desc::new(Kind::Register(table)))
