@@ -23,9 +23,9 @@ pub(crate) enum Inlined {
     Ceil,
     /// `math.floor(x)`
     Floor,
-    /// `math.max(x, y)`
+    /// `math.max(x, y)`, `math.max(x, y, z)`
     Max,
-    /// `math.min(x, y)`
+    /// `math.min(x, y)`, `math.min(x, y, z)`
     Min,
     /// `math.sqrt(x)`
     Sqrt,
@@ -49,8 +49,8 @@ impl Inlined {
             (Builtin::Abs, Inlined::Abs, &[1]),
             (Builtin::Ceil, Inlined::Ceil, &[1]),
             (Builtin::Floor, Inlined::Floor, &[1]),
-            (Builtin::Max, Inlined::Max, &[2]),
-            (Builtin::Min, Inlined::Min, &[2]),
+            (Builtin::Max, Inlined::Max, &[2, 3]),
+            (Builtin::Min, Inlined::Min, &[2, 3]),
             (Builtin::Sqrt, Inlined::Sqrt, &[1]),
             (Builtin::Byte, Inlined::Byte, &[1, 2]),
             (Builtin::Char, Inlined::Char, &[1]),
@@ -93,8 +93,8 @@ impl Emitter<'_> {
             Inlined::Abs => self.absolute(first, other),
             Inlined::Ceil => self.rounded(first, true, other),
             Inlined::Floor => self.rounded(first, false, other),
-            Inlined::Max => self.chosen(first, arguments[1], true, other),
-            Inlined::Min => self.chosen(first, arguments[1], false, other),
+            Inlined::Max => self.chosen_of(arguments, true, other),
+            Inlined::Min => self.chosen_of(arguments, false, other),
             Inlined::Sqrt => self.square_root(first, other),
             Inlined::Byte => self.byte(first, arguments.get(1).copied(), other),
             Inlined::Char => self.char(first, other),
@@ -171,6 +171,17 @@ impl Emitter<'_> {
         Some((n, Known::Tag(Tag::INTEGER)))
     }
 
+    /// Returns the first of the largest or the smallest numbers.
+    fn chosen_of(
+        &mut self,
+        numbers: &[Argument],
+        larger: bool,
+        other: Block,
+    ) -> Option<(Value, Known)> {
+        let (&first, others) = numbers.split_first()?;
+        others.iter().try_fold(first, |chosen, &next| self.chosen(chosen, next, larger, other))
+    }
+
     /// Returns the larger or the smaller of two numbers, or the first if neither is. Branches to
     /// `other` to compare a large integer with a float.
     fn chosen(
@@ -182,6 +193,18 @@ impl Emitter<'_> {
     ) -> Option<(Value, Known)> {
         let code = if larger { IntCC::SignedLessThan } else { IntCC::SignedGreaterThan };
         let float_code = if larger { FloatCC::LessThan } else { FloatCC::GreaterThan };
+        match (tx, ty) {
+            (Known::Tag(Tag::INTEGER), Known::Tag(Tag::INTEGER)) => {
+                let second = self.b.ins().icmp(code, x, y);
+                return Some((self.b.ins().select(second, y, x), tx));
+            }
+            (Known::Tag(Tag::FLOAT), Known::Tag(Tag::FLOAT)) => {
+                let (a, b) = (self.bits_float(x), self.bits_float(y));
+                let second = self.b.ins().fcmp(float_code, a, b);
+                return Some((self.b.ins().select(second, y, x), tx));
+            }
+            _ => {}
+        }
         let (floats, mixed, (done, (bits, tag))) = (self.block(), self.block(), self.pair_block());
         let are_integers = self.require(&[tx, ty], Tag::INTEGER, floats);
         if are_integers {
