@@ -88,7 +88,7 @@ pub(crate) unsafe fn set(st: *mut State, object: Value, key: Value, v: Value) ->
     for _ in 0..Table::MAX_CHAIN {
         let h = if object.is_table() {
             let t = object.as_table();
-            let h = if Table::has_meta(t) && Table::get(t, key).is_nil() {
+            let h = if !Table::lacks_newindex(t) && Table::get(t, key).is_nil() {
                 Table::metamethod(s.ptr(), object, Event::NewIndex)
             } else {
                 Value::NIL

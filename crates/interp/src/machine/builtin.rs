@@ -192,6 +192,18 @@ unsafe fn plain_table(args: *mut Value, n: usize) -> Option<*mut Table> {
     (!Table::has_meta(v.as_table())).then(|| v.as_table())
 }
 
+/// Returns argument 0 if it is a table without metamethods for these events, none of which is
+/// `__index`.
+unsafe fn table_for(
+    st: *mut State,
+    args: *mut Value,
+    n: usize,
+    events: &[Event],
+) -> Option<*mut Table> {
+    let t = argument(args, n, 0).filter(|v| v.is_table())?.as_table();
+    events.iter().all(|&e| Table::event(&mut *st, t, e).is_nil()).then_some(t)
+}
+
 unsafe fn assert(_: *mut State, args: *mut Value, n: usize) -> Pair {
     answer(argument(args, n, 0).filter(|v| v.truthy()))
 }
@@ -480,19 +492,24 @@ unsafe fn sub(st: *mut State, args: *mut Value, n: usize) -> Pair {
 }
 
 unsafe fn insert(st: *mut State, args: *mut Value, n: usize) -> Pair {
-    let (Some(t), 2) = (plain_table(args, n), n) else { return NO_ANSWER };
+    let (Some(t), 2) = (table_for(st, args, n, &[Event::Len, Event::NewIndex]), n) else {
+        return NO_ANSWER;
+    };
     let at = Table::length(t).wrapping_add(1);
     Table::set_int(st, t, at, args.add(1).get());
     Value::NIL.into()
 }
 
 unsafe fn remove(st: *mut State, args: *mut Value, n: usize) -> Pair {
-    let (Some(t), 1) = (plain_table(args, n), n) else { return NO_ANSWER };
+    let (Some(t), 1) = (table_for(st, args, n, &[Event::Len]), n) else { return NO_ANSWER };
     let at = Table::length(t);
     if at == 0 {
         return NO_ANSWER;
     }
     let v = Table::get_int(t, at);
+    if v.is_nil() {
+        return NO_ANSWER;
+    }
     Table::set_int(st, t, at, Value::NIL);
     v.into()
 }

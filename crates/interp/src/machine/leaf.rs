@@ -234,7 +234,7 @@ pub(super) unsafe extern "C" fn set_any(
         if key.is_string() && Table::is_relied_on(st, t, key.as_string()) {
             return 0;
         }
-        let free = !Table::has_meta(t) || !Table::get(t, key).is_nil();
+        let free = Table::lacks_newindex(t) || !Table::get(t, key).is_nil();
         // a refused key leaves the table unchanged
         (free && Table::set_within(st, t, key, Value::from_parts(bits, Tag(tag as u8))).is_ok())
             as u64

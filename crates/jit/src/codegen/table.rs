@@ -628,8 +628,7 @@ impl Emitter<'_> {
                     let (hole, stored) = (e.cold_block(), e.block());
                     e.branch(old, stored, hole);
                     e.switch_to(hole);
-                    let meta = e.meta(table);
-                    e.branch(meta, by_call, stored);
+                    e.without_event(table, Event::NewIndex, stored, by_call);
                     e.switch_to(stored);
                     e.guard(v.tag, by_call);
                     e.store_any((payload, tag), v);
@@ -836,7 +835,12 @@ impl Emitter<'_> {
         let elements = self.b.ins().band_imm_u(bits, i64::from(HAS_ELEMENTS));
         let meta = self.meta(table);
         let others = self.b.ins().bor(elements, meta);
-        self.guard_not(others, other);
+        let (some, appends) = (self.cold_block(), self.block());
+        self.branch(others, some, appends);
+        self.switch_to(some);
+        self.guard_not(elements, other);
+        self.without_event(table, Event::NewIndex, appends, other);
+        self.switch_to(appends);
     }
 
     /// Ends the block: allocates the buffer of an array that has none and no capacity, and stores

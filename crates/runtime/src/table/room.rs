@@ -83,9 +83,9 @@ impl Table {
     /// As for [`Table::set_int`].
     #[inline(always)]
     pub unsafe fn set_int_plainly(st: *mut State, t: *mut Table, i: i64, v: Value) -> bool {
-        match Table::has_meta(t) {
-            true => Table::set_existing_int(st, t, i, v),
-            false => Table::set_int_within(st, t, i, v),
+        match Table::lacks_newindex(t) {
+            true => Table::set_int_within(st, t, i, v),
+            false => Table::set_existing_int(st, t, i, v),
         }
     }
 
@@ -100,9 +100,9 @@ impl Table {
         name: *mut LuaString,
         v: Value,
     ) -> bool {
-        match Table::has_meta(t) {
-            true => Table::set_existing_str(st, t, name, v),
-            false => Table::set_short_within(st, t, name, v),
+        match Table::lacks_newindex(t) {
+            true => Table::set_short_within(st, t, name, v),
+            false => Table::set_existing_str(st, t, name, v),
         }
     }
 

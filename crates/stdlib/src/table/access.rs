@@ -27,14 +27,21 @@ pub(super) fn check(cx: &Cx, i: usize, what: u8) -> Result<(), Raised> {
 /// Returns argument `i` if it is a table without metamethods for these operations.
 #[inline]
 pub(super) fn plain(cx: &Cx, i: usize) -> Option<Tab<'_>> {
+    plain_for(cx, i, READ | WRITE | LENGTH)
+}
+
+/// Returns argument `i` if it is a table without metamethods for `what`. Objects, whose classes
+/// have an `__index`, can be written to in this way, and elements that they have can be read.
+#[inline]
+pub(super) fn plain_for(cx: &Cx, i: usize, what: u8) -> Option<Tab<'_>> {
     let t = cx.get(i).as_table()?;
     if !t.has_meta() {
         return Some(t);
     }
-    let free = [Event::Index, Event::NewIndex, Event::Len]
-        .iter()
-        .all(|e| cx.metamethod(t.val(), *e).is_nil());
-    free.then_some(t)
+    let free = |bit, event| what & bit == 0 || cx.metamethod(t.val(), event).is_nil();
+    let is_free =
+        free(READ, Event::Index) && free(WRITE, Event::NewIndex) && free(LENGTH, Event::Len);
+    is_free.then_some(t)
 }
 
 /// Pushes `argument[k]`.

@@ -1,8 +1,8 @@
 //! `table.insert`, `remove`, `move`, `pack`, `unpack`.
 
-use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
+use perilune_runtime::native::{Cx, NativeResult, Raised, Tab, Val};
 
-use super::access::{LENGTH, READ, WRITE, check, get, plain, set};
+use super::access::{LENGTH, READ, WRITE, check, get, plain, plain_for, set};
 use crate::support::equals;
 
 /// Number of elements moved between two checks whether the script must stop, minus 1.
@@ -10,7 +10,7 @@ const POLL_MASK: i64 = 0xFFF;
 
 fn length(cx: &mut Cx) -> Result<i64, Raised> {
     check(cx, 0, READ | WRITE | LENGTH)?;
-    match plain(cx, 0) {
+    match plain_for(cx, 0, LENGTH) {
         Some(t) => Ok(t.len()),
         None => cx.length(0),
     }
@@ -40,7 +40,7 @@ pub(super) fn insert(cx: &mut Cx) -> NativeResult {
         }
         _ => return Err(cx.error("wrong number of arguments to 'insert'")),
     };
-    if let Some(t) = plain(cx, 0) {
+    if let Some(t) = plain_for(cx, 0, WRITE) {
         t.set_int(cx, pos, cx.get(cx.top() - 1));
     } else {
         set(cx, 0, pos)?;
@@ -64,9 +64,10 @@ pub(super) fn remove(cx: &mut Cx) -> NativeResult {
     if pos != size && (pos as u64).wrapping_sub(1) > size as u64 {
         return Err(cx.arg_error(1, "position out of bounds"));
     }
-    if let Some(t) = plain(cx, 0)
-        && let Some(v) = t.remove_element(cx, pos)
-    {
+    // metamethods have no say in removing the last element of the array, if it is there
+    let is_last = |t: &Tab<'_>| pos == t.len() && pos == size && !t.get_int(pos).is_nil();
+    let t = cx.get(0).as_table().filter(is_last).or_else(|| plain(cx, 0));
+    if let Some(v) = t.and_then(|t| t.remove_element(cx, pos)) {
         return cx.ret1(v);
     }
     get(cx, 0, pos)?;
