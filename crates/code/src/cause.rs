@@ -9,6 +9,8 @@ pub enum Cause {
     Replaced,
     /// An assumption of the code no longer holds.
     Invalid,
+    /// It keeps exiting, and waits to be compiled again.
+    Exits,
     /// It was the coldest code when memory was short.
     Evicted,
     /// The program was dropped.
@@ -20,13 +22,13 @@ pub enum Cause {
 impl Cause {
     /// Returns whether the result of a compile in progress is still useful.
     pub(crate) fn keeps_results(self) -> bool {
-        matches!(self, Cause::Replaced | Cause::Evicted)
+        matches!(self, Cause::Replaced | Cause::Exits | Cause::Evicted)
     }
 
     pub(crate) fn counter(self) -> Counter {
         match self {
             Cause::Replaced => Counter::RetiredReplaced,
-            Cause::Invalid => Counter::RetiredInvalid,
+            Cause::Invalid | Cause::Exits => Counter::RetiredInvalid,
             Cause::Evicted => Counter::RetiredEvicted,
             Cause::Dropped => Counter::RetiredDropped,
             Cause::Chaos => Counter::RetiredChaos,

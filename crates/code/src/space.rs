@@ -455,7 +455,7 @@ impl CodeSpace {
 
     /// Retires the code in a method's slot, as [`CodeSpace::retire`] does. The result of a compile
     /// in progress becomes worthless as well, unless the cause does not concern it
-    /// ([`Cause::Evicted`]).
+    /// ([`Cause::Evicted`], [`Cause::Exits`]).
     pub fn invalidate(self: &Arc<Self>, method: &Method, cause: Cause) -> Vec<Arc<Method>> {
         let mut losers = Losers::default();
         let changes = self.changes();

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::time::Duration;
 
 use perilune_bytecode::{Instr, Op, Proto};
-use perilune_code::{CodeId, CodeSpace, Method, Mutator, Phase, Refusal};
+use perilune_code::{Cause, CodeId, CodeSpace, Method, Mutator, Phase, Refusal};
 use perilune_runtime::chaos::Chaos;
 use perilune_runtime::engine::Shape;
 use perilune_runtime::frame::Frame;
@@ -589,15 +589,22 @@ impl Tier for JitState {
         let history = History::of(&method);
         let Some(known) = history.known() else { return };
         let Some(proto) = known.proto.upgrade() else { return };
+        let mut exits_densely = false;
         if left {
+            let exits = (misses / MISSES_PER_EXIT).max(1);
             // a waiting compile is taken sooner
-            history.add_exits(heat_of_exits(&proto, (misses / MISSES_PER_EXIT).max(1).into()));
+            history.add_exits(heat_of_exits(&proto, exits.into()));
+            exits_densely = history.exits_densely(exits);
         }
         let Some((frame, path)) = outermost(Frame((*st).base), code, &proto) else { return };
         let inst = (*frame.callee().as_function()).instance;
         // a failed OSR entry: registers have other tags than before
         let is_refused = path.len() == 1 && known.entry == Some(path[0].pc);
         if matches!(method.phase(), Phase::Queued | Phase::Recompiling) {
+            if exits_densely {
+                // the lower tiers are faster until then
+                drop(self.jit.space.invalidate(&method, Cause::Exits));
+            }
             return self.refresh(st, &method, inst, known.entry.filter(|_| is_refused));
         }
         // SAFETY: the caller's promise.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use perilune_bytecode::Proto;
 use perilune_code::Method;
@@ -17,6 +18,12 @@ static EVENTS: AtomicU64 = AtomicU64::new(1);
 /// How often a method is recompiled for new feedback; the last time, for any operands. With the
 /// first compile, and one because of others in its module, a method has at most six versions.
 const MAX_CHANGES: u32 = 4;
+
+/// The least number of exits by which code is judged.
+const FEW_EXITS: u32 = 32;
+/// The time between two exits below which they cost more than the code saves: an exit takes about
+/// a microsecond.
+const BETWEEN_EXITS: Duration = Duration::from_micros(2);
 
 /// The input of the compile that made the newest version of a method.
 #[derive(Clone)]
@@ -75,6 +82,8 @@ struct Past {
     /// The instructions at which code has exited without new feedback: the method's own code, or
     /// code of functions that it was inlined in.
     failed: BTreeSet<u32>,
+    /// When exits from its code last made a state look at it.
+    exited: Option<Instant>,
 }
 
 impl History {
@@ -104,6 +113,14 @@ impl History {
     /// Records that exits from its code have made the method hotter.
     pub(crate) fn add_exits(&self, heat: u64) {
         self.exits.fetch_add(heat, Ordering::Relaxed);
+    }
+
+    /// Records that there were so many exits from its code since this was last called. Returns
+    /// whether they take so much time that the lower tiers are faster.
+    pub(crate) fn exits_densely(&self, exits: u32) -> bool {
+        let now = Instant::now();
+        let Some(before) = self.past().exited.replace(now) else { return false };
+        exits >= FEW_EXITS && now - before < BETWEEN_EXITS * exits
     }
 
     /// Returns how hot the method was the last time that a state looked, its exits included.
@@ -215,6 +232,16 @@ mod tests {
         assert!(own_loop.is_outrun_by(&function));
         own_loop.request(2);
         assert!(!own_loop.is_outrun_by(&function));
+    }
+
+    #[test]
+    fn exits_in_quick_succession_are_dense() {
+        let history = History::default();
+        assert!(!history.exits_densely(1 << 20), "it is not known since when");
+        assert!(!history.exits_densely(FEW_EXITS - 1));
+        assert!(history.exits_densely(1 << 20));
+        std::thread::sleep(2 * BETWEEN_EXITS * FEW_EXITS);
+        assert!(!history.exits_densely(FEW_EXITS));
     }
 
     #[test]
