@@ -27,6 +27,37 @@
 --| 300	true	5	1	4	0	second	2	3
 --| zero	0
 --| 1490
+--| 5	7 2 9 4	7	2	9
+--| true
+--| 2 4 7 9	2	4	7	9
+--| 9	nil	nil	seventh of the class	nil
+--| false	invalid value (nil) at index 5 in table for 'concat'
+--| a b third of the class d
+--| b	third of the class	d
+--| b	third of the class	d
+--| true
+--| 9 7 4 2
+--| 5	7 2 9	7	2	9
+--| true
+--| 2 7 9	2	7	9
+--| nil	nil	nil	seventh of the class	nil
+--| false	invalid value (nil) at index 4 in table for 'concat'
+--| a b third of the class d
+--| nil	third of the class	d
+--| b	third of the class	nil
+--| true
+--| 9 7 2
+--| 5	7 2 third of the class	7	2	third of the class
+--| false
+--| 7 2 third of the class	7	2	third of the class
+--| 9	nil	nil	seventh of the class	nil
+--| false	invalid value (nil) at index 5 in table for 'concat'
+--| a b third of the class d
+--| b	third of the class	e
+--| b	third of the class	nil
+--| false
+--| 7 2 third of the class
+--| 4
 -- New keys in tables with metatables, which may get and lose __newindex at any time.
 
 local C = {} C.__index = C
@@ -142,3 +173,29 @@ for round = 1, 300 do
   end
 end
 print(removed)
+
+-- Functions of the library read elements of objects that are there without their __index.
+local O = class()
+O[3] = "third of the class"
+O[7] = "seventh of the class"
+local function object(...) return setmetatable({ ... }, O) end
+for round = 1, 3 do
+  local o = object(5, 2, 9, 4)
+  table.insert(o, 2, 7)
+  print(table.remove(o, 1), table.concat(o, " "), table.unpack(o, 1, 3))
+  print((pcall(table.sort, o)))
+  print(table.concat(o, " "), table.unpack(o))
+  print(table.unpack(o, 4, 8))
+  print(pcall(table.concat, o, " ", 1, 5))
+  print(table.concat(object("a", "b", nil, "d"), " ", 1, 4))
+  local holed = object("a", "b", nil, "d", "e")
+  table.insert(holed, 1, "new")
+  print(rawget(holed, 3), rawget(holed, 4), rawget(holed, 5))
+  holed = object("a", "b", nil, "d", "e")
+  print(table.remove(holed, 2), rawget(holed, 2), rawget(holed, 3))
+  print((pcall(table.sort, o, function(a, b) return a > b end)))
+  print(table.concat(o, " "))
+  if round == 1 then O.__newindex = note log = {} end
+  if round == 2 then O.__newindex = nil O.__len = function() return 3 end end
+end
+print(#log)

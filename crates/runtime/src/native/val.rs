@@ -232,6 +232,11 @@ impl<'a> Tab<'a> {
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
+    /// Returns whether the elements from `from` to `to` are in the array part, and none is nil.
+    pub fn is_full(self, from: i64, to: i64) -> bool {
+        // SAFETY: N2.
+        unsafe { Table::is_full(self.ptr(), from, to) }
+    }
     /// Returns whether the table has a metatable.
     #[inline(always)]
     pub fn has_meta(self) -> bool {

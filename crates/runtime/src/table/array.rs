@@ -152,6 +152,14 @@ impl Table {
         (*t).array_len as i64
     }
 
+    /// Returns whether the elements from `from` to `to` are in the array part, and none is nil.
+    pub unsafe fn is_full(t: *mut Table, from: i64, to: i64) -> bool {
+        from >= 1
+            && to <= i64::from((*t).array_len)
+            && ((*t).header.aux != ArrayKind::Any as u8
+                || (from..=to).all(|i| !Table::element(t, i as u32 - 1).is_nil()))
+    }
+
     /// Stores `v` under the integer key `i`.
     #[inline(always)]
     pub unsafe fn set_int(st: *mut State, t: *mut Table, i: i64, v: Value) {

@@ -44,6 +44,16 @@ pub(super) fn plain_for(cx: &Cx, i: usize, what: u8) -> Option<Tab<'_>> {
     is_free.then_some(t)
 }
 
+/// Returns argument `i` if it is a table whose elements from `from` to `to` can be read and written
+/// without metamethods: it has none, or an `__index` that is not asked as all these are there.
+#[inline]
+pub(super) fn plain_list(cx: &Cx, i: usize, from: i64, to: i64) -> Option<Tab<'_>> {
+    let t = plain_for(cx, i, WRITE | LENGTH)?;
+    let is_plain =
+        !t.has_meta() || cx.metamethod(t.val(), Event::Index).is_nil() || t.is_full(from, to);
+    is_plain.then_some(t)
+}
+
 /// Pushes `argument[k]`.
 pub(super) fn get(cx: &mut Cx, i: usize, k: i64) -> Result<(), Raised> {
     cx.index(i, Val::int(k).raw())

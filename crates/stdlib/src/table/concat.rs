@@ -3,7 +3,7 @@
 use perilune_runtime::convert::write_number;
 use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
-use super::access::{self, LENGTH, READ, check, plain};
+use super::access::{self, LENGTH, READ, check, plain_for, plain_list};
 use crate::support::{extend, finish, room_for, take_buffer};
 
 /// Bytes appended between two checks whether the script must stop.
@@ -12,7 +12,7 @@ const BYTES_BETWEEN_POLLS: usize = 1 << 18;
 /// Implements `table.concat(list [, sep [, i [, j]]])`.
 pub(super) fn concat(cx: &mut Cx) -> NativeResult {
     check(cx, 0, READ | LENGTH)?;
-    let len = match plain(cx, 0) {
+    let len = match plain_for(cx, 0, LENGTH) {
         Some(t) => t.len(),
         None => cx.length(0)?,
     };
@@ -28,7 +28,7 @@ fn append_all(cx: &mut Cx, out: &mut Vec<u8>, from: i64, to: i64) -> Result<(), 
     if from > to {
         return Ok(());
     }
-    if let Some(t) = plain(cx, 0) {
+    if let Some(t) = plain_list(cx, 0, from, to) {
         let sep = cx.get(1).as_str().map_or(&b""[..], |s| s.bytes());
         let mut i = from;
         let mut polled = 0;

@@ -2,7 +2,7 @@
 
 use perilune_runtime::native::{Cx, NativeResult, Raised, Tab, Val};
 
-use super::access::{LENGTH, READ, WRITE, check, get, plain, plain_for, set};
+use super::access::{LENGTH, READ, WRITE, check, get, plain, plain_for, plain_list, set};
 use crate::support::equals;
 
 /// Number of elements moved between two checks whether the script must stop, minus 1.
@@ -26,7 +26,7 @@ pub(super) fn insert(cx: &mut Cx) -> NativeResult {
             if (pos as u64).wrapping_sub(1) >= end as u64 {
                 return Err(cx.arg_error(1, "position out of bounds"));
             }
-            if let Some(t) = plain(cx, 0)
+            if let Some(t) = plain_list(cx, 0, pos, end.wrapping_sub(1))
                 && t.insert_element(cx, pos, cx.get(2))
             {
                 return cx.ret(0);
@@ -66,7 +66,7 @@ pub(super) fn remove(cx: &mut Cx) -> NativeResult {
     }
     // metamethods have no say in removing the last element of the array, if it is there
     let is_last = |t: &Tab<'_>| pos == t.len() && pos == size && !t.get_int(pos).is_nil();
-    let t = cx.get(0).as_table().filter(is_last).or_else(|| plain(cx, 0));
+    let t = cx.get(0).as_table().filter(is_last).or_else(|| plain_list(cx, 0, pos, size));
     if let Some(v) = t.and_then(|t| t.remove_element(cx, pos)) {
         return cx.ret1(v);
     }
@@ -150,7 +150,7 @@ pub(super) fn pack(cx: &mut Cx) -> NativeResult {
 pub(super) fn unpack(cx: &mut Cx) -> NativeResult {
     let from = cx.opt_int(1, 1)?;
     let to = match cx.get(2).is_nil() {
-        true => match plain(cx, 0) {
+        true => match plain_for(cx, 0, LENGTH) {
             Some(t) => t.len(),
             None => cx.length(0)?,
         },
@@ -164,7 +164,7 @@ pub(super) fn unpack(cx: &mut Cx) -> NativeResult {
         return Err(cx.error("too many results to unpack"));
     }
     let n = n as usize + 1;
-    if let Some(t) = plain(cx, 0) {
+    if let Some(t) = plain_list(cx, 0, from, to) {
         cx.push_array(t, from, n)?;
         return cx.ret(n);
     }

@@ -6,7 +6,7 @@
 
 use perilune_runtime::native::{Cx, NativeResult, NumberArray, Raised, Str};
 
-use super::access::{LENGTH, READ, WRITE, check, get, plain, set};
+use super::access::{LENGTH, READ, WRITE, check, get, plain_for, plain_list, set};
 use super::runs::{self, Pace};
 
 /// Size above which a random pivot may be used.
@@ -15,7 +15,7 @@ const RANDOM_LIMIT: u32 = 100;
 /// Implements `table.sort(list [, comp])`.
 pub(super) fn sort(cx: &mut Cx) -> NativeResult {
     check(cx, 0, READ | WRITE | LENGTH)?;
-    let n = match plain(cx, 0) {
+    let n = match plain_for(cx, 0, LENGTH) {
         Some(t) => t.len(),
         None => cx.length(0)?,
     };
@@ -29,7 +29,7 @@ pub(super) fn sort(cx: &mut Cx) -> NativeResult {
         cx.check_func(1)?;
     }
     cx.set_top(2);
-    let is_plain = plain(cx, 0).is_some();
+    let is_plain = plain_list(cx, 0, 1, n).is_some();
     if is_plain && cx.get(1).is_nil() && sort_directly(cx, n) {
         cx.interrupted()?;
         return cx.ret(0);
