@@ -58,6 +58,8 @@
 --| false
 --| 7 2 third of the class
 --| 4
+--| true
+--| 0
 -- New keys in tables with metatables, which may get and lose __newindex at any time.
 
 local C = {} C.__index = C
@@ -199,3 +201,35 @@ for round = 1, 3 do
   if round == 2 then O.__newindex = nil O.__len = function() return 3 end end
 end
 print(#log)
+
+-- A comparator that removes elements, which then come from the class.
+do
+  local S = class()
+  for i = 1, 8 do S[i] = 100 + i end
+  local o = setmetatable({ 5, 3, 8, 1, 7, 2, 6, 4 }, S)
+  local seen = 0
+  pcall(table.sort, o, function(a, b)
+    if rawlen(o) > 6 then o[#o] = nil end
+    seen = seen + (a > 100 and 1 or 0) + (b > 100 and 1 or 0)
+    return a < b
+  end)
+  print(seen > 0)
+end
+
+-- Weak tables gain elements while the collector is at work.
+local Weak = class({ __mode = "v" })
+local kept, missing = {}, 0
+for round = 1, 60 do
+  local weak = setmetatable({}, Weak)
+  kept = {}
+  for i = 1, 40 do
+    kept[i] = { i }
+    weak[i] = kept[i]
+    weak[-i] = kept[i]
+    if i % 8 == 0 then collectgarbage("step") end
+  end
+  for i = 1, 40 do
+    if weak[i] ~= kept[i] or weak[-i] ~= kept[i] then missing = missing + 1 end
+  end
+end
+print(missing)

@@ -151,16 +151,18 @@ fn variables_may_become_floats_in_later_iterations() {
     assert_eq!(exits(&report), [], "{report}");
 }
 
+/// A function that makes a class.
+const MAKE: &str = "local function make(k)
+                      local class = {}
+                      class.__index = class
+                      function class:get() return self.v * k end
+                      return class
+                    end ";
+
 /// The runtime replaces the cache entry of a class by that of the next.
 #[test]
 fn classes_may_be_made_again() {
-    let program = "local function make(k)
-                     local class = {}
-                     class.__index = class
-                     function class:get() return self.v * k end
-                     return class
-                   end
-                   local function sum(o, n)
+    let program = "local function sum(o, n)
                      local s = 0
                      for i = 1, n do s = s + o:get() end
                      return s
@@ -168,7 +170,8 @@ fn classes_may_be_made_again() {
                    local total = 0
                    for k = 1, 2000 do total = total + sum(setmetatable({v = 1}, make(k)), 10) end
                    print(total)";
-    let (output, report, code) = run("classes", program, "--jit=on --jit-sync --jit-stats");
+    let (output, report, code) =
+        run("classes", &(MAKE.to_owned() + program), "--jit=on --jit-sync --jit-stats");
     assert_eq!((output.as_str(), code), ("20010000\n", Some(0)), "{report}");
     assert_eq!(exits(&report), [], "{report}");
     assert!(report.contains(" 0  field caches megamorphic"), "{report}");
@@ -177,18 +180,13 @@ fn classes_may_be_made_again() {
 /// An entry is not replaced for a class that comes back.
 #[test]
 fn classes_in_turn_have_entries_of_their_own() {
-    let program = "local function make(k)
-                     local class = {}
-                     class.__index = class
-                     function class:get() return self.v * k end
-                     return class
-                   end
-                   local objects = {}
+    let program = "local objects = {}
                    for k = 1, 2 do objects[k] = setmetatable({v = 1}, make(k)) end
                    local total = 0
                    for i = 1, 20000 do total = total + objects[i % 2 + 1]:get() end
                    print(total)";
-    let (output, report, code) = run("turns", program, "--jit=on --jit-sync --jit-stats");
+    let (output, report, code) =
+        run("turns", &(MAKE.to_owned() + program), "--jit=on --jit-sync --jit-stats");
     assert_eq!((output.as_str(), code), ("30000\n", Some(0)), "{report}");
     assert!(report.contains(" 1  field caches polymorphic"), "{report}");
 }

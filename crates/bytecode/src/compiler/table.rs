@@ -45,6 +45,7 @@ impl<'c> Compiler<'c> {
         let end_line = self.node(id).end_line;
         self.fs.line = end_line;
         self.flush_rest(table, &mut list, end_line)?;
+        // the last instruction of a constructor that ends with a SETLIST
         let end = self.fs.code.len();
         if self.fs.code[end - 1].op() == Op::ExtraArg {
             while self.fs.lists.last().is_some_and(|&(first, _)| first > pc as usize) {

@@ -119,8 +119,12 @@ impl Sorter {
         if self.plain
             && let Some(t) = cx.get(0).as_table()
         {
-            cx.push(t.get_int(i64::from(i)));
-            return Ok(());
+            let v = t.get_int(i64::from(i));
+            // the comparator may have removed it
+            if !v.is_nil() || !t.has_meta() {
+                cx.push(v);
+                return Ok(());
+            }
         }
         get(cx, 0, i64::from(i))
     }
