@@ -95,6 +95,20 @@ const CASES: &[Case] = &[
         says: &["wrong: it:3 pc ", "(GetTabUp)", "entry string", "holds integer", "found integer"],
     },
     Case {
+        fault: Fault::StaleJoins,
+        program: "local t = {n = 0}
+            function t:count(k)
+              self.n = self.n + 1
+              if k == 0 then return end
+              self:count(k - 1)
+              self.n = self.n + 1
+              self:count(k - 1)
+            end
+            for i = 1, 99 do t:count(4) end
+            return t.n",
+        says: &["wrong: it:2 pc ", "(GetField)", "entry string", "holds integer", "found integer"],
+    },
+    Case {
         fault: Fault::StaleConstants,
         program: "local x, v = 1, 1
             local twice

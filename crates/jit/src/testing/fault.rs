@@ -36,6 +36,8 @@ pub enum Fault {
     UncheckedEntry,
     /// Facts about memory outlive calls.
     StaleMemory,
+    /// Facts about memory outlive calls of functions of which the early returns are inlined.
+    StaleJoins,
     /// Values of upvalues that the program never assigns are reused after calls without a guard.
     StaleConstants,
     /// Values of globals that may change are reused after calls.

@@ -297,6 +297,10 @@ pub(crate) enum Op {
     /// Loads the field in a slot of a table whose shape is guarded. Exits unless the field has this
     /// tag.
     FieldOf(Value, Slot, Tag, State),
+    /// Loads the field in a slot of a table whose shape is guarded, which code that follows
+    /// speculates to have this tag, and to be a closure of this method, named by the address of the
+    /// method's slot.
+    Reload(Value, Slot, (Tag, Option<usize>), State),
     /// Stores the field in a slot of a table whose shape is guarded. Exits if the store may affect
     /// more than the table.
     SetField(Value, Slot, Value, Checks, State),
@@ -720,6 +724,7 @@ impl Op {
             | Not(v)
             | Field(v, ..)
             | FieldOf(v, ..)
+            | Reload(v, ..)
             | GuardEpoch(v, _)
             | Length(v, _)
             | SetList(v, ..)
@@ -785,6 +790,7 @@ impl Op {
             | GuardNotBothInt(_, _, s)
             | Field(_, _, _, s)
             | FieldOf(_, _, _, s)
+            | Reload(_, _, _, s)
             | SetField(_, _, _, _, s)
             | ChainField(_, _, s)
             | StringMethod(_, _, s)
@@ -830,10 +836,11 @@ impl Op {
         use Op::*;
         match self {
             IntArith(operator, ..) => !matches!(operator, Operator::Mod | Operator::IDiv),
-            Speculate(..) | Rounds(..) | Epoch | Integer(_) | Float(_) | Primitive(_) | Str(_)
-            | Register(_) | Upvalue(..) | OwnClosure | ExtraCount | FloatArith(..) | ToFloat(_)
-            | CompareInt(..) | CompareFloat(..) | Same(..) | HasTag(..) | HasShape(..)
-            | IsString(..) | IsInteger(..) | IsTrue(_) | Not(_) | Bound(_) => true,
+            Speculate(..) | Reload(..) | Rounds(..) | Epoch | Integer(_) | Float(_)
+            | Primitive(_) | Str(_) | Register(_) | Upvalue(..) | OwnClosure | ExtraCount
+            | FloatArith(..) | ToFloat(_) | CompareInt(..) | CompareFloat(..) | Same(..)
+            | HasTag(..) | HasShape(..) | IsString(..) | IsInteger(..) | IsTrue(_) | Not(_)
+            | Bound(_) => true,
             _ => false,
         }
     }

@@ -287,6 +287,21 @@ impl Known {
         self.fields.get(&(table, slot)).copied()
     }
 
+    /// Returns the slots of the fields of a table whose values are known, in order.
+    pub(super) fn fields_of(&self, table: Value) -> Vec<u32> {
+        let own = self.fields.keys().filter(|&&(of, _)| of == table);
+        let mut slots: Vec<u32> = own.map(|&(_, slot)| slot).collect();
+        slots.sort_unstable();
+        slots
+    }
+
+    /// Returns the tables and slots of the fields whose values are known, in a fixed order.
+    pub(super) fn known_fields(&self) -> Vec<(Value, u32)> {
+        let mut known: Vec<(Value, u32)> = self.fields.keys().copied().collect();
+        known.sort_unstable();
+        known
+    }
+
     /// Records the value of a field.
     pub(super) fn note_field(&mut self, table: Value, slot: u32, value: Value) {
         self.fields.insert((table, slot), value);
@@ -342,6 +357,11 @@ impl Known {
     /// known.
     pub(super) fn hold_constants(&mut self) -> bool {
         std::mem::replace(&mut self.constants_hold, true)
+    }
+
+    /// Returns the address of the slot of the method that a closure has, if it is known.
+    pub(super) fn method(&self, closure: Value) -> Option<usize> {
+        self.methods.get(&closure).copied()
     }
 
     /// Returns whether a closure has the method whose slot is at this address.

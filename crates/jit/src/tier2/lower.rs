@@ -606,10 +606,7 @@ impl<'a> Lower<'_, 'a> {
             Op::GuardMethod(v, slot, state) => {
                 let other = self.exit(state);
                 let closure = self.bits(v);
-                let found = self.emit().slot_of(closure);
-                let slot = self.emit().int(slot as i64);
-                let same = self.emit().ins().icmp(IntCC::Equal, found, slot);
-                self.emit().guard(same, other);
+                self.guard_method(closure, slot, other);
             }
             Op::Handler(metatable, state) => {
                 let other = self.exit(state);
@@ -748,6 +745,9 @@ impl<'a> Lower<'_, 'a> {
                 self.field(inst, table, (slot, absent), state);
             }
             Op::FieldOf(table, slot, tag, state) => self.field_of(inst, table, (slot, tag), state),
+            Op::Reload(table, slot, (tag, method), state) => {
+                self.reload(inst, table, slot, (tag, method), state);
+            }
             Op::SetField(table, slot, v, checks, state) => {
                 let other = self.exit(state);
                 let value = self.stored(v);

@@ -178,6 +178,12 @@ impl fmt::Display for Line<'_> {
             Not(v) => write!(f, "not {v}")?,
             Field(v, slot, ..) => write!(f, "field {v}, {slot}")?,
             FieldOf(v, slot, tag, _) => write!(f, "field {v}, {slot}, {}", tag_name(tag))?,
+            Reload(v, slot, (tag, method), _) => {
+                write!(f, "reload {v}, {slot}, {}", tag_name(tag))?;
+                if method.is_some() {
+                    f.write_str(", method")?;
+                }
+            }
             SetField(t, slot, v, checks, _) => {
                 write!(f, "set_field {t}, {slot}, {v}")?;
                 let Checks { watched, absent, tag } = checks;

@@ -153,6 +153,7 @@ impl Verifier<'_> {
             | Op::HasShape(v, _)
             | Op::Field(v, ..)
             | Op::FieldOf(v, ..)
+            | Op::Reload(v, ..)
             | Op::SetField(v, ..) => self.is(v, table),
             Op::Handler(meta, _)
             | Op::ChainField(meta, ..)

@@ -35,6 +35,7 @@ pub(crate) const BODIES: &[Templates] = &[
     include_str!("bodies/environments.txt"),
     include_str!("bodies/library.txt"),
     include_str!("bodies/memory.txt"),
+    include_str!("bodies/recursion.txt"),
     include_str!("bodies/any.txt"),
 ];
 

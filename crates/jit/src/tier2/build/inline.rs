@@ -10,12 +10,14 @@ use perilune_runtime::value::Tag;
 
 use super::iterate::VARIABLES;
 use super::order::Order;
+use super::partial::Held;
 use super::{Builder, Open, Source};
 use crate::analysis::complete::HANDLER_ARGUMENTS;
 use crate::analysis::early::{Beforehand, EarlyPart};
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::HandlerSeen;
 use crate::pipeline::input::Inlinee;
+use crate::testing::fault::Fault;
 use crate::tier2::ir::{
     Block, BlockData, Caller, End, Frame, FrameData, Metatable, Op, State, Target, Type, Value,
 };
@@ -27,7 +29,7 @@ use crate::tier2::shapes::Shapes;
 pub(super) struct Return {
     from: Block,
     values: Vec<Value>,
-    known: Known,
+    pub(super) known: Known,
 }
 
 /// A block at whose end an inlined function has not returned early. What it does next is not
@@ -82,7 +84,8 @@ impl Builder<'_> {
         let mut returns = self.inline(number, closure, (callee, caller), outer, arguments);
         let late = std::mem::take(&mut self.late);
         if !late.is_empty() {
-            returns.push(self.call_late(late, wanted));
+            let held = self.held_after(&returns);
+            returns.push(self.call_late(late, wanted, held));
         }
         self.registers[i.a()..].fill(None);
         let Some(results) = self.continue_after(returns, i.ra(), wanted) else { return false };
@@ -92,7 +95,7 @@ impl Builder<'_> {
 
     /// Calls a function where it does not return early. It executes the tests again, which have no
     /// effects.
-    fn call_late(&mut self, late: Vec<Late>, wanted: usize) -> Return {
+    fn call_late(&mut self, late: Vec<Late>, wanted: usize, held: Vec<Held>) -> Return {
         let edges: Vec<Block> = late.iter().map(|late| late.from).collect();
         let known = late.into_iter().map(|late| late.known).reduce(|mut all, known| {
             all.meet(&known);
@@ -111,11 +114,15 @@ impl Builder<'_> {
         }
         self.state = None;
         let before = self.registers.clone();
+        let known = (self.source.fault == Some(Fault::StaleJoins)).then(|| self.known.clone());
         self.generic_call();
+        self.known = known.unwrap_or_else(|| std::mem::take(&mut self.known));
         let first = self.instr(self.pc).ra();
         let values = (0..wanted).map(|n| self.read(first + n)).collect();
+        self.hold_again(&held);
         self.registers = before;
-        Return { from: self.block, values, known: std::mem::take(&mut self.known) }
+        let known = std::mem::take(&mut self.known);
+        Return { from: self.block, values, known }
     }
 
     /// Builds the block at `pc` of a function of which only the early returns are inlined.
@@ -504,6 +511,7 @@ impl Builder<'_> {
             known: std::mem::take(&mut self.known),
             constants: std::mem::take(&mut self.constants),
             carried: Default::default(),
+            kept: Default::default(),
             state: None,
             pc: source.entry,
             order: Order::new(source.proto, source.flow, source.entry),
@@ -642,27 +650,25 @@ impl Builder<'_> {
         first: Reg,
         wanted: usize,
     ) -> Option<Vec<Value>> {
-        let mut edges: Vec<(Block, Vec<Value>)> = Vec::new();
-        let mut known: Option<Known> = None;
-        for Return { from, values, known: there } in returns {
-            self.block = from;
-            self.known = there;
-            let values = (0..wanted).map(|n| match values.get(n) {
+        let mut edges = returns;
+        for edge in &mut edges {
+            self.block = edge.from;
+            std::mem::swap(&mut self.known, &mut edge.known);
+            let values = (0..wanted).map(|n| match edge.values.get(n) {
                 Some(&v) => self.refined(v),
                 None => self.nil(),
             });
-            edges.push((from, values.collect()));
-            let there = std::mem::take(&mut self.known);
-            match &mut known {
-                Some(known) => known.meet(&there),
-                None => known = Some(there),
-            }
+            edge.values = values.collect();
+            std::mem::swap(&mut self.known, &mut edge.known);
         }
-        self.known = known?;
+        let (edge, others) = edges.split_first()?;
+        let mut known = edge.known.clone();
+        others.iter().for_each(|edge| known.meet(&edge.known));
+        self.known = known;
         // the states before are of other blocks
         self.state = None;
         Some(match &mut edges[..] {
-            [(from, values)] => {
+            [Return { from, values, .. }] => {
                 self.block = *from;
                 std::mem::take(values)
             }
@@ -671,17 +677,12 @@ impl Builder<'_> {
     }
 
     /// Continues at the merge point of several returns; returns the results.
-    fn merge_returns(
-        &mut self,
-        edges: &[(Block, Vec<Value>)],
-        first: Reg,
-        wanted: usize,
-    ) -> Vec<Value> {
+    fn merge_returns(&mut self, edges: &[Return], first: Reg, wanted: usize) -> Vec<Value> {
         let mut data = BlockData::default();
         let mut args = vec![Vec::new(); edges.len()];
         let mut results = Vec::new();
         for n in 0..wanted {
-            let values = || edges.iter().map(|(_, values)| values[n]);
+            let values = || edges.iter().map(|edge| edge.values[n]);
             let v = values().next().expect("there are some");
             if values().all(|other| other == v) {
                 results.push(v);
@@ -695,9 +696,17 @@ impl Builder<'_> {
             values().for_each(|v| self.known.share(self.f.origin(v)));
             results.push(param);
         }
+        let known: Vec<&Known> = edges.iter().map(|edge| &edge.known).collect();
+        let merged = self.merge_fields(&known);
+        for field in &merged {
+            // it is no register's value, so any register will do
+            data.params.push((field.param, Reg::new(self.offset)));
+            args.iter_mut().zip(&field.values).for_each(|(args, &v)| args.push(v));
+        }
+        self.note_merged(&merged);
         let block = self.f.blocks.push(data);
-        for ((from, _), args) in edges.iter().zip(args) {
-            self.f.blocks[*from].end = End::Jump(Target { block, args });
+        for (edge, args) in edges.iter().zip(args) {
+            self.f.blocks[edge.from].end = End::Jump(Target { block, args });
         }
         self.switch_to(block);
         results

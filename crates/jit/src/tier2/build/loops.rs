@@ -34,6 +34,8 @@ use crate::tier2::known::Known;
 pub(super) struct Noise {
     /// Number of operations that may run other code.
     pub(super) calls: u32,
+    /// Number of calls after which code has established again what other paths know.
+    pub(super) healed: u32,
     /// Number of stores to fields, metatables, and variables that closures share.
     pub(super) stores: u32,
     /// What is stored to, in the quiet loop that is being built.
@@ -41,6 +43,11 @@ pub(super) struct Noise {
 }
 
 impl Noise {
+    /// Returns the number of operations after which nothing is known.
+    pub(super) fn unhealed(self) -> u32 {
+        self.calls - self.healed
+    }
+
     /// Counts a store to a field, which tables gain if `is_gained`.
     pub(super) fn add_field(&mut self, slot: u32, is_gained: bool) {
         self.stores += 1;
@@ -66,6 +73,8 @@ pub(crate) struct Loops {
     loudness: HashMap<Place, Loudness>,
     /// Variables that have integers after some iterations and floats after others.
     mixed: HashSet<(Place, Variable)>,
+    /// Loops that gain nothing by keeping what is known where they are entered.
+    kept_in_vain: HashSet<Place>,
 }
 
 impl Loops {
@@ -74,14 +83,25 @@ impl Loops {
         self.loudness.insert(place, Loudness::Noisy);
     }
 
+    /// Notes that a loop gains nothing by keeping what is known where it is entered.
+    pub(super) fn note_kept_in_vain(&mut self, place: Place) {
+        self.kept_in_vain.insert(place);
+    }
+
+    /// Returns whether [`Loops::note_kept_in_vain`] has noted a loop.
+    pub(super) fn is_kept_in_vain(&self, place: Place) -> bool {
+        self.kept_in_vain.contains(&place)
+    }
+
     fn is_empty(&self) -> bool {
-        self.loudness.is_empty() && self.mixed.is_empty()
+        self.loudness.is_empty() && self.mixed.is_empty() && self.kept_in_vain.is_empty()
     }
 
     /// Adds what is found in `others`.
     fn extend(&mut self, others: Loops) {
         self.loudness.extend(others.loudness);
         self.mixed.extend(others.mixed);
+        self.kept_in_vain.extend(others.kept_in_vain);
     }
 }
 
@@ -229,7 +249,7 @@ impl Builder<'_> {
     }
 
     /// Returns the place of the loop with this head.
-    fn place(&self, head: Pc) -> Place {
+    pub(super) fn place(&self, head: Pc) -> Place {
         (self.f.frames[self.frame].inlinee, head)
     }
 

@@ -5,17 +5,19 @@ use cranelift_codegen::entity::EntityRef;
 use perilune_runtime::value::Tag;
 
 use super::loops::Variable;
+use super::partial::{Kept, MergedField};
 use super::{Builder, Incoming, Start};
 use crate::analysis::tags::Tags;
 use crate::entity::{Pc, Reg};
-use crate::tier2::ir::{Block, BlockData, End, Op, Target, Type, Value};
-use crate::tier2::known::Upvalue;
+use crate::tier2::ir::{Block, BlockData, End, Op, State, Target, Type, Value};
+use crate::tier2::known::{Known, Upvalue};
 
 impl Builder<'_> {
     /// Ends the block: goes to the instruction at `to`, by way of a poll if that is backwards.
     pub(super) fn goto(&mut self, to: Pc) {
         if to <= self.pc && (self.source.counts || !self.is_in_peeled_round(to)) {
-            let is_quiet = self.is_in_quiet_loop(to);
+            let keeps = self.starts[to].block.is_some_and(|block| self.kept.contains_key(&block));
+            let is_quiet = self.is_in_quiet_loop(to) || keeps;
             let state = self.state_at(to);
             self.push(Op::Poll(state, is_quiet));
             if !is_quiet {
@@ -52,6 +54,8 @@ impl Builder<'_> {
         if self.starts[to].is_begun {
             let params = self.f.blocks[block].params.clone();
             let upvalues = self.carried.get(&block).cloned().unwrap_or_default();
+            let fields = self.kept.get(&block).map_or(0, Kept::count);
+            let (params, _) = params.split_at(params.len() - fields);
             let (of_registers, of_upvalues) = params.split_at(params.len() - upvalues.len());
             for &(param, r) in of_registers {
                 let r = Reg::new(r.index() - self.offset);
@@ -66,6 +70,7 @@ impl Builder<'_> {
                 self.note_kind(to, Variable::Shared, v, self.f.ty(param));
                 args.push(self.coerce(v, self.f.ty(param), to));
             }
+            args.extend(self.kept_values(to, block));
         } else {
             let incoming = Incoming {
                 from: self.block,
@@ -81,6 +86,17 @@ impl Builder<'_> {
     fn coerce(&mut self, v: Value, ty: Type, to: Pc) -> Value {
         let Some(tag) = ty.tag().filter(|_| self.f.ty(v) != ty) else { return v };
         let state = self.state_at(to);
+        self.speculate(v, tag, state)
+    }
+
+    /// Returns a value as one with this tag. If it has another one, the frame continues with
+    /// `state`.
+    pub(super) fn speculate(&mut self, v: Value, tag: Tag, state: State) -> Value {
+        let v = self.refined(v);
+        let ty = Type::Is(tag);
+        if self.f.ty(v) == ty {
+            return v;
+        }
         let guarded = self.value(ty, Op::Speculate(v, tag, state));
         self.f.values[guarded].origin = Some(self.f.origin(v));
         guarded
@@ -155,10 +171,13 @@ impl Builder<'_> {
             true => self.merge_upvalues((pc, is_loop), block, &incoming),
             false => Vec::new(),
         };
-        self.registers = registers;
-        let mut edges = incoming.into_iter().map(|edge| edge.known);
-        let mut known = edges.next().unwrap_or_default();
-        edges.for_each(|other| known.meet(&other));
+        let fields = match !is_loop && incoming.len() > 1 {
+            true => self.merge_incoming_fields(block, &incoming),
+            false => Vec::new(),
+        };
+        let mut edges = incoming.iter().map(|edge| &edge.known);
+        let mut known = edges.next().cloned().unwrap_or_default();
+        edges.for_each(|other| known.meet(other));
         // a parameter is another name for what is passed
         passed.into_iter().for_each(|v| known.share(v));
         match quiet {
@@ -177,7 +196,15 @@ impl Builder<'_> {
         for ((closure, n), param) in merged {
             known.note_upvalue(closure, n, param);
         }
+        if quiet.is_none()
+            && let Some(l) = &kept
+            && self.keeps_at(pc, l)
+        {
+            self.keep(block, &incoming, &registers, &mut known);
+        }
+        self.registers = registers;
         self.known = known;
+        self.note_merged(&fields);
         self.block = block;
         self.f.order.push(block);
         true
@@ -196,6 +223,22 @@ impl Builder<'_> {
             _ if is_loop => Type::Any,
             ty => ty,
         }
+    }
+
+    /// Adds parameters to a merge point for fields.
+    fn merge_incoming_fields(&mut self, block: Block, incoming: &[Incoming]) -> Vec<MergedField> {
+        let known: Vec<&Known> = incoming.iter().map(|edge| &edge.known).collect();
+        let merged = self.merge_fields(&known);
+        for field in &merged {
+            self.f.blocks[block].params.push((field.param, Reg::new(self.offset)));
+            for (edge, &v) in incoming.iter().zip(&field.values) {
+                let End::Jump(target) = &mut self.f.blocks[edge.from].end else {
+                    unreachable!("an edge ends with a jump")
+                };
+                target.args.push(v);
+            }
+        }
+        merged
     }
 
     /// Adds parameters to a block for the upvalues whose values are known on all edges, unless they

@@ -23,7 +23,7 @@ mod loops;
 mod merge;
 mod objects;
 mod order;
-
+mod partial;
 mod upvalue;
 
 use std::collections::{HashMap, HashSet};
@@ -46,6 +46,7 @@ use inline::{Late, Return};
 pub(crate) use loops::Loops;
 use loops::{Noise, Peel, Stores};
 use order::{Entered, Order};
+use partial::Kept;
 
 use crate::analysis::complete::Invocation;
 use crate::analysis::early::EarlyPart;
@@ -162,6 +163,7 @@ fn build_assuming(
         known: Known::default(),
         constants: Constants::default(),
         carried: HashMap::new(),
+        kept: HashMap::new(),
         state: None,
         pc: source.entry,
         order,
@@ -269,6 +271,8 @@ struct Builder<'a> {
     constants: Constants,
     /// The upvalues for which heads of loops have their last parameters.
     carried: HashMap<Block, Vec<Upvalue>>,
+    /// What loops keep, by their heads.
+    kept: HashMap<Block, Kept>,
     /// The state before the instruction, once it was needed.
     state: Option<State>,
     pc: Pc,

@@ -35,6 +35,35 @@ impl Lower<'_, '_> {
         self.set_lua(inst, payload, Known::Tag(tag));
     }
 
+    pub(super) fn reload(
+        &mut self,
+        inst: &Inst,
+        table: Value,
+        slot: Slot,
+        (tag, method): (Tag, Option<usize>),
+        state: State,
+    ) {
+        let other = self.exit(state);
+        let table = self.bits(table);
+        let ty = if tag == Tag::FLOAT { F64 } else { I64 };
+        let (payload, found) = self.emit().load_field_as(table, slot, ty);
+        let same = self.emit().is_tag(found, tag);
+        self.emit().guard(same, other);
+        if let Some(method) = method {
+            self.guard_method(payload, method, other);
+        }
+        let payload = if ty == F64 { Payload::Float(payload) } else { Payload::Bits(payload) };
+        self.set_lua(inst, payload, Known::Tag(tag));
+    }
+
+    /// Branches to `other` unless a closure has the method whose slot is at this address.
+    pub(super) fn guard_method(&mut self, closure: ir::Value, slot: usize, other: ir::Block) {
+        let found = self.emit().slot_of(closure);
+        let slot = self.emit().int(slot as i64);
+        let same = self.emit().ins().icmp(IntCC::Equal, found, slot);
+        self.emit().guard(same, other);
+    }
+
     pub(super) fn field(
         &mut self,
         inst: &Inst,
