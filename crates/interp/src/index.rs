@@ -206,15 +206,38 @@ pub(crate) unsafe fn set_of_dictionary(
 #[inline(always)]
 pub(crate) unsafe fn find_in_chain(
     st: *mut State,
+    t: *mut Table,
+    get: impl Fn(*mut Table) -> Value,
+) -> Option<Value> {
+    find_by(t, get, |t| Table::index_event(st, t))
+}
+
+/// As [`find_in_chain`], but changes nothing, not even what metatables record.
+///
+/// # Safety
+/// As for [`find_in_chain`].
+#[inline(always)]
+pub(crate) unsafe fn peek_in_chain(
+    st: *mut State,
+    t: *mut Table,
+    get: impl Fn(*mut Table) -> Value,
+) -> Option<Value> {
+    find_by(t, get, |t| Table::peek_index_event(st, t))
+}
+
+/// As [`find_in_chain`], for metamethods that `index` returns.
+#[inline(always)]
+unsafe fn find_by(
     mut t: *mut Table,
     get: impl Fn(*mut Table) -> Value,
+    index: impl Fn(*mut Table) -> Value,
 ) -> Option<Value> {
     for _ in 0..Table::MAX_CHAIN {
         let v = get(t);
         if !v.is_nil() {
             return Some(v);
         }
-        let h = Table::index_event(st, t);
+        let h = index(t);
         if h.is_nil() {
             return Some(v);
         }

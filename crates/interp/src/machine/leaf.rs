@@ -20,7 +20,7 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::{miss, panics};
 use crate::closure::make_closure;
-use crate::index::find_in_chain;
+use crate::index::{find_in_chain, peek_in_chain};
 use crate::varargs::{copy_extra, lay_out};
 use crate::{class, concat, for_loop, slots};
 
@@ -173,10 +173,8 @@ pub(super) unsafe extern "C" fn renew(
 
 pub(super) unsafe extern "C" fn get_int(st: *mut State, t: *mut Table, key: i64) -> Pair {
     panics::leaf(st, NO_ANSWER, || {
-        // Does not follow `__index`: the code relies on this function to change nothing, but
-        // looking up an event records in the metatable that it is absent.
-        let v = Table::get_int(t, key);
-        if v.is_nil() && Table::has_meta(t) { NO_ANSWER } else { v.into() }
+        // the code relies on this function to change nothing
+        peek_in_chain(st, t, |t| Table::get_int(t, key)).map_or(NO_ANSWER, Pair::from)
     })
 }
 

@@ -512,30 +512,34 @@ impl Emitter<'_> {
     }
 
     /// Loads the element under `key` of a table, of whatever kind its array is, or nil if there is
-    /// none; branches to `wrong` if a metamethod may have a say in that, and for the first array of
+    /// none; branches to `wrong` if a metamethod is to be called, and for the first array of
     /// booleans. `seen`: the kinds of arrays so far; `outside_is_likely`: keys that are not in the
     /// array are.
     pub(crate) fn element_or_nil(
         &mut self,
-        table: Value,
-        key: Value,
+        pc: Pc,
+        (table, key): (Value, Value),
         (seen, outside_is_likely): (Kinds, bool),
         wrong: Block,
     ) -> (Value, Value) {
         let done = self.join_block(I64);
-        let is_nil = self.block();
+        let (is_nil, inherits) = (self.block(), self.cold_block());
+        let found = |e: &mut Self, (bits, tag): (Value, Value)| {
+            e.verify_element(pc, table, key, (bits, tag));
+            e.join(done, bits, tag);
+        };
         let (outside, in_hash) = match outside_is_likely {
             true => (self.block(), self.block()),
             false => (self.cold_block(), self.cold_block()),
         };
         let element = self.element(table, key, seen, outside);
         let (bits, tag) = self.in_numbers(&element);
-        self.join(done, bits, tag);
+        found(self, (bits, tag));
         let (bits, tag) = self.in_any(&element, is_nil);
-        self.join(done, bits, tag);
+        found(self, (bits, tag));
         if seen.booleans {
             let (bits, tag) = self.in_booleans(&element);
-            self.join(done, bits, tag);
+            found(self, (bits, tag));
         } else {
             self.switch_to(element.booleans);
             self.jump(wrong);
@@ -548,21 +552,30 @@ impl Emitter<'_> {
         self.switch_to(in_hash);
         if outside_is_likely {
             let (bits, tag) = self.integer_in_nodes(table, nodes, key, is_nil);
-            self.join(done, bits, tag);
+            found(self, (bits, tag));
         } else {
-            let get_int = self.body.calls.get_int as usize;
-            let (bits, tag) = self.quiet_leaf(get_int, &[table, key]);
-            self.guard_answer(tag, wrong);
-            self.join(done, bits, tag);
+            self.jump(inherits);
         }
 
         self.switch_to(is_nil);
         let meta = self.meta(table);
-        self.guard_not(meta, wrong);
+        self.guard_not(meta, inherits);
         let (zero, nil) = (self.int(0), self.tag(Tag::NIL));
-        self.join(done, zero, nil);
+        found(self, (zero, nil));
+
+        self.switch_to(inherits);
+        let (bits, tag) = self.inherited_element(table, key);
+        self.guard_answer(tag, wrong);
+        self.join(done, bits, tag);
         self.switch_to(done.block);
         (self.joined_bits(done), self.joined_tag(done))
+    }
+
+    /// Returns what the runtime finds under an integer key of a table, or along its chain of
+    /// `__index` tables, as an answer that may be missing.
+    fn inherited_element(&mut self, table: Value, key: Value) -> (Value, Value) {
+        let get_int = self.body.calls.get_int as usize;
+        self.quiet_leaf(get_int, &[table, key])
     }
 
     /// Continues where an element is a number, and loads it.

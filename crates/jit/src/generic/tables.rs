@@ -246,9 +246,15 @@ impl Translator<'_> {
         self.found(dst, value, done);
         self.emit.switch_to(absent);
         let meta = self.emit.meta(object);
-        self.emit.guard_not(meta, slow);
+        let inherits = self.emit.cold_block();
+        self.emit.guard_not(meta, inherits);
         let nothing = (self.emit.int(0), self.emit.tag(Tag::NIL));
         self.found(dst, nothing, done);
+
+        self.emit.switch_to(inherits);
+        let args = [self.emit.state(), object, key];
+        let (bits, tag) = self.emit.runtime_pair(self.calls.get_int as usize, &args);
+        self.answer(dst, bits, tag, slow, done);
     }
 
     /// Translates SETTABLE or SETI.

@@ -799,8 +799,7 @@ impl<'a> Lower<'_, 'a> {
                 let wrong = self.exit(state);
                 let (table, key) = (self.bits(table), self.bits(key));
                 let seen = self.generic.elements_seen(inst.pc);
-                let value = self.emit().element_or_nil(table, key, seen, wrong);
-                self.emit().verify_element(inst.pc, table, key, value);
+                let value = self.emit().element_or_nil(inst.pc, (table, key), seen, wrong);
                 self.set_any(inst, value);
             }
             Op::SetElement(table, key, v, state) => {

@@ -169,6 +169,21 @@ impl Table {
         }
     }
 
+    /// As [`Table::index_event`], but changes nothing: does not record that the metatable has no
+    /// `__index`.
+    #[inline(always)]
+    pub unsafe fn peek_index_event(st: *mut State, t: *mut Table) -> Value {
+        let meta: *mut Table = match (*t).meta {
+            0 => return Value::NIL,
+            word if word & TAGGED != 0 => return Value::table(Table::tagged_index(t)),
+            word => std::ptr::with_exposed_provenance_mut(word),
+        };
+        match (*meta).absent & 1 << Event::Index as u8 {
+            0 => Table::get_str(meta, (&(*st).event_names)[Event::Index as usize]),
+            _ => Value::NIL,
+        }
+    }
+
     /// Returns whether the epoch changes when the `__index` of `t` does, if its metatable stays the
     /// same.
     #[inline(always)]
