@@ -28,7 +28,8 @@ impl Cause {
     pub(crate) fn counter(self) -> Counter {
         match self {
             Cause::Replaced => Counter::RetiredReplaced,
-            Cause::Invalid | Cause::Exits => Counter::RetiredInvalid,
+            Cause::Invalid => Counter::RetiredInvalid,
+            Cause::Exits => Counter::RetiredExits,
             Cause::Evicted => Counter::RetiredEvicted,
             Cause::Dropped => Counter::RetiredDropped,
             Cause::Chaos => Counter::RetiredChaos,

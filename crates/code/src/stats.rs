@@ -41,6 +41,8 @@ counters! {
     RetiredReplaced = "retired: replaced",
     /// Modules retired because an assumption no longer holds.
     RetiredInvalid = "retired: invalid",
+    /// Modules retired because they kept exiting while they waited to be compiled again.
+    RetiredExits = "retired: exits",
     /// Modules retired because the budget was spent and others were hotter.
     RetiredEvicted = "retired: evicted",
     /// Modules retired because the program was dropped.

@@ -22,8 +22,8 @@ const MAX_CHANGES: u32 = 4;
 /// The least number of exits by which code is judged.
 const FEW_EXITS: u32 = 32;
 /// The time between two exits below which they cost more than the code saves: an exit takes about
-/// a microsecond.
-const BETWEEN_EXITS: Duration = Duration::from_micros(2);
+/// a microsecond, and much longer where the runtime is not optimized.
+const BETWEEN_EXITS: Duration = Duration::from_micros(if cfg!(debug_assertions) { 200 } else { 2 });
 
 /// The input of the compile that made the newest version of a method.
 #[derive(Clone)]

@@ -26,6 +26,31 @@ fn new_types_are_compiled_for_and_old_ones_are_kept() {
 }
 
 #[test]
+fn code_that_exits_while_its_recompile_waits_is_retired() {
+    // the compile thread may use so little time that the second compile has to wait
+    let engine = Engine::with_jit(JitOptions { share: Some(1), workers: 1, ..background() });
+    let lua = Lua::with_engine(&engine);
+    eval(
+        &lua,
+        "function read(o) return o.x end
+         function run(n, make)
+           local s = 0
+           for i = 1, n do s = s + read(make(i)) end
+           return s
+         end",
+    );
+    eval(&lua, "return run(1000, function(i) return {x = i} end)");
+    engine.wait_for_compiler();
+    assert!(metric(&engine, "versions installed") > 0);
+    let other = "return run(100000, function(i) return {y = i, z = i, x = 1} end)";
+    assert_eq!(eval(&lua, other), "100000");
+    assert!(metric(&engine, "retired: exits") > 0, "{}", engine.jit_report());
+    // it is compiled again all the same
+    engine.wait_for_compiler();
+    assert_eq!(eval(&lua, other), "100000");
+}
+
+#[test]
 fn a_loop_that_cannot_be_entered_is_compiled_again() {
     let engine = Engine::with_jit(sync());
     let program = "local x, n = ..., 0 for i = 1, 20000 do n = n + 1 y = x end return y";
