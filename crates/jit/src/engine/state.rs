@@ -307,9 +307,11 @@ impl JitState {
             // calls in that copy have the early returns only.
             let times = chain.iter().filter(|&&other| other == callee).count();
             let mut early = None;
-            if times > 0 && shapes.is_empty() && is_plain_call(call) {
+            if times > 0 && shapes.is_empty() && call.op() == Op::Call {
                 let inner = self.seen_in(st, callee);
-                early = EarlyPart::of(proto, &inner).map(|part| (part.length, inner));
+                if has_few_results(call, proto, &inner) {
+                    early = EarlyPart::of(proto, &inner).map(|part| (part.length, inner));
+                }
             }
             let refused = refusal(proto, caller.code_loops.contain(pc));
             let is_whole = match times {
@@ -487,14 +489,17 @@ fn wait_for(method: &Method, poll_word: &AtomicU32) {
     }
 }
 
-/// Returns the slot of a method in the form that instances keep. The pointer is the first field of
-/// a slot, and the slot the first of a method; the proto keeps the method alive.
-/// Returns whether the numbers of arguments and results of a call are known, and it has at most one
-/// result.
-fn is_plain_call(i: Instr) -> bool {
-    i.op() == Op::Call && i.b() != 0 && matches!(i.c(), 1 | 2)
+/// Returns whether CALL has one result at most if it calls a function with this feedback.
+fn has_few_results(call: Instr, proto: &Proto, snapshot: &Snapshot) -> bool {
+    let results = match call.c() {
+        0 => Invocation { proto, snapshot, passed: None }.results(),
+        c => Some(c - 1),
+    };
+    results.is_some_and(|results| results <= 1)
 }
 
+/// Returns the slot of a method in the form that instances keep. The pointer is the first field of
+/// a slot, and the slot the first of a method; the proto keeps the method alive.
 fn slot_of(method: &Method) -> *const AtomicPtr<u8> {
     std::ptr::from_ref(method.slot()).cast()
 }

@@ -19,7 +19,7 @@ use perilune_runtime::value::Tag;
 use super::inline::Return;
 use super::order::Loop;
 use super::{Builder, Calls, Incoming};
-use crate::entity::{Pc, Reg, RegisterOperands};
+use crate::entity::{Pc, Reg};
 use crate::feedback::snapshot::Slot;
 use crate::testing::fault::Fault;
 use crate::tier2::ir::{Block, End, Op, State, Type, Value};
@@ -70,11 +70,12 @@ impl Kept {
 impl Builder<'_> {
     /// Returns what all early returns know of the tables that registers hold after the call.
     pub(super) fn held_after(&self, returns: &[Return]) -> Vec<Held> {
-        let next = self.pc + 1;
-        if self.source.snapshot.failed.contains(&next.as_u32()) {
+        let (i, next) = (self.instr(self.pc), self.pc + 1);
+        // a call with an open number of results leaves no state that is described
+        if i.c() == 0 || self.source.snapshot.failed.contains(&next.as_u32()) {
             return Vec::new();
         }
-        let end = self.instr(self.pc).ra().index();
+        let end = i.a();
         let own = self.all().take(end).filter(|&r| self.is_needed(next, r));
         let own = own.filter_map(|r| self.registers[r.index()]);
         let known: Vec<&Known> = returns.iter().map(|r| &r.known).collect();
