@@ -5,6 +5,7 @@
 //! interpreter continues the frame if the speculation fails: the state *before* the bytecode
 //! instruction, so that this is executed once.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use cranelift_codegen::entity::{EntitySet, PrimaryMap, SecondaryMap, entity_impl};
@@ -80,6 +81,8 @@ pub(crate) struct Function {
     pub(crate) own: Option<Value>,
     /// Whether the code is entered at a loop: closures that were made before may share registers.
     pub(crate) is_entered_in_loop: bool,
+    /// The values whose types have decided what is built, even if nothing uses the values.
+    pub(crate) consulted: RefCell<EntitySet<Value>>,
 }
 
 /// A frame: its function and the place of the call.
@@ -646,6 +649,27 @@ impl Function {
     /// Returns the type of a value.
     pub(crate) fn ty(&self, v: Value) -> Type {
         self.values[v].ty
+    }
+
+    /// Returns the type of a value to decide what is built: what establishes the type stays then.
+    pub(crate) fn consult(&self, v: Value) -> Type {
+        self.consulted.borrow_mut().insert(v);
+        self.ty(v)
+    }
+
+    /// Returns whether the type of a value has decided what was built.
+    pub(crate) fn is_consulted(&self, v: Value) -> bool {
+        self.consulted.borrow().contains(v)
+    }
+
+    /// Notes that the types of values that are replaced by others are those of the others now.
+    pub(crate) fn rename_consulted(&mut self, resolve: impl Fn(Value) -> Value) {
+        let consulted = self.consulted.get_mut();
+        for v in self.values.keys() {
+            if consulted.contains(v) {
+                consulted.insert(resolve(v));
+            }
+        }
     }
 
     /// Returns the value before all guards of its type.

@@ -199,23 +199,23 @@ impl Builder<'_> {
         let table = self.guard(object, Tag::TABLE);
         self.guard_shapes(table, shapes);
         let v = self.stored(i);
-        if gain.is_ok() && self.f.ty(v) == Type::Is(Tag::NIL) {
+        if gain.is_ok() && self.f.consult(v) == Type::Is(Tag::NIL) {
             // the fast path does not add a field that is nil
             return self.generic();
         }
         let state = self.state();
         let origin = self.f.origin(table);
         self.share(v);
-        let is_there = self.f.ty(v).tag().is_some_and(|tag| tag != Tag::NIL);
+        let is_there = self.f.consult(v).tag().is_some_and(|tag| tag != Tag::NIL);
         let held = is_there.then_some(v);
         match gain {
             Err(slot) => {
                 let before = self.known.field(origin, slot.number).map(|v| self.refined(v));
-                let before = before.and_then(|v| self.f.ty(v).tag());
+                let before = before.and_then(|v| self.f.consult(v).tag());
                 let checks = Checks {
                     watched: !self.known.is_unwatched(origin),
                     absent: before.is_none_or(|tag| tag == Tag::NIL),
-                    tag: before.is_none() || self.f.ty(v).tag() != before,
+                    tag: before.is_none() || self.f.consult(v).tag() != before,
                 };
                 self.push(Op::SetField(table, slot, v, checks, state));
                 self.known.note_unwatched(origin);
@@ -241,7 +241,7 @@ impl Builder<'_> {
         }
         let i = self.instr(self.pc);
         let v = self.stored(i);
-        if self.f.ty(v) != Type::Is(Tag::NIL) {
+        if self.f.consult(v) != Type::Is(Tag::NIL) {
             let table = self.read(i.ra());
             self.push(Op::CheckField(table, v));
         }
@@ -263,7 +263,7 @@ impl Builder<'_> {
         if snapshot.general || seen & (access::STRING | access::NO_TABLE) != 0 {
             return false;
         }
-        match self.f.ty(self.refined(key)) {
+        match self.f.consult(self.refined(key)) {
             Type::Is(Tag::FLOAT) => seen & access::OTHER != 0,
             _ => {
                 seen & access::ARRAY != 0
@@ -276,7 +276,7 @@ impl Builder<'_> {
     /// Returns the key, for which [`Builder::is_array_key`] holds, as an integer.
     fn array_key(&mut self, key: Value) -> Value {
         let key = self.refined(key);
-        match self.f.ty(key) {
+        match self.f.consult(key) {
             Type::Is(Tag::FLOAT) => self.as_int(key),
             _ => self.guard(key, Tag::INTEGER),
         }
@@ -365,7 +365,7 @@ impl Builder<'_> {
         let i = self.instr(self.pc);
         let v = self.read(i.rb());
         let may_have_length =
-            matches!(self.f.ty(v), Type::Any | Type::Is(Tag::TABLE | Tag::STRING));
+            matches!(self.f.consult(v), Type::Any | Type::Is(Tag::TABLE | Tag::STRING));
         if !may_have_length || self.source.snapshot.general {
             return self.generic();
         }

@@ -61,7 +61,7 @@ impl Builder<'_> {
             }
             Speculation::Number => {
                 let (a, b) = (self.operand(x), self.operand(y));
-                let ints = [a, b].map(|v| self.f.ty(v) == Type::Is(Tag::INTEGER));
+                let ints = [a, b].map(|v| self.f.consult(v) == Type::Is(Tag::INTEGER));
                 let never_ints = [a, b].map(|v| self.is_never(v, Tag::INTEGER));
                 if operator.has_int() && ints == [true, true] {
                     return self.generic_value();
@@ -103,7 +103,7 @@ impl Builder<'_> {
             return self.generic_value();
         }
         let (a, b) = (self.refined(a), self.refined(b));
-        let is = |v, tag| self.f.ty(v) == Type::Is(tag);
+        let is = |v, tag| self.f.consult(v) == Type::Is(tag);
         let target = self.instr(self.pc).ra();
         if is(a, Tag::INTEGER) && is(b, Tag::INTEGER) && operator.has_int() {
             let state = self.state();
@@ -148,7 +148,7 @@ impl Builder<'_> {
 
     /// Returns whether a value may be a number.
     pub(super) fn may_be_number(&self, v: Value) -> bool {
-        self.f.ty(v).tag().is_none_or(|tag| tag == Tag::INTEGER || tag == Tag::FLOAT)
+        self.f.consult(v).tag().is_none_or(|tag| tag == Tag::INTEGER || tag == Tag::FLOAT)
     }
 
     /// Returns whether two operands are the same register.
@@ -158,7 +158,7 @@ impl Builder<'_> {
 
     /// Returns whether a value is known not to have this tag.
     pub(super) fn is_never(&self, v: Value, tag: Tag) -> bool {
-        self.f.ty(v).tag().is_some_and(|known| known != tag)
+        self.f.consult(v).tag().is_some_and(|known| known != tag)
     }
 
     fn operand(&mut self, o: Operand) -> Value {
@@ -191,7 +191,7 @@ impl Builder<'_> {
     /// Returns a number as the equal integer.
     pub(super) fn as_int(&mut self, v: Value) -> Value {
         let int = Type::Is(Tag::INTEGER);
-        if self.f.ty(v) == int {
+        if self.f.consult(v) == int {
             return v;
         }
         let state = self.state();
@@ -201,7 +201,7 @@ impl Builder<'_> {
     /// Returns a number as a float.
     pub(super) fn as_float(&mut self, v: Value) -> Value {
         let float = Type::Is(Tag::FLOAT);
-        match self.f.ty(v) {
+        match self.f.consult(v) {
             Type::Is(Tag::FLOAT) => v,
             Type::Is(_) => match self.constants.integer(v) {
                 Some(n) => self.float(n as f64),

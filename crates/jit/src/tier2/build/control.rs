@@ -110,7 +110,7 @@ impl Builder<'_> {
 
     /// Returns the condition that a value counts as true, or its truth if that is known.
     fn truth_of(&mut self, v: Value) -> Condition {
-        Some(match self.f.ty(v) {
+        Some(match self.f.consult(v) {
             Type::Is(tag) => Err(tag.0 >= Tag::TRUE.0),
             _ => Ok(self.value(Type::Condition, Op::IsTrue(v))),
         })
@@ -188,9 +188,9 @@ impl Builder<'_> {
         }
         let (x, y) = (self.refined(x), self.refined(y));
         // the immediate operand of an instruction is exact as a float
-        let is_float = self.f.ty(x) == Type::Is(Tag::FLOAT);
+        let is_float = self.f.consult(x) == Type::Is(Tag::FLOAT);
         let y = if !is_register && is_float { self.as_float(y) } else { y };
-        let op = match [self.f.ty(x), self.f.ty(y)] {
+        let op = match [self.f.consult(x), self.f.consult(y)] {
             [Type::Is(Tag::INTEGER), Type::Is(Tag::INTEGER)] => Op::CompareInt(cc, x, y),
             [Type::Is(Tag::FLOAT), Type::Is(Tag::FLOAT)] => Op::CompareFloat(float_cc, x, y),
             _ => Op::CompareNumber(cc, float_cc, x, y, self.state()),
@@ -203,7 +203,7 @@ impl Builder<'_> {
         let i = self.instr(self.pc);
         let x = self.read(i.ra());
         match i.op() {
-            Bytecode::EqI => match self.f.ty(x) {
+            Bytecode::EqI => match self.f.consult(x) {
                 Type::Is(Tag::INTEGER) => {
                     let y = self.integer(i.sb());
                     Some(Ok(self.value(Type::Condition, Op::CompareInt(IntCC::Equal, x, y))))
@@ -222,7 +222,7 @@ impl Builder<'_> {
                     Constant::Bool(false) => Tag::FALSE,
                     Constant::Bool(true) => Tag::TRUE,
                     Constant::Str(s) if s.len() <= MAX_SHORT => {
-                        return match self.f.ty(x) {
+                        return match self.f.consult(x) {
                             Type::Is(Tag::STRING) => {
                                 if let Some(text) = self.text(x) {
                                     return Some(Err(text == self.source.proto.str(*s)));
@@ -239,14 +239,14 @@ impl Builder<'_> {
                     }
                     _ => return None,
                 };
-                Some(match self.f.ty(x) {
+                Some(match self.f.consult(x) {
                     Type::Is(tag) => Err(tag == primitive),
                     _ => Ok(self.value(Type::Condition, Op::HasTag(x, primitive))),
                 })
             }
             _ => {
                 let y = self.read(i.rb());
-                match (self.f.ty(x), self.f.ty(y)) {
+                match (self.f.consult(x), self.f.consult(y)) {
                     (Type::Is(Tag::INTEGER), Type::Is(Tag::INTEGER)) => {
                         let op = Op::CompareInt(IntCC::Equal, x, y);
                         Some(Ok(self.value(Type::Condition, op)))
@@ -345,8 +345,8 @@ impl Builder<'_> {
     /// Returns the limit of a loop over integers as an integer.
     fn loop_limit(&mut self, limit: Value, ascends: bool) -> Value {
         let has_met_floats = self.source.snapshot.cell(self.pc) & seen::MIXED != 0;
-        let is_float = self.f.ty(limit) == Type::Is(Tag::FLOAT);
-        if !is_float && (!has_met_floats || self.f.ty(limit) == Type::Is(Tag::INTEGER)) {
+        let is_float = self.f.consult(limit) == Type::Is(Tag::FLOAT);
+        if !is_float && (!has_met_floats || self.f.consult(limit) == Type::Is(Tag::INTEGER)) {
             return self.guard(limit, Tag::INTEGER);
         }
         let state = self.state();
@@ -359,7 +359,7 @@ impl Builder<'_> {
         let (pc, i) = (self.pc, self.instr(self.pc));
         let a = i.ra();
         let [init, _, step] = values.map(|v| self.refined(v));
-        let is_float = [init, step].iter().any(|&v| self.f.ty(v) == Type::Is(Tag::FLOAT));
+        let is_float = [init, step].iter().any(|&v| self.f.consult(v) == Type::Is(Tag::FLOAT));
         let are_numbers = values.iter().all(|&v| self.may_be_number(v));
         let sign = self.constants.number(step).filter(|&n| n != 0.0).map(|n| n > 0.0);
         let (Some(ascends), true, true) = (sign, is_float, are_numbers) else {
@@ -381,14 +381,14 @@ impl Builder<'_> {
         let a = i.ra();
         let values = [a, a + 1, a + 2].map(|r| self.read(r));
         let (int, float) = (Type::Is(Tag::INTEGER), Type::Is(Tag::FLOAT));
-        if values.iter().all(|&v| self.f.ty(v) == float) {
+        if values.iter().all(|&v| self.f.consult(v) == float) {
             if self.source.snapshot.failed.contains(&pc.as_u32()) {
                 return self.generic_end();
             }
             self.float_loop(values);
             return true;
         }
-        if values.iter().any(|&v| self.f.ty(v) != int) {
+        if values.iter().any(|&v| self.f.consult(v) != int) {
             return self.generic_end();
         }
         let has_failed = self.source.snapshot.failed.contains(&pc.as_u32());

@@ -345,7 +345,7 @@ impl Builder<'_> {
         self.registers[first.index()..].fill(None);
         // the loop ends with nil: returns of it need no test
         let is_end =
-            |r: &Return| r.values.first().is_none_or(|&v| self.f.ty(v) == Type::Is(Tag::NIL));
+            |r: &Return| r.values.first().is_none_or(|&v| self.f.consult(v) == Type::Is(Tag::NIL));
         let (ends, others): (Vec<Return>, Vec<Return>) = returns.into_iter().partition(is_end);
         let before = self.registers.clone();
         if let Some(results) = self.continue_after(ends, first, i.c()) {
@@ -661,23 +661,23 @@ impl Builder<'_> {
             edge.values = values.collect();
             std::mem::swap(&mut self.known, &mut edge.known);
         }
-        let (edge, others) = edges.split_first()?;
-        let mut known = edge.known.clone();
-        others.iter().for_each(|edge| known.meet(&edge.known));
-        self.known = known;
         // the states before are of other blocks
         self.state = None;
-        Some(match &mut edges[..] {
-            [Return { from, values, .. }] => {
+        match &mut edges[..] {
+            [] => None,
+            [Return { from, values, known }] => {
                 self.block = *from;
-                std::mem::take(values)
+                self.known = std::mem::take(known);
+                Some(std::mem::take(values))
             }
-            edges => self.merge_returns(edges, first + self.offset, wanted),
-        })
+            edges => Some(self.merge_returns(edges, first + self.offset, wanted)),
+        }
     }
 
     /// Continues at the merge point of several returns; returns the results.
     fn merge_returns(&mut self, edges: &[Return], first: Reg, wanted: usize) -> Vec<Value> {
+        self.known = edges[0].known.clone();
+        edges[1..].iter().for_each(|edge| self.known.meet(&edge.known));
         let mut data = BlockData::default();
         let mut args = vec![Vec::new(); edges.len()];
         let mut results = Vec::new();

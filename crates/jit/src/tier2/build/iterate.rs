@@ -73,7 +73,7 @@ impl Builder<'_> {
             self.write(a, function);
             self.write(a + CLOSING, closing);
         }
-        let is = |v: Value, tag: Tag| self.f.ty(v) == Type::Is(tag);
+        let is = |v: Value, tag: Tag| self.f.consult(v) == Type::Is(tag);
         if is(closing, Tag::NIL) {
             if is(function, Tag::FUNCTION) || self.is_library(function, Builtin::IpairsStep) {
                 self.fall(call);
@@ -121,7 +121,7 @@ impl Builder<'_> {
             return;
         }
         let all = [0, 1, 2, CLOSING].map(|n| self.read(a + n));
-        let by_next = self.f.ty(all[CLOSING]) == Type::Is(Tag::ITER);
+        let by_next = self.f.consult(all[CLOSING]) == Type::Is(Tag::ITER);
         let state = self.state();
         self.push(Op::FastPath(state));
         self.forget();
@@ -164,7 +164,7 @@ impl Builder<'_> {
     pub(super) fn for_each_loop(&mut self) -> bool {
         let (pc, i) = (self.pc, self.instr(self.pc));
         let key = self.read(i.ra() + VARIABLES);
-        match self.f.ty(key) {
+        match self.f.consult(key) {
             Type::Is(Tag::NIL) => return true,
             Type::Is(_) => {
                 self.write(i.ra() + 2, key);
@@ -196,7 +196,7 @@ impl Builder<'_> {
         let is_shared = || self.all().skip(a.index()).any(|r| self.is_captured(r));
         let marks = || proto.code.iter().any(|i| i.op() == Bytecode::Tbc);
         let closing = self.registers.get(a.index() + CLOSING).copied().flatten();
-        let closing = closing.and_then(|v| self.f.ty(v).tag());
+        let closing = closing.and_then(|v| self.f.consult(v).tag());
         let is_nothing = matches!(closing, Some(Tag::NIL | Tag::ITER));
         if !is_end || !is_nothing || is_shared() || marks() {
             self.generic();

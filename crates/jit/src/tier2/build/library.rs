@@ -149,7 +149,7 @@ impl Builder<'_> {
         }
         let f = &self.f;
         self.known.change_metatable(self.f.origin(table), |v| {
-            f.ty(v).tag().is_some_and(|tag| tag != Tag::NIL)
+            f.consult(v).tag().is_some_and(|tag| tag != Tag::NIL)
         });
     }
 

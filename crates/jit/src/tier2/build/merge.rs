@@ -115,7 +115,7 @@ impl Builder<'_> {
         let start = &mut self.starts[pc];
         let Some(block) = start.block else { return false };
         start.is_begun = true;
-        let incoming = std::mem::take(&mut start.incoming);
+        let mut incoming = std::mem::take(&mut start.incoming);
         self.pc = pc;
         self.tags = tags;
         let is_loop = self.order.is_loop[pc] && self.f.blocks[block].is_loop;
@@ -127,7 +127,7 @@ impl Builder<'_> {
         for r in needed {
             let held: Vec<Option<Value>> =
                 incoming.iter().map(|edge| edge.registers[r.index()]).collect();
-            let is_nil = |v| self.f.ty(v) == Type::Is(Tag::NIL);
+            let is_nil = |v| self.f.consult(v) == Type::Is(Tag::NIL);
             let has_position = || kept.as_ref().is_some_and(|l| l.writes_position(r));
             let is_kept = is_kept(r) || held[0].is_some_and(is_nil) && has_position();
             if is_kept && held.iter().all(|v| *v == held[0]) {
@@ -175,9 +175,16 @@ impl Builder<'_> {
             true => self.merge_incoming_fields(block, &incoming),
             false => Vec::new(),
         };
-        let mut edges = incoming.iter().map(|edge| &edge.known);
-        let mut known = edges.next().cloned().unwrap_or_default();
-        edges.for_each(|other| known.meet(other));
+        let keeps = quiet.is_none() && kept.as_ref().is_some_and(|l| self.keeps_at(pc, l));
+        let mut known = match &mut incoming[..] {
+            [] => Known::default(),
+            [only] if !keeps => std::mem::take(&mut only.known),
+            [first, others @ ..] => {
+                let mut known = first.known.clone();
+                others.iter().for_each(|other| known.meet(&other.known));
+                known
+            }
+        };
         // a parameter is another name for what is passed
         passed.into_iter().for_each(|v| known.share(v));
         match quiet {
@@ -196,10 +203,7 @@ impl Builder<'_> {
         for ((closure, n), param) in merged {
             known.note_upvalue(closure, n, param);
         }
-        if quiet.is_none()
-            && let Some(l) = &kept
-            && self.keeps_at(pc, l)
-        {
+        if keeps {
             self.keep(block, &incoming, &registers, &mut known);
         }
         self.registers = registers;

@@ -542,7 +542,7 @@ impl Builder<'_> {
     /// Returns a value as one with this tag, guarded to be one.
     fn guard(&mut self, v: Value, tag: Tag) -> Value {
         let v = self.refined(v);
-        if self.f.ty(v) == Type::Is(tag) {
+        if self.f.consult(v) == Type::Is(tag) {
             return v;
         }
         let state = self.state();
@@ -774,7 +774,7 @@ impl Builder<'_> {
             Len => self.length(),
             Not => {
                 let v = self.read(i.rb());
-                match self.f.ty(v) {
+                match self.f.consult(v) {
                     Type::Is(tag) => {
                         let not = if tag.0 < Tag::TRUE.0 { Tag::TRUE } else { Tag::FALSE };
                         self.set_primitive(i.ra(), not);

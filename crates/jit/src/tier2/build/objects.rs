@@ -34,7 +34,7 @@ impl Builder<'_> {
         for (q, slot) in stores {
             let value = self.stored(self.instr(q));
             let gains = !matches!(snapshot.field(q).paths[..], [FieldPath::Own { .. }]);
-            let is_there = self.f.ty(value).tag().is_some_and(|tag| tag != Tag::NIL);
+            let is_there = self.f.consult(value).tag().is_some_and(|tag| tag != Tag::NIL);
             fields.push(FirstField { pc: q, slot, value, is_guarded: gains && !is_there });
         }
         self.built = pc + 1..end;
@@ -52,7 +52,7 @@ impl Builder<'_> {
             self.known.note_shapes(table, Shapes::of([shape]).expect("it is one"));
         }
         for field in fields {
-            let is_there = self.f.ty(field.value).tag().is_some_and(|tag| tag != Tag::NIL);
+            let is_there = self.f.consult(field.value).tag().is_some_and(|tag| tag != Tag::NIL);
             if field.is_guarded || is_there {
                 self.known.note_field(table, field.slot, field.value);
             }
@@ -73,8 +73,8 @@ impl Builder<'_> {
         }
         let table = self.read(i.ra());
         let values: Vec<Value> = (1..=count).map(|n| self.read(i.ra() + n)).collect();
-        let is_nil = |&v: &Value| self.f.ty(v) == Type::Is(Tag::NIL);
-        if self.f.ty(table) != Type::Is(Tag::TABLE) || values.iter().any(is_nil) {
+        let is_nil = |&v: &Value| self.f.consult(v) == Type::Is(Tag::NIL);
+        if self.f.consult(table) != Type::Is(Tag::TABLE) || values.iter().any(is_nil) {
             return self.generic();
         }
         for &v in &values {

@@ -56,7 +56,7 @@ pub(super) struct MergedField {
 /// What a loop keeps.
 pub(super) struct Kept {
     held: Vec<Held>,
-    /// The number of calls built before the loop after which nothing is known.
+    /// The number of calls after which nothing is known, of those built before the loop.
     calls: u32,
 }
 
@@ -71,7 +71,7 @@ impl Builder<'_> {
     /// Returns what all early returns know of the tables that registers hold after the call.
     pub(super) fn held_after(&self, returns: &[Return]) -> Vec<Held> {
         let (i, next) = (self.instr(self.pc), self.pc + 1);
-        // a call with an open number of results leaves no state that is described
+        // the state after a call whose number of results is open cannot be described
         if i.c() == 0 || self.source.snapshot.failed.contains(&next.as_u32()) {
             return Vec::new();
         }
@@ -126,7 +126,7 @@ impl Builder<'_> {
         Some(known.guarded(self.f.origin(v)).unwrap_or(v))
     }
 
-    /// Guards and loads after the call what is known where it does not happen.
+    /// Guards and loads again, after the call, what the early returns know.
     pub(super) fn hold_again(&mut self, all: &[Held]) {
         if all.is_empty() || self.source.fault == Some(Fault::StaleJoins) {
             return;
@@ -165,8 +165,8 @@ impl Builder<'_> {
         v
     }
 
-    /// Returns the fields of which the values are known on all edges to a merge point, but differ.
-    /// It gets parameters for them. Memory has these values, too.
+    /// Returns the fields whose values are known on all edges to a merge point, but differ, with
+    /// parameters for them. The stores remain, so that memory has the values for all other code.
     pub(super) fn merge_fields(&mut self, edges: &[&Known]) -> Vec<MergedField> {
         let [first, ..] = edges else { return Vec::new() };
         let mut merged = Vec::new();
@@ -200,7 +200,8 @@ impl Builder<'_> {
     }
 
     /// Returns whether a loop is to keep what is known where it is entered: it calls functions that
-    /// may return early, and is not known to call others.
+    /// may return early, and building it before has found no other calls in it
+    /// ([`Builder::kept_values`]).
     pub(super) fn keeps_at(&self, head: Pc, l: &Loop) -> bool {
         let pcs = l.instructions.iter().map(|pc| pc.as_u32());
         !self.loops.is_kept_in_vain(self.place(head))

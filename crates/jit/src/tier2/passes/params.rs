@@ -159,6 +159,7 @@ pub(super) fn rename(f: &mut Function, replaced: &SecondaryMap<Value, Option<Val
         }
         state.virtuals.iter_mut().for_each(|table| table.map(|v| resolve(replaced, v)));
     }
+    f.rename_consulted(|v| resolve(replaced, v));
     let origins: Vec<(Value, Value)> =
         f.values.iter().filter_map(|(v, data)| Some((v, data.origin?))).collect();
     for (v, origin) in origins {

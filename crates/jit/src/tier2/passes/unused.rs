@@ -1,8 +1,12 @@
 //! Removes instructions and block parameters whose values are not used.
+//!
+//! A value is used, too, if its type has decided what was built ([`Function::consult`]): a test of
+//! an integer is not built, and a store over an integer does not store the tag. The speculation
+//! that establishes the type has to stay then, here or where a block parameter is passed.
 
 use cranelift_codegen::entity::SecondaryMap;
 
-use crate::tier2::ir::{Block, Function, State, Value};
+use crate::tier2::ir::{Block, Function, Op, State, Type, Value};
 
 /// Runs the pass.
 pub(super) fn run(f: &mut Function) {
@@ -38,10 +42,17 @@ fn used(f: &Function) -> SecondaryMap<Value, bool> {
         let data = &f.blocks[block];
         for (n, &(param, _)) in data.params.iter().enumerate() {
             params[param] = Some((block, n));
+            if f.ty(param) != Type::Any && f.is_consulted(param) {
+                marks.mark(param);
+            }
         }
         for (n, inst) in data.insts.iter().enumerate() {
             if let Some(v) = inst.result {
                 makers[v] = Some((block, n));
+                let speculates = matches!(inst.op, Op::Speculate(..) | Op::Reload(..));
+                if speculates && f.is_consulted(v) {
+                    marks.mark(v);
+                }
             }
             if !inst.op.is_removable() {
                 f.args(&inst.op).for_each(|v| marks.mark(v));
