@@ -204,7 +204,12 @@ pub(super) unsafe extern "C" fn set_str(
             return 0;
         }
         let v = Value::from_parts(bits, Tag(tag as u8));
-        Table::set_short_plainly(st, t, name, v) as u64
+        let stored = Table::set_short_plainly(st, t, name, v);
+        if stored && !(*t).shape.is_null() {
+            // for code that stores by the cache
+            Table::note_field(st, t, name);
+        }
+        stored as u64
     })
 }
 

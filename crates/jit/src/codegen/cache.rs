@@ -13,6 +13,7 @@ use perilune_runtime::value::Tag;
 
 use super::Emitter;
 use super::memory::Region;
+use super::table::Stored;
 use crate::entity::Pc;
 
 /// An entry of an inline cache in memory.
@@ -90,6 +91,26 @@ impl Emitter<'_> {
         absent: Block,
         other: Block,
     ) -> (Value, Value) {
+        let at = self.slot_by_name(table, name, absent, other);
+        let bits = self.load64(Region::Fields, at, value::BITS);
+        let tag = self.load8(Region::Fields, at, value::TAG);
+        self.guard(tag, other);
+        (bits, tag)
+    }
+
+    /// Stores to an own field of a table on which no cache relies, by the cache of the state, with
+    /// a barrier; branches to `other` if that has no entry for it, or if the field is nil.
+    pub(crate) fn store_by_name(&mut self, table: Value, name: Value, v: Stored, other: Block) {
+        let at = self.slot_by_name(table, name, other, other);
+        let old = self.load8(Region::Fields, at, value::TAG);
+        self.guard(old, other);
+        self.store(Region::Fields, v.bits, at, value::BITS);
+        self.store8(Region::Fields, v.tag, at, value::TAG);
+        self.barrier(table, (v.bits, v.known));
+    }
+
+    /// Returns the address of the slot of a field, as [`Emitter::field_by_name`] finds it.
+    fn slot_by_name(&mut self, table: Value, name: Value, absent: Block, other: Block) -> Value {
         let st = self.state();
         let entries = self.load64(Region::State, st, state::MEGAMORPHIC);
         self.guard(entries, other);
@@ -115,11 +136,7 @@ impl Emitter<'_> {
         let slot = self.b.ins().ushr_imm_u(place, 32);
         let fields = self.load64(Region::Objects, table, table::FIELDS);
         let offset = self.b.ins().ishl_imm_u(slot, i64::from(value::LOG_SIZE));
-        let at = self.b.ins().iadd(fields, offset);
-        let bits = self.load64(Region::Fields, at, value::BITS);
-        let tag = self.load8(Region::Fields, at, value::TAG);
-        self.guard(tag, other);
-        (bits, tag)
+        self.b.ins().iadd(fields, offset)
     }
 
     /// Returns the address of the entry for a name and the hash of something else in a

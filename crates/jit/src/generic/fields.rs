@@ -302,6 +302,7 @@ impl Translator<'_> {
                 self.emit.guard_not_watched(flags, by_cache);
                 for path in seen.paths.iter().take(MAX_PATHS) {
                     let next = match *path {
+                        FieldPath::Own { .. } if seen.is_megamorphic() => continue,
                         FieldPath::Own { shape: id, slot, .. } => {
                             let next = self.emit.shape_case(shape, id);
                             self.emit.guard_stores_field(object, slot, by_cache);
@@ -329,16 +330,26 @@ impl Translator<'_> {
                     self.emit.switch_to(next);
                 }
             }
+            let name = self.emit.constant(i.b()).0;
+            let args = [self.emit.state(), object, name, bits, t];
             if seen.dictionaries {
                 let shape = self.emit.shape(object);
                 let next = self.emit.shape_case(shape, FieldEntry::DICTIONARY_SHAPE);
-                let name = self.emit.constant(i.b()).0;
-                let args = [self.emit.state(), object, name, bits, t];
                 let stored = self.emit.runtime_word(self.calls.set_str as usize, &args);
                 self.emit.branch(stored, done, by_cache);
                 self.emit.switch_to(next);
             }
-            self.emit.jump(by_cache);
+            if seen.is_megamorphic() {
+                let by_call = self.emit.cold_block();
+                self.emit.store_by_name(object, name, value, by_call);
+                self.emit.verify_field(pc, object, i.b(), (bits, t));
+                self.emit.jump(done);
+                self.emit.switch_to(by_call);
+                let stored = self.emit.runtime_word(self.calls.set_str as usize, &args);
+                self.emit.branch(stored, done, by_cache);
+            } else {
+                self.emit.jump(by_cache);
+            }
             if asks {
                 self.emit.switch_to(by_cache);
                 let cache = self.emit.field_cache_address(self.cache_of(pc));

@@ -57,7 +57,7 @@ pub(crate) fn has_fast_path(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
     match i.op() {
         GetField | SelfK | SetField | SetFieldK => {
             let field = snapshot.field(pc);
-            if matches!(i.op(), GetField | SelfK) && field.is_megamorphic() {
+            if field.is_megamorphic() {
                 return true;
             }
             let paths = field.paths.len() + usize::from(field.dictionaries);

@@ -282,6 +282,18 @@ impl Translator<'_> {
             self.emit.switch_to(strings);
             let others = self.emit.block();
             if mask & access::STRING != 0 && self.emit.require(&[key_tag], Tag::STRING, others) {
+                let (by_cache, by_call) = (self.emit.block(), self.emit.block());
+                let shape = self.emit.shape(object);
+                self.emit.branch(shape, by_cache, by_call);
+                self.emit.switch_to(by_cache);
+                let flags = self.emit.flags(object);
+                self.emit.guard_not_watched(flags, by_call);
+                let value = Stored { bits, tag: t, known: tag };
+                self.emit.store_by_name(object, key, value, by_call);
+                let string = self.emit.tag(Tag::STRING);
+                self.emit.verify_entry(pc, object, (key, string), (bits, t));
+                self.emit.jump(done);
+                self.emit.switch_to(by_call);
                 let st = self.emit.state();
                 let args = [st, object, key, bits, t];
                 let hit = self.emit.runtime_word(self.calls.set_str as usize, &args);
