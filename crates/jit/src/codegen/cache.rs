@@ -98,9 +98,11 @@ impl Emitter<'_> {
         (bits, tag)
     }
 
-    /// Stores to an own field of a table on which no cache relies, by the cache of the state, with
-    /// a barrier; branches to `other` if that has no entry for it, or if the field is nil.
+    /// Stores to an own field of a table, by the cache of the state, with a barrier; branches to
+    /// `other` if that has no entry for it, if the field is nil, or if caches rely on the table.
     pub(crate) fn store_by_name(&mut self, table: Value, name: Value, v: Stored, other: Block) {
+        let flags = self.flags(table);
+        self.guard_not_watched(flags, other);
         let at = self.slot_by_name(table, name, other, other);
         let old = self.load8(Region::Fields, at, value::TAG);
         self.guard(old, other);

@@ -286,8 +286,6 @@ impl Translator<'_> {
                 let shape = self.emit.shape(object);
                 self.emit.branch(shape, by_cache, by_call);
                 self.emit.switch_to(by_cache);
-                let flags = self.emit.flags(object);
-                self.emit.guard_not_watched(flags, by_call);
                 let value = Stored { bits, tag: t, known: tag };
                 self.emit.store_by_name(object, key, value, by_call);
                 let string = self.emit.tag(Tag::STRING);

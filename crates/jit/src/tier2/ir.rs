@@ -854,8 +854,8 @@ impl Op {
         }
     }
 
-    /// Returns whether it can be removed if its result is not used: it has no effect, and exits
-    /// only where a speculation on the result fails.
+    /// Returns whether it can be removed if its result is not used, nor its type consulted: it has
+    /// no effect, and exits only where a speculation on the result fails.
     pub(crate) fn is_removable(&self) -> bool {
         use Op::*;
         match self {

@@ -289,10 +289,8 @@ impl Known {
 
     /// Returns the slots of the fields of a table whose values are known, in order.
     pub(super) fn fields_of(&self, table: Value) -> Vec<u32> {
-        let own = self.fields.keys().filter(|&&(of, _)| of == table);
-        let mut slots: Vec<u32> = own.map(|&(_, slot)| slot).collect();
-        slots.sort_unstable();
-        slots
+        let all = self.known_fields().into_iter();
+        all.filter(|&(of, _)| of == table).map(|(_, slot)| slot).collect()
     }
 
     /// Returns the tables and slots of the fields whose values are known, in a fixed order.
@@ -366,12 +364,19 @@ impl Known {
 
     /// Returns whether a closure has the method whose slot is at this address.
     pub(super) fn has_method(&self, closure: Value, slot: usize) -> bool {
-        self.methods.get(&closure) == Some(&slot)
+        self.method(closure) == Some(slot)
     }
 
     /// Records that a closure has the method whose slot is at this address.
     pub(super) fn note_method(&mut self, closure: Value, slot: usize) {
         self.methods.insert(closure, slot);
+    }
+
+    /// Returns the facts that hold on all paths to a place; none if there are no paths.
+    pub(super) fn on_all<'a>(mut paths: impl Iterator<Item = &'a Known>) -> Known {
+        let mut known = paths.next().cloned().unwrap_or_default();
+        paths.for_each(|other| known.meet(other));
+        known
     }
 
     /// Keeps the facts that hold in both predecessors of a merge point.

@@ -676,8 +676,7 @@ impl Builder<'_> {
 
     /// Continues at the merge point of several returns; returns the results.
     fn merge_returns(&mut self, edges: &[Return], first: Reg, wanted: usize) -> Vec<Value> {
-        self.known = edges[0].known.clone();
-        edges[1..].iter().for_each(|edge| self.known.meet(&edge.known));
+        self.known = Known::on_all(edges.iter().map(|edge| &edge.known));
         let mut data = BlockData::default();
         let mut args = vec![Vec::new(); edges.len()];
         let mut results = Vec::new();

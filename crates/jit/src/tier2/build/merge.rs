@@ -82,6 +82,14 @@ impl Builder<'_> {
         self.end(End::Jump(Target { block, args }));
     }
 
+    /// Adds a value to those that a block passes to the one that it jumps to.
+    pub(super) fn pass(&mut self, from: Block, v: Value) {
+        let End::Jump(target) = &mut self.f.blocks[from].end else {
+            unreachable!("an edge ends with a jump")
+        };
+        target.args.push(v);
+    }
+
     /// Returns a value as one of this type, at the end of a block that goes to `to`.
     fn coerce(&mut self, v: Value, ty: Type, to: Pc) -> Value {
         let Some(tag) = ty.tag().filter(|_| self.f.ty(v) != ty) else { return v };
@@ -153,10 +161,7 @@ impl Builder<'_> {
                     None => self.value(ty, Op::Register(r + self.offset)),
                 };
                 let v = self.coerce(v, ty, pc);
-                let End::Jump(target) = &mut self.f.blocks[edge.from].end else {
-                    unreachable!("an edge ends with a jump")
-                };
-                target.args.push(v);
+                self.pass(edge.from, v);
                 passed.push(self.f.origin(v));
             }
             self.f.blocks[block].params.push((param, r + self.offset));
@@ -177,13 +182,8 @@ impl Builder<'_> {
         };
         let keeps = quiet.is_none() && kept.as_ref().is_some_and(|l| self.keeps_at(pc, l));
         let mut known = match &mut incoming[..] {
-            [] => Known::default(),
             [only] if !keeps => std::mem::take(&mut only.known),
-            [first, others @ ..] => {
-                let mut known = first.known.clone();
-                others.iter().for_each(|other| known.meet(&other.known));
-                known
-            }
+            all => Known::on_all(all.iter().map(|edge| &edge.known)),
         };
         // a parameter is another name for what is passed
         passed.into_iter().for_each(|v| known.share(v));
@@ -236,10 +236,7 @@ impl Builder<'_> {
         for field in &merged {
             self.f.blocks[block].params.push((field.param, Reg::new(self.offset)));
             for (edge, &v) in incoming.iter().zip(&field.values) {
-                let End::Jump(target) = &mut self.f.blocks[edge.from].end else {
-                    unreachable!("an edge ends with a jump")
-                };
-                target.args.push(v);
+                self.pass(edge.from, v);
             }
         }
         merged
@@ -273,10 +270,7 @@ impl Builder<'_> {
             let ty = self.param_type((pc, is_loop), Variable::Shared, types);
             let param = self.f.value(ty);
             for (edge, v) in incoming.iter().zip(values) {
-                let End::Jump(target) = &mut self.f.blocks[edge.from].end else {
-                    unreachable!("an edge ends with a jump")
-                };
-                target.args.push(v);
+                self.pass(edge.from, v);
             }
             // it is no register's value, so any register will do
             self.f.blocks[block].params.push((param, Reg::new(self.offset)));

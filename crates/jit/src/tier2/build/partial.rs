@@ -22,7 +22,7 @@ use super::{Builder, Calls, Incoming};
 use crate::entity::{Pc, Reg};
 use crate::feedback::snapshot::Slot;
 use crate::testing::fault::Fault;
-use crate::tier2::ir::{Block, End, Op, State, Type, Value};
+use crate::tier2::ir::{Block, Op, State, Type, Value};
 use crate::tier2::known::Known;
 use crate::tier2::shapes::Shapes;
 
@@ -243,10 +243,7 @@ impl Builder<'_> {
                 self.f.blocks[block].params.push((param, Reg::new(self.offset)));
                 for edge in incoming {
                     let v = self.held_value(&edge.known, *table, *slot).expect("it is known");
-                    let End::Jump(target) = &mut self.f.blocks[edge.from].end else {
-                        unreachable!("an edge ends with a jump")
-                    };
-                    target.args.push(v);
+                    self.pass(edge.from, v);
                 }
                 known.note_field(*table, *slot, param);
                 if let Some(method) = *method {

@@ -24,15 +24,28 @@ impl Lower<'_, '_> {
     ) {
         let other = self.exit(state);
         let table = self.bits(table);
+        let (payload, found) = self.load_of_tag(table, (slot, tag), other);
+        let bits = match payload {
+            Payload::Float(float) => self.emit().float_bits(float),
+            Payload::Bits(bits) => bits,
+        };
+        let key = self.instr(inst).c();
+        self.emit().verify_field(inst.pc, table, key, (bits, found));
+        self.set_lua(inst, payload, Known::Tag(tag));
+    }
+
+    /// Loads the payload and the tag of a field; branches to `other` unless it has this tag.
+    fn load_of_tag(
+        &mut self,
+        table: ir::Value,
+        (slot, tag): (Slot, Tag),
+        other: ir::Block,
+    ) -> (Payload, ir::Value) {
         let ty = if tag == Tag::FLOAT { F64 } else { I64 };
         let (payload, found) = self.emit().load_field_as(table, slot, ty);
         let same = self.emit().is_tag(found, tag);
         self.emit().guard(same, other);
-        let bits = if ty == F64 { self.emit().float_bits(payload) } else { payload };
-        let key = self.instr(inst).c();
-        self.emit().verify_field(inst.pc, table, key, (bits, found));
-        let payload = if ty == F64 { Payload::Float(payload) } else { Payload::Bits(payload) };
-        self.set_lua(inst, payload, Known::Tag(tag));
+        (if ty == F64 { Payload::Float(payload) } else { Payload::Bits(payload) }, found)
     }
 
     pub(super) fn reload(
@@ -45,14 +58,10 @@ impl Lower<'_, '_> {
     ) {
         let other = self.exit(state);
         let table = self.bits(table);
-        let ty = if tag == Tag::FLOAT { F64 } else { I64 };
-        let (payload, found) = self.emit().load_field_as(table, slot, ty);
-        let same = self.emit().is_tag(found, tag);
-        self.emit().guard(same, other);
-        if let Some(method) = method {
-            self.guard_method(payload, method, other);
+        let (payload, _) = self.load_of_tag(table, (slot, tag), other);
+        if let (Some(method), Payload::Bits(closure)) = (method, payload) {
+            self.guard_method(closure, method, other);
         }
-        let payload = if ty == F64 { Payload::Float(payload) } else { Payload::Bits(payload) };
         self.set_lua(inst, payload, Known::Tag(tag));
     }
 
