@@ -97,7 +97,9 @@ impl Generator {
             if g.size <= 0 {
                 break;
             }
-            let statement = if hot_share == 0 || !g.chance(hot_share) {
+            let statement = if hot::only_subject().is_some() {
+                g.hot_function()
+            } else if hot_share == 0 || !g.chance(hot_share) {
                 g.top_statement()
             } else if g.chance(records_share) {
                 g.record_program()
@@ -406,13 +408,14 @@ impl Generator {
         self.declare("i", 'i', true);
         self.declare("v", '*', false);
         // bodies of one subject use each other's tables and functions
-        let subject = self.pick(hot::BODIES);
+        let (_, subject) = self.pick(hot::BODIES);
         for _ in 0..self.range(1, 6) {
             let file = match self.range(0, 10) {
                 0..5 => subject,
                 5 => self.more,
-                _ => self.pick(hot::BODIES),
+                _ => self.pick(hot::BODIES).1,
             };
+            let file = hot::only_subject().unwrap_or(file);
             let template = self.template_of(file);
             self.size -= 4;
             let body = self.expand(Kind::Fixed, &template, 2);

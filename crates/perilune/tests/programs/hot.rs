@@ -7,6 +7,8 @@
 //! each iteration; `V` is a list of values whose types change while the loop runs, `v` is the value
 //! of the iteration.
 
+use std::sync::LazyLock;
+
 /// A file of templates.
 type Templates = &'static str;
 
@@ -21,22 +23,22 @@ pub(crate) const LOOPS: Templates = include_str!("bodies/loops.txt");
 /// Bodies of hot loops by subject. `i` is the number of the iteration, `v` a value of changing
 /// type; `bag` keeps values from one iteration to the next, `log` keeps those that are shown at the
 /// end.
-pub(crate) const BODIES: &[Templates] = &[
-    include_str!("bodies/arithmetic.txt"),
-    include_str!("bodies/fields.txt"),
-    include_str!("bodies/arrays.txt"),
-    include_str!("bodies/calls.txt"),
-    include_str!("bodies/classes.txt"),
-    include_str!("bodies/errors.txt"),
-    include_str!("bodies/closing.txt"),
-    include_str!("bodies/jumps.txt"),
-    include_str!("bodies/coroutines.txt"),
-    include_str!("bodies/debug.txt"),
-    include_str!("bodies/environments.txt"),
-    include_str!("bodies/library.txt"),
-    include_str!("bodies/memory.txt"),
-    include_str!("bodies/recursion.txt"),
-    include_str!("bodies/any.txt"),
+pub(crate) const BODIES: &[(&str, Templates)] = &[
+    ("arithmetic", include_str!("bodies/arithmetic.txt")),
+    ("fields", include_str!("bodies/fields.txt")),
+    ("arrays", include_str!("bodies/arrays.txt")),
+    ("calls", include_str!("bodies/calls.txt")),
+    ("classes", include_str!("bodies/classes.txt")),
+    ("errors", include_str!("bodies/errors.txt")),
+    ("closing", include_str!("bodies/closing.txt")),
+    ("jumps", include_str!("bodies/jumps.txt")),
+    ("coroutines", include_str!("bodies/coroutines.txt")),
+    ("debug", include_str!("bodies/debug.txt")),
+    ("environments", include_str!("bodies/environments.txt")),
+    ("library", include_str!("bodies/library.txt")),
+    ("memory", include_str!("bodies/memory.txt")),
+    ("recursion", include_str!("bodies/recursion.txt")),
+    ("any", include_str!("bodies/any.txt")),
 ];
 
 /// Further bodies of programs without userdata of the host.
@@ -45,6 +47,20 @@ pub(crate) const HOOKED: Templates = include_str!("bodies/hooks.txt");
 /// Further bodies of programs with userdata, but without hooks: mlua looks up some members with its
 /// own Lua code, which hooks would see.
 pub(crate) const HOSTED: Templates = include_str!("bodies/userdata.txt");
+
+/// Returns the only bodies to use, if `PERILUNE_PROGRAMS_SUBJECT` names a file of them.
+///
+/// # Panics
+///
+/// Panics if there is no such file.
+pub(crate) fn only_subject() -> Option<Templates> {
+    static SUBJECT: LazyLock<Option<Templates>> = LazyLock::new(|| {
+        let name = std::env::var("PERILUNE_PROGRAMS_SUBJECT").ok()?;
+        let subject = BODIES.iter().find(|(subject, _)| *subject == name);
+        Some(subject.unwrap_or_else(|| panic!("there is no subject {name}")).1)
+    });
+    *SUBJECT
+}
 
 /// Returns the templates of a file.
 pub(crate) fn templates(file: Templates) -> Vec<String> {
