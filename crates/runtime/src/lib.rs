@@ -28,6 +28,7 @@ pub mod load;
 pub mod meta;
 pub mod native;
 pub mod raised;
+pub mod random;
 pub mod reserve;
 pub mod resident;
 pub mod state;

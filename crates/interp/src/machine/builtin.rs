@@ -9,6 +9,7 @@ use perilune_runtime::compare;
 use perilune_runtime::convert;
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::Builtin;
+use perilune_runtime::random::unit;
 use perilune_runtime::state::State;
 use perilune_runtime::string::LuaString;
 use perilune_runtime::table::{TAGGED, Table};
@@ -69,6 +70,7 @@ const TABLE: &[(Builtin, Leaf, Results)] = &[
     (Builtin::Sqrt, leaf!(sqrt), Results::One),
     (Builtin::ToInteger, leaf!(to_integer), Results::One),
     (Builtin::MathType, leaf!(math_type), Results::One),
+    (Builtin::Random, leaf!(random), Results::One),
     (Builtin::Byte, leaf!(byte), Results::OneUnlessNil),
     (Builtin::Char, leaf!(char_), Results::One),
     (Builtin::StringLen, leaf!(string_len), Results::One),
@@ -410,6 +412,25 @@ unsafe fn math_type(st: *mut State, args: *mut Value, n: usize) -> Pair {
         None => return NO_ANSWER,
     };
     Value::string((*st).intern(name)).into()
+}
+
+/// Takes a number from the sequence only if it has an answer, as the function itself takes one
+/// before it looks at its arguments.
+unsafe fn random(st: *mut State, args: *mut Value, n: usize) -> Pair {
+    let random = &(*st).random;
+    let (low, high) = match (n, integer(args, n, 0), integer(args, n, 1)) {
+        (0, ..) => return Value::float(unit(random.next_bits())).into(),
+        (1, Some(0), _) => return Value::int(random.next_bits() as i64).into(),
+        (1, Some(high), _) => (1, high),
+        (2, Some(low), Some(high)) => (low, high),
+        _ => return NO_ANSWER,
+    };
+    if low > high {
+        return NO_ANSWER;
+    }
+    let size = (high as u64).wrapping_sub(low as u64);
+    let n = random.project(random.next_bits(), size);
+    Value::int(n.wrapping_add(low as u64) as i64).into()
 }
 
 /// Returns the start of a range in a string of `len` bytes, counted from 1.

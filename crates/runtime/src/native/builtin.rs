@@ -54,6 +54,7 @@ builtins! {
     Sqrt "math.sqrt";
     ToInteger "math.tointeger";
     MathType "math.type";
+    Random "math.random";
     Byte "string.byte";
     Char "string.char";
     StringLen "string.len";

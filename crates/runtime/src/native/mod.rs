@@ -32,6 +32,7 @@ pub use val::{Func, Str, Tab, Udata, Val};
 pub use crate::raised::{ErrorKind, Raised};
 
 use crate::frame::{Frame, FrameWord};
+use crate::random::Random;
 use crate::state::State;
 use crate::value::{SlotExt, Value};
 
@@ -76,6 +77,14 @@ impl Cx {
     #[inline(always)]
     pub fn state(&self) -> *mut State {
         self.state.get()
+    }
+
+    /// Returns the generator of random numbers.
+    #[inline(always)]
+    pub fn random(&self) -> &Random {
+        // SAFETY: N1; the state lives longer than the Cx, and the generator is only used through
+        // shared references.
+        unsafe { &(*self.state()).random }
     }
 
     #[inline(always)]

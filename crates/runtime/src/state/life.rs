@@ -15,6 +15,7 @@ use crate::heap::{Allocator, Heap};
 use crate::host::HostRoots;
 use crate::meta::Event;
 use crate::raised::ErrorKind;
+use crate::random::Random;
 use crate::strings::StringTable;
 use crate::table::{InheritedCache, LocalShape, MegamorphicCache, Table};
 use crate::thread::{Status, Thread};
@@ -87,6 +88,7 @@ impl State {
             interrupt_seen: Cell::new(None),
             vm,
             engine,
+            random: Random::seeded(0, 0),
             exit_stress: ExitStress::default(),
         }));
         // SAFETY: the state was just created and is not shared, and no collection happens before it

@@ -25,6 +25,7 @@ use crate::hook::Hook;
 use crate::host::HostRoots;
 use crate::meta::Event;
 use crate::raised::ErrorKind;
+use crate::random::Random;
 use crate::string::LuaString;
 use crate::strings::StringTable;
 use crate::table::{InheritedCache, LocalShape, MegamorphicCache, Table};
@@ -168,6 +169,8 @@ pub struct State {
     pub(crate) relies_on_globals: bool,
     /// Whether [`State::leave_machine_code`] was called and frames have not been flagged yet.
     pub(crate) leaves_machine_code: bool,
+    /// The generator of `math.random`.
+    pub random: Random,
 }
 
 /// A receiver of warnings; it is passed the parts of one warning.

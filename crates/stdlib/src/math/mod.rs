@@ -37,11 +37,13 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("frexp", compat::frexp),
     ("ldexp", compat::ldexp),
     ("log10", compat::log10),
+    ("random", random::random),
+    ("randomseed", random::randomseed),
 ];
 
 /// The names of the library's fields.
-static NAMES: [&str; FUNCTIONS.len() + 6] =
-    names(FUNCTIONS, &["pi", "huge", "maxinteger", "mininteger", "random", "randomseed"]);
+static NAMES: [&str; FUNCTIONS.len() + 4] =
+    names(FUNCTIONS, &["pi", "huge", "maxinteger", "mininteger"]);
 
 /// Opens `math`.
 ///
@@ -65,13 +67,14 @@ pub fn open(cx: &mut Cx) -> Result<(), Raised> {
             ("sqrt", Builtin::Sqrt),
             ("tointeger", Builtin::ToInteger),
             ("type", Builtin::MathType),
+            ("random", Builtin::Random),
         ],
     );
     lib.set_name(cx, "pi", Val::float(std::f64::consts::PI));
     lib.set_name(cx, "huge", Val::float(f64::INFINITY));
     lib.set_name(cx, "maxinteger", Val::int(i64::MAX));
     lib.set_name(cx, "mininteger", Val::int(i64::MIN));
-    random::register(cx, lib);
+    random::randomize(cx);
     publish(cx, "math", lib);
     Ok(())
 }
