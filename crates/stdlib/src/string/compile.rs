@@ -195,6 +195,7 @@ impl Pattern {
             literals: Vec::new(),
             start: Start::Anywhere,
             plain: false,
+            one_byte: false,
             anchored: rest.is_some(),
             source: source.into(),
         };
@@ -203,6 +204,11 @@ impl Pattern {
         let mut p = c.out;
         follow::analyse(&mut p);
         p.plain = matches!(p.items[..], [Item::Literal(..), Item::Accept]);
+        p.one_byte = match p.items[..] {
+            [Item::Literal(from, to), Item::Accept] => to - from == 1,
+            [Item::One(class), Item::Accept] => class == Class::Any || p.start != Start::Anywhere,
+            _ => false,
+        };
         p
     }
 }
@@ -277,6 +283,17 @@ mod tests {
         assert_eq!(follows("a*%1"), [Anywhere]);
         assert_eq!(follows("a*b%"), [Anywhere]);
         assert!(follows(&"a?".repeat(200)).iter().all(|f| *f == Anywhere));
+    }
+
+    #[test]
+    fn one_byte() {
+        let is_one_byte = |pattern: &str| Pattern::new(pattern.as_bytes(), true).one_byte;
+        for pattern in [".", "a", "%a", "%.", "[<&]", "[^%s]"] {
+            assert!(is_one_byte(pattern), "{pattern}");
+        }
+        for pattern in ["", "ab", "a*", "(a)", "a$", "%f[a]", "()", "%1", "a%", "[a"] {
+            assert!(!is_one_byte(pattern), "{pattern}");
+        }
     }
 
     #[test]

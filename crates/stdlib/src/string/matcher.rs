@@ -112,6 +112,9 @@ impl<'a> Matcher<'a> {
     /// Returns start and end of the first match that starts at `from` or later; if the pattern is
     /// anchored, only of one that starts at `from`.
     pub(crate) fn find(&mut self, mut from: usize) -> Result<Option<(usize, usize)>, MatchError> {
+        if self.pattern.one_byte && !self.pattern.anchored {
+            return self.find_byte(from);
+        }
         while from <= self.subject.len() {
             if !self.pattern.anchored {
                 from = self.candidate(from);
@@ -134,6 +137,20 @@ impl<'a> Matcher<'a> {
             from += 1;
         }
         Ok(None)
+    }
+
+    /// Returns start and end of the first match that starts at `from` or later, of a pattern that
+    /// is one byte, class or set.
+    #[inline]
+    fn find_byte(&mut self, from: usize) -> Result<Option<(usize, usize)>, MatchError> {
+        if from >= self.subject.len() {
+            return Ok(None);
+        }
+        match self.candidate(from) {
+            NO_MATCH => Ok(None),
+            RAISED => Err(self.error),
+            at => Ok(Some((at, at + 1))),
+        }
     }
 
     /// Returns the first position from `from` on where a match may start, which may be the end, or
@@ -631,6 +648,7 @@ mod tests {
             let p = Pattern::new(text.as_bytes(), true);
             let mut all = Pattern::new(text.as_bytes(), true);
             all.start = Start::Anywhere;
+            all.one_byte = false;
             for item in &mut all.items {
                 if let Item::Many(_, _, follow) = item {
                     *follow = Follow::Anywhere;

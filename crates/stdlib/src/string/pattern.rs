@@ -122,6 +122,9 @@ pub(crate) struct Pattern {
     pub(crate) start: Start,
     /// The whole pattern is one literal.
     pub(crate) plain: bool,
+    /// The whole pattern is one byte, class or set: it matches each byte at which a match may
+    /// start.
+    pub(crate) one_byte: bool,
     /// Whether the pattern began with `^`.
     pub(crate) anchored: bool,
     /// The text of the pattern, with its anchor.
