@@ -2,6 +2,7 @@
 
 use crate::convert;
 use crate::meta::Event;
+use crate::remainder::remainder;
 use crate::value::Value;
 
 /// The reason why an operation on numbers fails.
@@ -43,18 +44,6 @@ pub fn int_mod(a: i64, b: i64) -> i64 {
 pub fn float_mod(a: f64, b: f64) -> f64 {
     let r = remainder(a, b);
     if r != 0.0 && (r < 0.0) != (b < 0.0) { r + b } else { r }
-}
-
-/// Computes C's `fmod`. The C library iterates over the bits of the exponents; integral operands,
-/// the most common case, have a faster path.
-#[inline]
-fn remainder(a: f64, b: f64) -> f64 {
-    let (x, y) = (a as i64, b as i64);
-    if x as f64 == a && y as f64 == b && !matches!(y, 0 | -1) && x != i64::MAX && y != i64::MAX {
-        ((x % y) as f64).copysign(a)
-    } else {
-        a % b
-    }
 }
 
 /// Returns `a ^ b` of floats.

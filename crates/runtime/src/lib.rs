@@ -29,6 +29,7 @@ pub mod meta;
 pub mod native;
 pub mod raised;
 pub mod random;
+mod remainder;
 pub mod reserve;
 pub mod resident;
 pub mod state;

@@ -1,7 +1,7 @@
 //! Operators on numbers, as Lua defines them.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::types::{F64, I64};
+use cranelift_codegen::ir::types::{F64, I32, I64};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, InstructionData, Value};
 use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
@@ -105,6 +105,9 @@ impl Emitter<'_> {
         }
         let done = self.block();
         self.b.append_block_param(done, I64);
+        if constant.is_none() {
+            self.narrow_division(operator, x, y, slow, done);
+        }
         if !matches!(constant, Some(n) if n != 0 && n != -1) {
             // 0 is an error, and -1 overflows
             let near = self.b.ins().iadd_imm_s(y, 1);
@@ -119,22 +122,53 @@ impl Emitter<'_> {
             self.jump_with(done, v);
             self.switch_to(on);
         }
-        let rest = self.b.ins().srem(x, y);
+        let (quotient, rest) = if operator == Operator::Mod {
+            (None, self.b.ins().srem(x, y))
+        } else {
+            let quotient = self.b.ins().sdiv(x, y);
+            let product = self.b.ins().imul(quotient, y);
+            (Some(quotient), self.b.ins().isub(x, product))
+        };
         let signs = self.b.ins().bxor(rest, y);
         let negative = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, signs, 0);
         let some = self.b.ins().icmp_imm_s(IntCC::NotEqual, rest, 0);
         let adjust = self.b.ins().band(negative, some);
-        let v = if operator == Operator::Mod {
-            let other = self.b.ins().iadd(rest, y);
-            self.b.ins().select(adjust, other, rest)
-        } else {
-            let quotient = self.b.ins().sdiv(x, y);
+        let v = if let Some(quotient) = quotient {
             let other = self.b.ins().iadd_imm_s(quotient, -1);
             self.b.ins().select(adjust, other, quotient)
+        } else {
+            let other = self.b.ins().iadd(rest, y);
+            self.b.ins().select(adjust, other, rest)
         };
         self.jump_with(done, v);
         self.switch_to(done);
         self.b.block_params(done)[0]
+    }
+
+    /// Emits a jump to `done` with the quotient or the remainder if both operands have 32 bits and
+    /// are not negative: processors divide these in about half the time, older ones in a quarter.
+    fn narrow_division(
+        &mut self,
+        operator: Operator,
+        x: Value,
+        y: Value,
+        slow: Block,
+        done: Block,
+    ) {
+        let bits = self.b.ins().bor(x, y);
+        let upper = self.b.ins().ushr_imm_u(bits, 32);
+        let (narrow, wide) = (self.block(), self.block());
+        self.branch(upper, wide, narrow);
+        self.switch_to(narrow);
+        self.guard(y, slow);
+        let (x, y) = (self.b.ins().ireduce(I32, x), self.b.ins().ireduce(I32, y));
+        let v = match operator {
+            Operator::Mod => self.b.ins().urem(x, y),
+            _ => self.b.ins().udiv(x, y),
+        };
+        let v = self.b.ins().uextend(I64, v);
+        self.jump_with(done, v);
+        self.switch_to(wide);
     }
 
     /// Emits [`Emitter::floor_division`] by a positive constant, without a division.
