@@ -8,6 +8,7 @@ use perilune_runtime::value::Tag;
 
 use super::Emitter;
 use super::memory::{Region, Regions};
+use super::table::Stored;
 
 /// The nodes of a table.
 #[derive(Clone, Copy)]
@@ -62,18 +63,40 @@ impl Emitter<'_> {
         name: Value,
         absent: Block,
     ) -> (Value, Value) {
+        let place = self.node_of_string(table, name, absent);
+        let value = self.load_value(Region::Fields, place, node::VALUE_BITS);
+        let value = self.out_of_cell(value);
+        self.guard(value.1, absent);
+        value
+    }
+
+    /// Ends the block: stores the value under the short string `name` to the nodes of a table
+    /// without a shape, with a barrier; branches to `other` if there is no value yet, if it is in a
+    /// cell, or if caches rely on the table.
+    pub(crate) fn store_in_nodes(&mut self, table: Value, name: Value, v: Stored, other: Block) {
+        let flags = self.flags(table);
+        self.guard_not_watched(flags, other);
+        let place = self.node_of_string(table, name, other);
+        let old = self.load8(Region::Fields, place, node::VALUE_TAG);
+        self.guard(old, other);
+        let is_cell = self.is_tag(old, Tag::CELL);
+        self.guard_not(is_cell, other);
+        self.store(Region::Fields, v.bits, place, node::VALUE_BITS);
+        self.store8(Region::Fields, v.tag, place, node::VALUE_TAG);
+        self.barrier(table, (v.bits, v.known));
+    }
+
+    /// Ends the block: returns the node of the short string `name` in a table without a shape;
+    /// branches to `absent` if there is none.
+    fn node_of_string(&mut self, table: Value, name: Value, absent: Block) -> Value {
         let nodes = self.some_nodes(table, absent);
         let hash = self.load_u32(Region::Objects, name, header::WORD);
         let mask = self.mask(nodes.log);
         let chain = self.b.ins().band(hash, mask);
         let (found, place) = self.block_of_word();
         self.walk_chain(nodes, chain, (name, Tag::STRING), found, absent);
-
         self.switch_to(found);
-        let value = self.load_value(Region::Fields, place, node::VALUE_BITS);
-        let value = self.out_of_cell(value);
-        self.guard(value.1, absent);
-        value
+        place
     }
 
     /// Ends the block: loads the value under a key that is a table from the nodes of a table;

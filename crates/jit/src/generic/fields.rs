@@ -335,6 +335,11 @@ impl Translator<'_> {
             if seen.dictionaries {
                 let shape = self.emit.shape(object);
                 let next = self.emit.shape_case(shape, FieldEntry::DICTIONARY_SHAPE);
+                let by_call = self.emit.cold_block();
+                self.emit.store_in_nodes(object, name, value, by_call);
+                self.emit.verify_field(pc, object, i.b(), (bits, t));
+                self.emit.jump(done);
+                self.emit.switch_to(by_call);
                 let stored = self.emit.runtime_word(self.calls.set_str as usize, &args);
                 self.emit.branch(stored, done, by_cache);
                 self.emit.switch_to(next);

@@ -282,13 +282,18 @@ impl Translator<'_> {
             self.emit.switch_to(strings);
             let others = self.emit.block();
             if mask & access::STRING != 0 && self.emit.require(&[key_tag], Tag::STRING, others) {
-                let (by_cache, by_call) = (self.emit.block(), self.emit.block());
-                let shape = self.emit.shape(object);
-                self.emit.branch(shape, by_cache, by_call);
-                self.emit.switch_to(by_cache);
+                let (by_cache, in_nodes) = (self.emit.block(), self.emit.block());
+                let by_call = self.emit.block();
                 let value = Stored { bits, tag: t, known: tag };
-                self.emit.store_by_name(object, key, value, by_call);
                 let string = self.emit.tag(Tag::STRING);
+                let shape = self.emit.shape(object);
+                self.emit.branch(shape, by_cache, in_nodes);
+                self.emit.switch_to(by_cache);
+                self.emit.store_by_name(object, key, value, by_call);
+                self.emit.verify_entry(pc, object, (key, string), (bits, t));
+                self.emit.jump(done);
+                self.emit.switch_to(in_nodes);
+                self.emit.store_in_nodes(object, key, value, by_call);
                 self.emit.verify_entry(pc, object, (key, string), (bits, t));
                 self.emit.jump(done);
                 self.emit.switch_to(by_call);
