@@ -7,6 +7,7 @@
 --| 468
 --| 2647000
 --| 32960	nil
+--| 4501800	3000	3000	3000
 --| 1001
 --| 0=300 1=296 2=297 3=298 4=299
 --| 60
@@ -103,6 +104,15 @@ for i = 1, 2000 do
 end
 for i = 1, 30 do put(_G, "global" .. i, nil) end
 print(total, global1)
+local function read() return global40 end
+global40 = 1
+total = 0
+for i = 1, 300 do total = total + read() end
+for i = 1, 3000 do
+  put(_G, "global40", i)
+  total = total + read()
+end
+print(total, read(), global40, rawget(_G, "global40"))
 local function run(_ENV, n)
   for i = 1, n do
     put(_ENV, "key3", i)
