@@ -33,10 +33,18 @@ impl Random {
         s1.wrapping_mul(5).rotate_left(7).wrapping_mul(9)
     }
 
+    /// Returns a number in `low ..= high`, which is not empty, from the random number `random` and
+    /// as many further ones as it takes.
+    #[inline]
+    pub fn between(&self, random: u64, low: i64, high: i64) -> i64 {
+        let size = (high as u64).wrapping_sub(low as u64);
+        self.project(random, size).wrapping_add(low as u64) as i64
+    }
+
     /// Returns a number in `0 ..= n`: the first of `random` and of further random numbers that,
     /// reduced to the bits of `n`, lies in this range.
     #[inline]
-    pub fn project(&self, mut random: u64, n: u64) -> u64 {
+    fn project(&self, mut random: u64, n: u64) -> u64 {
         if n & n.wrapping_add(1) == 0 {
             return random & n;
         }

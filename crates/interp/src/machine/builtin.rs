@@ -428,9 +428,7 @@ unsafe fn random(st: *mut State, args: *mut Value, n: usize) -> Pair {
     if low > high {
         return NO_ANSWER;
     }
-    let size = (high as u64).wrapping_sub(low as u64);
-    let n = random.project(random.next_bits(), size);
-    Value::int(n.wrapping_add(low as u64) as i64).into()
+    Value::int(random.between(random.next_bits(), low, high)).into()
 }
 
 /// Returns the start of a range in a string of `len` bytes, counted from 1.

@@ -332,26 +332,27 @@ impl Translator<'_> {
             }
             let name = self.emit.constant(i.b()).0;
             let args = [self.emit.state(), object, name, bits, t];
+            let store_or_call = |this: &mut Self, is_dictionary| {
+                let by_call = this.emit.cold_block();
+                if is_dictionary {
+                    this.emit.store_in_nodes(object, name, value, by_call);
+                } else {
+                    this.emit.store_by_name(object, name, value, by_call);
+                }
+                this.emit.verify_field(pc, object, i.b(), (bits, t));
+                this.emit.jump(done);
+                this.emit.switch_to(by_call);
+                let stored = this.emit.runtime_word(this.calls.set_str as usize, &args);
+                this.emit.branch(stored, done, by_cache);
+            };
             if seen.dictionaries {
                 let shape = self.emit.shape(object);
                 let next = self.emit.shape_case(shape, FieldEntry::DICTIONARY_SHAPE);
-                let by_call = self.emit.cold_block();
-                self.emit.store_in_nodes(object, name, value, by_call);
-                self.emit.verify_field(pc, object, i.b(), (bits, t));
-                self.emit.jump(done);
-                self.emit.switch_to(by_call);
-                let stored = self.emit.runtime_word(self.calls.set_str as usize, &args);
-                self.emit.branch(stored, done, by_cache);
+                store_or_call(self, true);
                 self.emit.switch_to(next);
             }
             if seen.is_megamorphic() {
-                let by_call = self.emit.cold_block();
-                self.emit.store_by_name(object, name, value, by_call);
-                self.emit.verify_field(pc, object, i.b(), (bits, t));
-                self.emit.jump(done);
-                self.emit.switch_to(by_call);
-                let stored = self.emit.runtime_word(self.calls.set_str as usize, &args);
-                self.emit.branch(stored, done, by_cache);
+                store_or_call(self, false);
             } else {
                 self.emit.jump(by_cache);
             }

@@ -33,9 +33,7 @@ pub(super) fn random(cx: &mut Cx) -> NativeResult {
     if low > high {
         return Err(cx.arg_error(0, "interval is empty"));
     }
-    let size = (high as u64).wrapping_sub(low as u64);
-    let n = cx.random().project(random, size);
-    cx.ret1(Val::int(n.wrapping_add(low as u64) as i64))
+    cx.ret1(Val::int(cx.random().between(random, low, high)))
 }
 
 /// Implements `math.randomseed([x [, y]])`.
