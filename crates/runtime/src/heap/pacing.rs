@@ -9,8 +9,14 @@ pub(crate) const STEP: isize = 64 * 1024;
 /// collected all the time.
 const MIN_IDLE: isize = 256 * 1024;
 /// The same for a state that has had many cycles, so that a program that produces much garbage
-/// spends less time on marking live objects. A state that allocates little stays small.
-const MAX_IDLE: isize = 1024 * 1024;
+/// spends less time on marking live objects. A state that allocates little stays small. With little
+/// to mark, collecting often costs less than using more memory than the caches of the processor
+/// hold.
+const IDLE: isize = 1024 * 1024;
+/// The same in multiples of the live bytes, up to [`MAX_IDLE`].
+const IDLE_RATIO: usize = 4;
+/// The most by which live bytes raise the least number of bytes allocated between cycles.
+const MAX_IDLE: isize = 8 * 1024 * 1024;
 /// Number of bytes visited for each byte allocated, with the default step multiplier of 100.
 const WORK_RATIO: usize = 10;
 
@@ -161,14 +167,18 @@ impl Pace {
         (bytes / 100).saturating_mul(self.step_multiplier.max(1)).saturating_mul(ratio).max(1024)
     }
 
-    /// Returns how many bytes will be allocated until the next cycle starts.
+    /// Returns how many bytes will be allocated until the next cycle starts, if that is scheduled
+    /// now.
     pub(crate) fn until_next_cycle(&self) -> usize {
+        let idle = self.live.saturating_mul(IDLE_RATIO).clamp(IDLE as usize, MAX_IDLE as usize);
+        let longer = self.due.saturating_add(self.due / 16).clamp(MIN_IDLE, idle as isize);
+        let least = if self.pause <= 100 && !self.generational { STEP } else { longer };
         let percent = if self.generational && self.bad_major == 0 {
             self.minor
         } else {
             self.pause.saturating_sub(100)
         };
-        (self.live / 100).saturating_mul(percent).min(isize::MAX as usize / 2)
+        (self.live / 100).saturating_mul(percent).clamp(least as usize, isize::MAX as usize / 2)
     }
 
     /// Schedules the next slice after one step of allocation.
@@ -187,9 +197,7 @@ impl Pace {
     /// Schedules the next cycle for when the heap has grown enough.
     pub(crate) fn wait_for_cycle(&mut self) {
         self.debt = 0;
-        let longer = self.due.saturating_add(self.due / 16).clamp(MIN_IDLE, MAX_IDLE);
-        let least = if self.pause <= 100 && !self.generational { STEP } else { longer };
-        let wait = (self.until_next_cycle() as isize).max(least);
+        let wait = self.until_next_cycle() as isize;
         self.set_trigger(wait.max(self.balance + STEP / 4));
         self.due = self.trigger;
     }
@@ -243,20 +251,27 @@ mod tests {
 
     #[test]
     fn small_heaps_are_collected_less_often_after_many_cycles() {
-        let mut pace = Pace::new();
-        let mut last = 0;
-        for cycle in 0..40 {
-            pace.end_marking(10_000, true);
-            pace.wait_for_cycle();
-            assert!(pace.trigger >= last && pace.trigger <= MAX_IDLE, "{cycle}: {}", pace.trigger);
-            last = pace.trigger;
-            if cycle == 4 {
-                assert!(last < 2 * MIN_IDLE, "{last}");
+        for (live, most) in [(10_000, IDLE), (1 << 19, 2 << 20), (3 << 20, MAX_IDLE)] {
+            let mut pace = Pace::new();
+            let mut last = 0;
+            for cycle in 0..80 {
+                pace.end_marking(live, true);
+                pace.wait_for_cycle();
+                assert!(pace.trigger >= last && pace.trigger <= most, "{cycle}: {}", pace.trigger);
+                last = pace.trigger;
+                if cycle == 4 {
+                    assert!(last < 2 * MIN_IDLE.max(live as isize), "{last}");
+                }
             }
+            assert_eq!(last, most);
+            pace.soon();
+            pace.wait_for_cycle();
+            assert_eq!(pace.trigger, MIN_IDLE.max((live / 100 * 100) as isize));
         }
-        assert_eq!(last, MAX_IDLE);
-        pace.soon();
+        // A large heap may grow by as much as is alive.
+        let mut pace = Pace::new();
+        pace.end_marking(100 << 20, true);
         pace.wait_for_cycle();
-        assert_eq!(pace.trigger, MIN_IDLE);
+        assert!(pace.trigger > 99 << 20 && pace.trigger <= 100 << 20);
     }
 }
