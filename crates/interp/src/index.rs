@@ -148,6 +148,44 @@ unsafe fn note_index_handler(
     note_handler(st, Tag::TABLE, id, receiver, handler);
 }
 
+/// Returns the function that an instruction which reads the field `name` of `t` has to call, if its
+/// record of metamethods says so: the table does not have the field, and its `__index` is the
+/// function that the instruction has called before.
+///
+/// # Safety
+/// `pc` is that of an instruction of the live instance `this`, GETFIELD or SELF, and that of the
+/// top frame; table and name are live.
+#[inline(always)]
+pub(crate) unsafe fn recorded_function(
+    st: *mut State,
+    this: *mut Instance,
+    pc: usize,
+    t: *mut Table,
+    name: *mut LuaString,
+) -> Option<Value> {
+    let record = (*this).handler(pc)?;
+    let entry = &record.entry;
+    let is_known = record.first == Tag::TABLE
+        && !entry.outcome.is_null()
+        && entry.meta == (*t).meta
+        && entry.epoch == (*st).meta_epoch;
+    // Of a table in dictionary mode, only its nodes say whether it has the field.
+    let lacks = |shape: u32| {
+        if (*t).shape.is_null() {
+            shape == FieldEntry::NO_SHAPE
+                && LuaString::is_short(name)
+                && Table::get_str(t, name).is_nil()
+        } else {
+            shape == (*t).header.word
+        }
+    };
+    if !is_known || !lacks(entry.chain_shape) {
+        return None;
+    }
+    note_field((*this).fields.add(*(*this).cells.add(pc) as usize));
+    Some(Value::function(entry.outcome.cast()))
+}
+
 /// Records that an access to a field was executed, as its cache may stay empty nevertheless.
 unsafe fn note_field(cache: *mut FieldCache) {
     (*cache).misses = (*cache).misses.saturating_add(1);
