@@ -11,7 +11,7 @@ use crate::header::GcHeader;
 use crate::string::LuaString;
 
 /// The kind of a [`Value`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(transparent)]
 pub struct Tag(pub u8);
 

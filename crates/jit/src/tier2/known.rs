@@ -7,6 +7,7 @@
 use std::hash::Hash;
 
 use perilune_bytecode::{Instr, Proto};
+use perilune_runtime::value::Tag;
 
 use super::ir::Value;
 use super::shapes::Shapes;
@@ -44,6 +45,8 @@ pub(super) type Upvalue = (Option<Value>, usize);
 pub(super) struct Known {
     /// The values after guards of their types, by the values before.
     guarded: HashMap<Value, Value>,
+    /// The equal integers or floats of numbers, by their origins.
+    converted: HashMap<(Value, Tag), Value>,
     /// The shapes of tables that guards have compared.
     shapes: HashMap<Value, Shapes>,
     /// The values of fields, by table and slot.
@@ -97,6 +100,7 @@ impl Known {
     /// Forgets the values that facts name besides those of registers: they may not be defined where
     /// a loop is entered at several places.
     pub(super) fn forget_values(&mut self) {
+        self.converted.clear();
         self.constants.clear();
         self.constant_globals.clear();
         self.methods_of_strings.clear();
@@ -238,6 +242,16 @@ impl Known {
     /// Records that a guard of the type of `origin` gave `guarded`.
     pub(super) fn note_guarded(&mut self, origin: Value, guarded: Value) {
         self.guarded.insert(origin, guarded);
+    }
+
+    /// Returns a number as the equal integer or float, if it was converted before.
+    pub(super) fn converted(&self, origin: Value, to: Tag) -> Option<Value> {
+        self.converted.get(&(origin, to)).copied()
+    }
+
+    /// Records the integer or float that a number is equal to.
+    pub(super) fn note_converted(&mut self, origin: Value, to: Tag, number: Value) {
+        self.converted.insert((origin, to), number);
     }
 
     /// Returns the shapes one of which `table` has, if they are known.
@@ -382,6 +396,7 @@ impl Known {
     /// Keeps the facts that hold in both predecessors of a merge point.
     pub(super) fn meet(&mut self, other: &Known) {
         keep_common(&mut self.guarded, &other.guarded);
+        keep_common(&mut self.converted, &other.converted);
         self.shapes.retain(|table, shapes| {
             let both = other.shapes.get(table).and_then(|others| shapes.and(others));
             *shapes = both.unwrap_or(*shapes);

@@ -8,7 +8,7 @@ use crate::analysis::facts::{Speculation, speculation};
 use crate::analysis::operation::Operand;
 use crate::codegen::number::Operator;
 use crate::entity::RegisterOperands;
-use crate::tier2::ir::{Op, Type, Value};
+use crate::tier2::ir::{Op, State, Type, Value};
 
 impl Builder<'_> {
     /// Builds an operator; returns whether control continues after it.
@@ -194,8 +194,19 @@ impl Builder<'_> {
         if self.f.consult(v) == int {
             return v;
         }
+        self.converted(v, Tag::INTEGER, Op::NumberToInt)
+    }
+
+    /// Returns a number after a conversion that may exit, which is done once.
+    fn converted(&mut self, v: Value, to: Tag, op: impl Fn(Value, State) -> Op) -> Value {
+        let origin = self.f.origin(v);
+        if let Some(number) = self.known.converted(origin, to) {
+            return number;
+        }
         let state = self.state();
-        self.value(int, Op::NumberToInt(v, state))
+        let number = self.value(Type::Is(to), op(v, state));
+        self.known.note_converted(origin, to, number);
+        number
     }
 
     /// Returns a number as a float.
@@ -207,10 +218,7 @@ impl Builder<'_> {
                 Some(n) => self.float(n as f64),
                 None => self.value(float, Op::ToFloat(v)),
             },
-            _ => {
-                let state = self.state();
-                self.value(float, Op::NumberToFloat(v, state))
-            }
+            _ => self.converted(v, Tag::FLOAT, Op::NumberToFloat),
         }
     }
 }
