@@ -40,6 +40,25 @@ struct Progress {
     changed: bool,
 }
 
+impl Progress {
+    /// Appends the text before a match, which is counted, and moves past the match.
+    #[inline]
+    fn pass(
+        &mut self,
+        cx: &Cx,
+        out: &mut Vec<u8>,
+        s: &[u8],
+        (start, end): (usize, usize),
+    ) -> Result<(), Raised> {
+        self.count += 1;
+        extend(cx, out, &s[self.copied..start])?;
+        self.copied = end;
+        self.from = end;
+        self.last = Some(end);
+        Ok(())
+    }
+}
+
 /// Implements `string.gsub(s, pattern, replacement [, n])`.
 pub(super) fn gsub(cx: &mut Cx) -> NativeResult {
     let s = cx.check_str(0)?;
@@ -121,17 +140,13 @@ fn with_string(
     while at.count < limit {
         let found = next_match(&mut m, at, s.len()).map_err(|e| raise(cx, e))?;
         let Some((start, end)) = found else { break };
-        at.count += 1;
+        at.pass(cx, out, s, (start, end))?;
         at.changed = true;
-        extend(cx, out, &s[at.copied..start])?;
         if kind == Replacement::Plain {
             extend(cx, out, r)?;
         } else {
             expand(cx, &m, s, r, (start, end), out)?;
         }
-        at.copied = end;
-        at.from = end;
-        at.last = Some(end);
         if pattern.anchored {
             break;
         }
@@ -181,6 +196,22 @@ fn with_calls(
 ) -> Result<(), Raised> {
     let mut polled = out.len();
     while at.count < limit {
+        let more = if kind == Replacement::Table {
+            with_table(cx, pattern, at, out, limit)?
+        } else {
+            None
+        };
+        if let Some(more) = more {
+            if !more {
+                break;
+            }
+            cx.safepoint()?;
+            if out.len() - polled > 1 << 18 {
+                polled = out.len();
+                room_for(cx, out)?;
+            }
+            continue;
+        }
         // A call may collect, so the subject is fetched again for each match.
         let Some((start, end)) = push_replacement_call(cx, pattern, at, out, kind)? else {
             break;
@@ -192,25 +223,12 @@ fn with_calls(
             }
             _ => {
                 let key = cx.get(cx.top() - 1).raw();
-                if !indexed_raw(cx) {
-                    cx.index(2, key)?;
-                }
+                cx.index(2, key)?;
             }
         }
         let v = cx.get(cx.top() - 1);
         let Some(s) = cx.get(0).as_str() else { break };
-        if let Some(text) = v.as_str() {
-            extend(cx, out, text.bytes())?;
-            at.changed = true;
-        } else if v.is_number() {
-            out.extend_from_slice(cx.number_to_str(v).bytes());
-            at.changed = true;
-        } else if !v.truthy() {
-            extend(cx, out, &s.bytes()[start..end])?;
-        } else {
-            let name = v.type_name();
-            return Err(cx.error(format!("invalid replacement value (a {name})")));
-        }
+        at.changed |= append_value(cx, out, v, &s.bytes()[start..end])?;
         cx.set_top(ARGUMENTS);
         if pattern.anchored {
             break;
@@ -240,11 +258,7 @@ fn push_replacement_call(
     let mut m = Matcher::new(s, pattern, &interrupted);
     let found = next_match(&mut m, at, s.len()).map_err(|e| raise(cx, e))?;
     let Some((start, end)) = found else { return Ok(None) };
-    at.count += 1;
-    extend(cx, out, &s[at.copied..start])?;
-    at.copied = end;
-    at.from = end;
-    at.last = Some(end);
+    at.pass(cx, out, s, (start, end))?;
     if kind == Replacement::Function {
         cx.push_callee(cx.get(2));
         push_captures(cx, &m, s, (start, end), true)?;
@@ -254,15 +268,56 @@ fn push_replacement_call(
     Ok(Some((start, end)))
 }
 
-/// Replaces the key on top by its value in a table without a metatable. Returns false if the table
-/// has one.
-fn indexed_raw(cx: &Cx) -> bool {
-    match cx.get(2).as_table() {
-        Some(t) if !t.has_meta() => {
-            let i = cx.top() - 1;
-            cx.set(i, t.get(cx.get(i)));
-            true
-        }
-        _ => false,
+/// Number of matches that are replaced by values of a table between two safepoints.
+const BATCH: usize = 64;
+
+/// Replaces some matches by values of a table without a metatable, for which nothing is called.
+/// Returns whether there may be more matches to replace, or `None` if the table has a metatable.
+fn with_table(
+    cx: &Cx,
+    pattern: &Pattern,
+    at: &mut Progress,
+    out: &mut Vec<u8>,
+    limit: i64,
+) -> Result<Option<bool>, Raised> {
+    let (Some(s), Some(t)) = (cx.get(0).as_str(), cx.get(2).as_table()) else { return Ok(None) };
+    if t.has_meta() {
+        return Ok(None);
     }
+    let s = s.bytes();
+    let interrupted = || cx.interrupt_pending();
+    let mut m = Matcher::new(s, pattern, &interrupted);
+    for _ in 0..BATCH {
+        if at.count >= limit {
+            return Ok(Some(false));
+        }
+        let found = next_match(&mut m, at, s.len()).map_err(|e| raise(cx, e))?;
+        let Some((start, end)) = found else { return Ok(Some(false)) };
+        at.pass(cx, out, s, (start, end))?;
+        let v = t.get(capture_value(cx, &m, s, 0, start, end)?);
+        at.changed |= append_value(cx, out, v, &s[start..end])?;
+        if pattern.anchored {
+            return Ok(Some(false));
+        }
+    }
+    Ok(Some(true))
+}
+
+/// Appends the value that replaces a match, or the `matched` text if that is false or nil. Returns
+/// whether the value replaces it.
+fn append_value(cx: &Cx, out: &mut Vec<u8>, v: Val<'_>, matched: &[u8]) -> Result<bool, Raised> {
+    if let Some(text) = v.as_str() {
+        extend(cx, out, text.bytes())?;
+        return Ok(true);
+    }
+    if v.is_number() {
+        extend(cx, out, cx.number_to_str(v).bytes())?;
+        return Ok(true);
+    }
+    if v.truthy() {
+        let name = v.type_name();
+        return Err(cx.error(format!("invalid replacement value (a {name})")));
+    }
+    extend(cx, out, matched)?;
+    Ok(false)
 }
