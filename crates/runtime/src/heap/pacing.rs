@@ -13,8 +13,8 @@ const MIN_IDLE: isize = 256 * 1024;
 /// to mark, collecting often costs less than using more memory than the caches of the processor
 /// hold.
 const IDLE: isize = 1024 * 1024;
-/// The same in multiples of the live bytes, up to [`MAX_IDLE`].
-const IDLE_RATIO: usize = 4;
+/// The same in percent of the live bytes, with the default pause of 200, up to [`MAX_IDLE`].
+const IDLE_PERCENT: usize = 400;
 /// The most by which live bytes raise the least number of bytes allocated between cycles.
 const MAX_IDLE: isize = 8 * 1024 * 1024;
 /// Number of bytes visited for each byte allocated, with the default step multiplier of 100.
@@ -170,14 +170,14 @@ impl Pace {
     /// Returns how many bytes will be allocated until the next cycle starts, if that is scheduled
     /// now.
     pub(crate) fn until_next_cycle(&self) -> usize {
-        let idle = self.live.saturating_mul(IDLE_RATIO).clamp(IDLE as usize, MAX_IDLE as usize);
-        let longer = self.due.saturating_add(self.due / 16).clamp(MIN_IDLE, idle as isize);
-        let least = if self.pause <= 100 && !self.generational { STEP } else { longer };
-        let percent = if self.generational && self.bad_major == 0 {
-            self.minor
-        } else {
-            self.pause.saturating_sub(100)
-        };
+        let growth = self.pause.saturating_sub(100);
+        // A program that sets a short pause wants to use little memory.
+        let share = if self.generational { 100 } else { growth };
+        let idle = (self.live / 100).saturating_mul(share.saturating_mul(IDLE_PERCENT) / 100);
+        let idle = idle.clamp(IDLE as usize, MAX_IDLE as usize) as isize;
+        let longer = self.due.saturating_add(self.due / 16).clamp(MIN_IDLE, idle);
+        let least = if growth == 0 && !self.generational { STEP } else { longer };
+        let percent = if self.generational && self.bad_major == 0 { self.minor } else { growth };
         (self.live / 100).saturating_mul(percent).clamp(least as usize, isize::MAX as usize / 2)
     }
 
@@ -251,8 +251,12 @@ mod tests {
 
     #[test]
     fn small_heaps_are_collected_less_often_after_many_cycles() {
-        for (live, most) in [(10_000, IDLE), (1 << 19, 2 << 20), (3 << 20, MAX_IDLE)] {
+        let short = (3_000_000, 120, 2_400_000);
+        let usual = [(10_000, 200, IDLE), (500_000, 200, 2_000_000), (3_000_000, 200, MAX_IDLE)];
+        for (live, pause, most) in usual.into_iter().chain([short]) {
             let mut pace = Pace::new();
+            pace.pause = pause;
+            let growth = (live as isize / 100 * (pause as isize - 100)).max(MIN_IDLE);
             let mut last = 0;
             for cycle in 0..80 {
                 pace.end_marking(live, true);
@@ -260,13 +264,13 @@ mod tests {
                 assert!(pace.trigger >= last && pace.trigger <= most, "{cycle}: {}", pace.trigger);
                 last = pace.trigger;
                 if cycle == 4 {
-                    assert!(last < 2 * MIN_IDLE.max(live as isize), "{last}");
+                    assert!(last < 2 * growth, "{last}");
                 }
             }
             assert_eq!(last, most);
             pace.soon();
             pace.wait_for_cycle();
-            assert_eq!(pace.trigger, MIN_IDLE.max((live / 100 * 100) as isize));
+            assert_eq!(pace.trigger, growth);
         }
         // A large heap may grow by as much as is alive.
         let mut pace = Pace::new();
