@@ -1,6 +1,84 @@
--- expect: ok
 -- An instruction that has called an __index function calls it again without looking it up, unless
 -- the table has the field by now, or its metatable or the __index have changed.
+-- expect: ok
+--| 40	first name
+--| 0	own
+--| 0	false
+--| 40	first name
+--| 40	first name
+--| 0	own
+--| 0	false
+--| 40	first name
+--| 40	first name
+--| 4000	second name
+--| 0	inherited
+--| 0	nil
+--| 40	first name
+--| 0	nil
+--| 40	first name
+--| 4000	second name
+--| 0	inherited
+--| 0	nil
+--| 40	first name
+--| 0	nil
+--| 40	first name
+--| 4000	second name
+--| 0	nil
+--| 0	nil
+--| 40	first name
+--| 40	first name
+--| 4000	second name
+--| 0	nil
+--| 0	nil
+--| 40	first name
+--| 40	first name
+--| 4	first name	first name	first name	first name
+--| 101	of another	second name	first name	nil
+--| 1	field	first name
+--| 0	nil	false	[string "local o = ... return o.name"]:1: attempt to index a nil value (local 'o')
+--| 40	first name
+--| 4	first name	first name	first name	first name
+--| 101	of another	second name	first name	nil
+--| 1	field	first name
+--| 0	nil	false	[string "local o = ... return o.name"]:1: attempt to index a nil value (local 'o')
+--| 40	first name
+--| 40	first name
+--| 40	of the class	first name	of the class
+--| 0	of the class
+--| 40	first name
+--| 40	first name
+--| 40	of the class	first name	of the class
+--| 0	of the class
+--| 40	first name
+--| 1	computed	stored	stored
+--| 2	computed	computed
+--| 40	first name
+--| 1	computed	stored	stored
+--| 2	computed	computed
+--| 40	first name
+--| 30	false	failed
+--| 0	end	name10
+--| 40	first name
+--| 30	false	failed
+--| 0	end	name10
+--| 40	first name
+--| 300	second name
+--| 3	first name
+--| 300	second name
+--| 40	first name
+--| 300	second name
+--| 3	first name
+--| 300	second name
+--| 40	name
+--| 1	own method	name
+--| 0	own method	another
+--| 40	86	1
+--| 1	own	86
+--| 40	name
+--| 1	own method	name
+--| 0	own method	another
+--| 41	86	first x
+--| 1	own	86
 
 local calls = 0
 local function first(o, k)
@@ -147,81 +225,3 @@ for _, make in ipairs({ with_shape, dictionary }) do
   rawset(o, ("long"):rep(20), "own")
   show(again(long, o), #long(make(meta)))
 end
---| 40	first name
---| 0	own
---| 0	false
---| 40	first name
---| 40	first name
---| 0	own
---| 0	false
---| 40	first name
---| 40	first name
---| 4000	second name
---| 0	inherited
---| 0	nil
---| 40	first name
---| 0	nil
---| 40	first name
---| 4000	second name
---| 0	inherited
---| 0	nil
---| 40	first name
---| 0	nil
---| 40	first name
---| 4000	second name
---| 0	nil
---| 0	nil
---| 40	first name
---| 40	first name
---| 4000	second name
---| 0	nil
---| 0	nil
---| 40	first name
---| 40	first name
---| 4	first name	first name	first name	first name
---| 101	of another	second name	first name	nil
---| 1	field	first name
---| 0	nil	false	[string "local o = ... return o.name"]:1: attempt to index a nil value (local 'o')
---| 40	first name
---| 4	first name	first name	first name	first name
---| 101	of another	second name	first name	nil
---| 1	field	first name
---| 0	nil	false	[string "local o = ... return o.name"]:1: attempt to index a nil value (local 'o')
---| 40	first name
---| 40	first name
---| 40	of the class	first name	of the class
---| 0	of the class
---| 40	first name
---| 40	first name
---| 40	of the class	first name	of the class
---| 0	of the class
---| 40	first name
---| 1	computed	stored	stored
---| 2	computed	computed
---| 40	first name
---| 1	computed	stored	stored
---| 2	computed	computed
---| 40	first name
---| 30	false	failed
---| 0	end	name10
---| 40	first name
---| 30	false	failed
---| 0	end	name10
---| 40	first name
---| 300	second name
---| 3	first name
---| 300	second name
---| 40	first name
---| 300	second name
---| 3	first name
---| 300	second name
---| 40	name
---| 1	own method	name
---| 0	own method	another
---| 40	86	1
---| 1	own	86
---| 40	name
---| 1	own method	name
---| 0	own method	another
---| 41	86	first x
---| 1	own	86

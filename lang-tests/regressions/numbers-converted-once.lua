@@ -1,6 +1,36 @@
--- expect: ok
 -- Machine code converts a float that is used as a key several times to an integer once, and a
 -- number of unknown kind to a float once; on paths where that was not done it is done later.
+-- expect: ok
+--| swap	4200
+--| swap	4200
+--| swap	4200
+--| paths	165750
+--| paths	165750
+--| paths	165750
+--| entered	146500
+--| entered	146500
+--| entered	146500
+--| scale	1023.48214 float
+--| scale	1505.625 float
+--| scale	1987.76786 float
+--| scale	2469.91071 float
+--| scale	2952.05357 float
+--| true	7
+--| true	35
+--| true	-2
+--| true	-6
+--| false	attempt to perform arithmetic on a nil value (local 'sum')
+--| true	3001
+--| true	-60
+--| false	table index is NaN
+--| true	1
+--| true	4
+--| true	-11
+--| false	attempt to perform arithmetic on a nil value (field '?')
+--| true	-22
+--| true	-6.25871674e+18 float
+--| false	attempt to perform arithmetic on a table value (local 'v')
+--| true	6.48214286 float
 
 local function new(n)
   local t = {}
@@ -108,33 +138,3 @@ try(entered, t, 2 ^ 54, true)
 try(scale, { 1, 2.5, 3 }, math.mininteger, 0)
 try(scale, { 1, {} }, 1, 1)
 try(scale, { 1, "2" }, 1, 1)
---| swap	4200
---| swap	4200
---| swap	4200
---| paths	165750
---| paths	165750
---| paths	165750
---| entered	146500
---| entered	146500
---| entered	146500
---| scale	1023.48214 float
---| scale	1505.625 float
---| scale	1987.76786 float
---| scale	2469.91071 float
---| scale	2952.05357 float
---| true	7
---| true	35
---| true	-2
---| true	-6
---| false	attempt to perform arithmetic on a nil value (local 'sum')
---| true	3001
---| true	-60
---| false	table index is NaN
---| true	1
---| true	4
---| true	-11
---| false	attempt to perform arithmetic on a nil value (field '?')
---| true	-22
---| true	-6.25871674e+18 float
---| false	attempt to perform arithmetic on a table value (local 'v')
---| true	6.48214286 float
