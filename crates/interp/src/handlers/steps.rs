@@ -130,12 +130,10 @@ pub(super) unsafe extern "C-unwind" fn get_field(st: *mut State) -> u64 {
         at.register(i.a() + 2).put(object);
     }
     if object.is_table() {
-        let name = at.constant(i.c());
-        let (t, s) = (object.as_table(), name.as_string());
-        if let Some(f) = index::recorded_function(st, at.instance, at.number, t, s) {
-            return stepped(st, operators::call_meta2(st, f, object, name));
+        let (t, name) = (object.as_table(), at.constant(i.c()).as_string());
+        if let Some(f) = index::recorded_function(st, at.instance, at.number, t, name) {
+            return stepped(st, operators::call_meta2(st, f, object, Value::string(name)));
         }
-        let name = s;
         if let Some(v) = index::get_of_dictionary(st, at.field_cache(), t, name) {
             return at.put(v);
         }

@@ -196,41 +196,15 @@ fn with_calls(
 ) -> Result<(), Raised> {
     let mut polled = out.len();
     while at.count < limit {
-        let more = if kind == Replacement::Table {
-            with_table(cx, pattern, at, out, limit)?
-        } else {
-            None
+        let more = match kind {
+            Replacement::Table => with_table(cx, pattern, at, out, limit)?,
+            _ => None,
         };
-        if let Some(more) = more {
-            if !more {
-                break;
-            }
-            cx.safepoint()?;
-            if out.len() - polled > 1 << 18 {
-                polled = out.len();
-                room_for(cx, out)?;
-            }
-            continue;
-        }
-        // A call may collect, so the subject is fetched again for each match.
-        let Some((start, end)) = push_replacement_call(cx, pattern, at, out, kind)? else {
-            break;
+        let more = match more {
+            Some(more) => more,
+            None => with_call(cx, pattern, at, out, kind)?,
         };
-        match kind {
-            Replacement::Function => {
-                let nargs = cx.top() - ARGUMENTS - 2;
-                cx.call_n(nargs, 1)?;
-            }
-            _ => {
-                let key = cx.get(cx.top() - 1).raw();
-                cx.index(2, key)?;
-            }
-        }
-        let v = cx.get(cx.top() - 1);
-        let Some(s) = cx.get(0).as_str() else { break };
-        at.changed |= append_value(cx, out, v, &s.bytes()[start..end])?;
-        cx.set_top(ARGUMENTS);
-        if pattern.anchored {
+        if !more {
             break;
         }
         cx.safepoint()?;
@@ -240,6 +214,36 @@ fn with_calls(
         }
     }
     Ok(())
+}
+
+/// Replaces the next match by what a function or a table with a metatable gives for it. Returns
+/// whether there may be more matches.
+fn with_call(
+    cx: &mut Cx,
+    pattern: &Rc<Pattern>,
+    at: &mut Progress,
+    out: &mut Vec<u8>,
+    kind: Replacement,
+) -> Result<bool, Raised> {
+    // A call may collect, so the subject is fetched again for each match.
+    let Some((start, end)) = push_replacement_call(cx, pattern, at, out, kind)? else {
+        return Ok(false);
+    };
+    match kind {
+        Replacement::Function => {
+            let nargs = cx.top() - ARGUMENTS - 2;
+            cx.call_n(nargs, 1)?;
+        }
+        _ => {
+            let key = cx.get(cx.top() - 1).raw();
+            cx.index(2, key)?;
+        }
+    }
+    let v = cx.get(cx.top() - 1);
+    let Some(s) = cx.get(0).as_str() else { return Ok(false) };
+    at.changed |= append_value(cx, out, v, &s.bytes()[start..end])?;
+    cx.set_top(ARGUMENTS);
+    Ok(!pattern.anchored)
 }
 
 /// Finds the next match, copies the text before it, and pushes the function with the captures, or
