@@ -73,6 +73,9 @@ bits! {
     NO_TABLE "not a table";
     /// A store to an integer key that is neither in the array part nor right after it.
     SPARSE "stores far from the array";
+    /// A table and a key that is a float with an integral value, which stands for the equal
+    /// integer. The kinds of arrays are recorded as for integers.
+    INTEGRAL "integral float keys";
 }
 
 impl Feedback {

@@ -3,6 +3,7 @@
 use perilune_bytecode::Instr;
 use perilune_bytecode::feedback::access;
 use perilune_runtime::closure::NativeClosure;
+use perilune_runtime::convert::float_to_integer;
 use perilune_runtime::frame::Frame;
 use perilune_runtime::instance::{CalleeCache, FieldEntry, Handled, Instance};
 use perilune_runtime::meta::Event;
@@ -21,6 +22,38 @@ pub(crate) unsafe fn access_of_int(t: *mut Table, n: i64) -> u32 {
     } else {
         access::ARRAY | access::OUTSIDE
     }
+}
+
+/// Returns the feedback of an access to a table under a key that is no short string, given that of
+/// an access under an integer.
+///
+/// # Safety
+/// As for `of_int`.
+#[inline(always)]
+unsafe fn access_of(key: Value, t: *mut Table, of_int: unsafe fn(*mut Table, i64) -> u32) -> u32 {
+    if key.is_int() {
+        return of_int(t, key.as_int());
+    }
+    match key.is_float().then(|| float_to_integer(key.as_float())).flatten() {
+        Some(n) => of_int(t, n) & !access::ARRAY | access::INTEGRAL,
+        None => access::OTHER,
+    }
+}
+
+/// Returns the feedback of a load from a table under a key that is no short string.
+///
+/// # Safety
+/// `t` is a live table.
+pub(crate) unsafe fn load_of(t: *mut Table, key: Value) -> u32 {
+    access_of(key, t, access_of_int)
+}
+
+/// Returns the feedback of a store to a table under a key that is no short string.
+///
+/// # Safety
+/// `t` is a live table.
+pub(crate) unsafe fn store_to(t: *mut Table, key: Value) -> u32 {
+    access_of(key, t, store_to_int)
 }
 
 /// Returns the feedback of a store to integer key `n` of a table. Arrays often begin with key 0,

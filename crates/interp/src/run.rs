@@ -27,7 +27,7 @@ use crate::class::{call_meta, set_class};
 use crate::closing_scope::{close_for_return, close_variable};
 use crate::closure::make_closure;
 use crate::enter::hot_entry;
-use crate::feedback::{Cells, access_of_int, note_call, note_callee, store_to_int};
+use crate::feedback::{self, Cells, access_of_int, note_call, note_callee, store_to_int};
 use crate::loop_entry::hot_loop;
 use crate::native::{
     after_native, call_for_instruction, deliver, native_returned, return_slow, returned_to_machine,
@@ -460,7 +460,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                             continue;
                         }
                     } else {
-                        note!(access::OTHER);
+                        note!(feedback::store_to(t, key));
                     }
                 } else {
                     note!(access::NO_TABLE);
@@ -559,7 +559,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                         note!(access::STRING);
                         Table::get_str(t, key.as_string())
                     } else {
-                        note!(access::OTHER);
+                        note!(feedback::load_of(t, key));
                         Table::get(t, key)
                     };
                     if !v.is_nil() || !Table::has_meta(t) {

@@ -56,9 +56,9 @@ functions! {
     /// Loads the value that a table has under a short string (payload and tag); the tag is 255 if a
     /// metatable has to be consulted.
     GetStr "get_str" (Full Full) -> 2;
-    /// Loads the value that a table has under a key (payload and tag); the tag is 255 if a
-    /// metatable has to be consulted.
-    GetAny "get_any" (Full Full Full) -> 2;
+    /// Loads the value that a table has under a key (payload and tag), and records the access in a
+    /// cell; the tag is 255 if a metatable has to be consulted.
+    GetAny "get_any" (Full Full Full Full) -> 2;
     /// Stores a value, given payload and tag, under an integer key, and records the access in a
     /// cell. Returns 0 if nothing was stored.
     SetInt "set_int" (Full Full Full Full Full) -> 1;

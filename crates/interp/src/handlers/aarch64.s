@@ -6390,16 +6390,21 @@ perilune_GETTABLE_1:
     .inst 0xd37cec04 // lsl x4, x0, #0x4
     .inst 0x8b001040 // add x0, x2, x0, lsl #4
     .inst 0xf8646844 // ldr x4, [x2, x4]
-    .inst 0xaa0403eb // mov x11, x4
     .inst 0xaa0203f8 // mov x24, x2
+    .inst 0xaa0403e2 // mov x2, x4
     .inst 0x39402004 // ldrb w4, [x0, #0x8]
     .inst 0x53001c80 // uxtb w0, w4
     .inst 0x7101001f // cmp w0, #0x40
-    b.ne .Lperilune_GETTABLE_1_e4
-    .inst 0xaa0b03e2 // mov x2, x11
+    b.eq .Lperilune_GETTABLE_1_5c
+    .inst 0xaa0303e5 // mov x5, x3
+    b .Lperilune_GETTABLE_1_f0
+.Lperilune_GETTABLE_1_5c:
     .inst 0x39400c40 // ldrb w0, [x2, #0x3]
     .inst 0x72001c1f // tst w0, #0xff
-    b.ne .Lperilune_GETTABLE_1_18c
+    b.eq .Lperilune_GETTABLE_1_70
+    .inst 0xaa0303e5 // mov x5, x3
+    b .Lperilune_GETTABLE_1_f0
+.Lperilune_GETTABLE_1_70:
     .inst 0x92800060 // mov x0, #0xfffffffffffffffc
     .inst 0x8b000060 // add x0, x3, x0
     .inst 0xb8666800 // ldr w0, [x0, x6]
@@ -6412,7 +6417,38 @@ perilune_GETTABLE_1:
     .inst 0xaa1503e0 // mov x0, x21
     bl {get_str}
     .inst 0xf103fc3f // cmp x1, #0xff
-    b.eq .Lperilune_GETTABLE_1_170
+    b.eq .Lperilune_GETTABLE_1_160
+    .inst 0xaa1903e5 // mov x5, x25
+    .inst 0x385fd0a3 // ldurb w3, [x5, #-0x3]
+    .inst 0xd37cec64 // lsl x4, x3, #0x4
+    .inst 0xaa1803e2 // mov x2, x24
+    .inst 0x8b031043 // add x3, x2, x3, lsl #4
+    .inst 0xf8246840 // str x0, [x2, x4]
+    .inst 0x39002061 // strb w1, [x3, #0x8]
+    .inst 0x394000a0 // ldrb w0, [x5]
+    .inst 0xaa1303e7 // mov x7, x19
+    .inst 0xf86078e1 // ldr x1, [x7, x0, lsl #3]
+    .inst 0x910010a3 // add x3, x5, #0x4
+    .inst 0xaa1703e4 // mov x4, x23
+    .inst 0xaa1603e5 // mov x5, x22
+    .inst 0xaa1403e6 // mov x6, x20
+    .inst 0xa8c17bfd // ldp x29, x30, [sp], #0x10
+    .cfi_remember_state
+    .cfi_def_cfa sp, 0
+    .cfi_restore x29
+    .cfi_restore x30
+    .inst 0xd61f0020 // br x1
+    .cfi_restore_state
+.Lperilune_GETTABLE_1_f0:
+    .inst 0xaa1503e0 // mov x0, x21
+    .inst 0x53001c83 // uxtb w3, w4
+    .inst 0x8b0600a4 // add x4, x5, x6
+    .inst 0xaa0603f4 // mov x20, x6
+    .inst 0xaa0503f9 // mov x25, x5
+    .inst 0xd1001084 // sub x4, x4, #0x4
+    bl {get_any}
+    .inst 0xf103fc3f // cmp x1, #0xff
+    b.eq .Lperilune_GETTABLE_1_17c
     .inst 0xaa1903e3 // mov x3, x25
     .inst 0x385fd064 // ldurb w4, [x3, #-0x3]
     .inst 0xd37cec85 // lsl x5, x4, #0x4
@@ -6420,9 +6456,9 @@ perilune_GETTABLE_1:
     .inst 0x8b041044 // add x4, x2, x4, lsl #4
     .inst 0xf8256840 // str x0, [x2, x5]
     .inst 0x39002081 // strb w1, [x4, #0x8]
-    .inst 0x39400064 // ldrb w4, [x3]
+    .inst 0x39400060 // ldrb w0, [x3]
     .inst 0xaa1303e7 // mov x7, x19
-    .inst 0xf86478e1 // ldr x1, [x7, x4, lsl #3]
+    .inst 0xf86078e1 // ldr x1, [x7, x0, lsl #3]
     .inst 0x91001063 // add x3, x3, #0x4
     .inst 0xaa1703e4 // mov x4, x23
     .inst 0xaa1603e5 // mov x5, x22
@@ -6434,76 +6470,22 @@ perilune_GETTABLE_1:
     .cfi_restore x30
     .inst 0xd61f0020 // br x1
     .cfi_restore_state
-.Lperilune_GETTABLE_1_e4:
-    .inst 0xaa0b03e2 // mov x2, x11
-    .inst 0x53001c85 // uxtb w5, w4
-    .inst 0x71000cbf // cmp w5, #0x3
-    b.ne .Lperilune_GETTABLE_1_18c
-    .inst 0x92800065 // mov x5, #0xfffffffffffffffc
-    .inst 0x8b050067 // add x7, x3, x5
-    .inst 0xb86668e8 // ldr w8, [x7, x6]
-    .inst 0x52801027 // mov w7, #0x81
-    .inst 0x2a070107 // orr w7, w8, w7
-    .inst 0x92800065 // mov x5, #0xfffffffffffffffc
-    .inst 0x8b050068 // add x8, x3, x5
-    .inst 0xb8266907 // str w7, [x8, x6]
-    .inst 0xaa0603f4 // mov x20, x6
-    .inst 0xaa0303f9 // mov x25, x3
-    b .Lperilune_GETTABLE_1_1b0
-.Lperilune_GETTABLE_1_120:
-    .inst 0xaa1903e3 // mov x3, x25
-    .inst 0x385fd06c // ldurb w12, [x3, #-0x3]
-    .inst 0xd37ced8d // lsl x13, x12, #0x4
-    .inst 0xaa1803e2 // mov x2, x24
-    .inst 0x8b0c104c // add x12, x2, x12, lsl #4
-    .inst 0xf82d6840 // str x0, [x2, x13]
-    .inst 0x39002181 // strb w1, [x12, #0x8]
-    .inst 0x3940006e // ldrb w14, [x3]
-    .inst 0xaa1303e7 // mov x7, x19
-    .inst 0xf86e78e1 // ldr x1, [x7, x14, lsl #3]
-    .inst 0x91001063 // add x3, x3, #0x4
-    .inst 0xaa1703e4 // mov x4, x23
-    .inst 0xaa1603e5 // mov x5, x22
-    .inst 0xaa1403e6 // mov x6, x20
-    .inst 0xa8c17bfd // ldp x29, x30, [sp], #0x10
-    .cfi_remember_state
-    .cfi_def_cfa sp, 0
-    .cfi_restore x29
-    .cfi_restore x30
-    .inst 0xd61f0020 // br x1
-    .cfi_restore_state
-    b .Lperilune_GETTABLE_1_18c
-.Lperilune_GETTABLE_1_170:
+.Lperilune_GETTABLE_1_160:
     .inst 0xaa1803e2 // mov x2, x24
     .inst 0xaa1903e3 // mov x3, x25
     .inst 0xaa1703e4 // mov x4, x23
     .inst 0xaa1603e5 // mov x5, x22
     .inst 0xaa1403e6 // mov x6, x20
     .inst 0xaa1303e7 // mov x7, x19
-    b .Lperilune_GETTABLE_1_1e8
-.Lperilune_GETTABLE_1_18c:
-    .inst 0x92800067 // mov x7, #0xfffffffffffffffc
-    .inst 0x8b070068 // add x8, x3, x7
-    .inst 0xb866690a // ldr w10, [x8, x6]
-    .inst 0x321e0148 // orr w8, w10, #0x4
-    .inst 0x92800067 // mov x7, #0xfffffffffffffffc
-    .inst 0x8b070069 // add x9, x3, x7
-    .inst 0xaa0303f9 // mov x25, x3
-    .inst 0xb8266928 // str w8, [x9, x6]
-    .inst 0xaa0603f4 // mov x20, x6
-.Lperilune_GETTABLE_1_1b0:
-    .inst 0xaa1503e0 // mov x0, x21
-    .inst 0x53001c83 // uxtb w3, w4
-    bl {get_any}
-    .inst 0xf103fc3f // cmp x1, #0xff
-    b.ne .Lperilune_GETTABLE_1_120
+    b .Lperilune_GETTABLE_1_1a0
+.Lperilune_GETTABLE_1_17c:
     .inst 0xaa1803e2 // mov x2, x24
     .inst 0xaa1903e3 // mov x3, x25
     .inst 0xaa1703e4 // mov x4, x23
     .inst 0xaa1603e5 // mov x5, x22
     .inst 0xaa1403e6 // mov x6, x20
     .inst 0xaa1303e7 // mov x7, x19
-.Lperilune_GETTABLE_1_1e8:
+.Lperilune_GETTABLE_1_1a0:
     .inst 0xa8c17bfd // ldp x29, x30, [sp], #0x10
     .cfi_remember_state
     .cfi_def_cfa sp, 0
@@ -6524,43 +6506,38 @@ perilune_GETI_1:
     .cfi_offset x30, -8
     .inst 0x910003fd // mov x29, sp
     .cfi_def_cfa_register x29
-    .inst 0xaa0503f4 // mov x20, x5
-    .inst 0xaa0403f6 // mov x22, x4
-    .inst 0xaa0703fc // mov x28, x7
+    .inst 0xaa0403f3 // mov x19, x4
+    .inst 0xaa0703f7 // mov x23, x7
+    .inst 0xaa0503fb // mov x27, x5
     .inst 0x385fe060 // ldurb w0, [x3, #-0x2]
     .inst 0xd37cec00 // lsl x0, x0, #0x4
     .inst 0xf8606841 // ldr x1, [x2, x0]
-    .inst 0xaa0203f7 // mov x23, x2
+    .inst 0xaa0203f4 // mov x20, x2
     .inst 0x385ff062 // ldurb w2, [x3, #-0x1]
-    .inst 0x92800060 // mov x0, #0xfffffffffffffffc
-    .inst 0x8b000060 // add x0, x3, x0
-    .inst 0xb8666800 // ldr w0, [x0, x6]
-    .inst 0x52801024 // mov w4, #0x81
-    .inst 0x2a040000 // orr w0, w0, w4
-    .inst 0x92800064 // mov x4, #0xfffffffffffffffc
-    .inst 0x8b040064 // add x4, x3, x4
-    .inst 0xaa0303f8 // mov x24, x3
-    .inst 0xb8266880 // str w0, [x4, x6]
-    .inst 0xaa0603f3 // mov x19, x6
+    .inst 0xaa0303f6 // mov x22, x3
     .inst 0xaa1503e0 // mov x0, x21
     .inst 0xd2800063 // mov x3, #0x3
+    .inst 0xaa1603e4 // mov x4, x22
+    .inst 0x8b060085 // add x5, x4, x6
+    .inst 0xaa0603f9 // mov x25, x6
+    .inst 0xd10010a4 // sub x4, x5, #0x4
     bl {get_any}
     .inst 0xf103fc3f // cmp x1, #0xff
-    b.eq .Lperilune_GETI_1_bc
-    .inst 0xaa1803e3 // mov x3, x24
+    b.eq .Lperilune_GETI_1_a8
+    .inst 0xaa1603e3 // mov x3, x22
     .inst 0x385fd064 // ldurb w4, [x3, #-0x3]
     .inst 0xd37cec85 // lsl x5, x4, #0x4
-    .inst 0xaa1703e2 // mov x2, x23
+    .inst 0xaa1403e2 // mov x2, x20
     .inst 0x8b041044 // add x4, x2, x4, lsl #4
     .inst 0xf8256840 // str x0, [x2, x5]
     .inst 0x39002081 // strb w1, [x4, #0x8]
     .inst 0x39400060 // ldrb w0, [x3]
-    .inst 0xaa1c03e7 // mov x7, x28
+    .inst 0xaa1703e7 // mov x7, x23
     .inst 0xf86078e1 // ldr x1, [x7, x0, lsl #3]
     .inst 0x91001063 // add x3, x3, #0x4
-    .inst 0xaa1603e4 // mov x4, x22
-    .inst 0xaa1403e5 // mov x5, x20
-    .inst 0xaa1303e6 // mov x6, x19
+    .inst 0xaa1303e4 // mov x4, x19
+    .inst 0xaa1b03e5 // mov x5, x27
+    .inst 0xaa1903e6 // mov x6, x25
     .inst 0xa8c17bfd // ldp x29, x30, [sp], #0x10
     .cfi_remember_state
     .cfi_def_cfa sp, 0
@@ -6568,13 +6545,13 @@ perilune_GETI_1:
     .cfi_restore x30
     .inst 0xd61f0020 // br x1
     .cfi_restore_state
-.Lperilune_GETI_1_bc:
-    .inst 0xaa1703e2 // mov x2, x23
-    .inst 0xaa1803e3 // mov x3, x24
-    .inst 0xaa1603e4 // mov x4, x22
-    .inst 0xaa1403e5 // mov x5, x20
-    .inst 0xaa1303e6 // mov x6, x19
-    .inst 0xaa1c03e7 // mov x7, x28
+.Lperilune_GETI_1_a8:
+    .inst 0xaa1403e2 // mov x2, x20
+    .inst 0xaa1603e3 // mov x3, x22
+    .inst 0xaa1303e4 // mov x4, x19
+    .inst 0xaa1b03e5 // mov x5, x27
+    .inst 0xaa1903e6 // mov x6, x25
+    .inst 0xaa1703e7 // mov x7, x23
     .inst 0xa8c17bfd // ldp x29, x30, [sp], #0x10
     .cfi_remember_state
     .cfi_def_cfa sp, 0

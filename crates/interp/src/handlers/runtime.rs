@@ -20,7 +20,7 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::steps;
 use crate::closure::make_closure;
-use crate::feedback::{note_other_callee, store_to_int};
+use crate::feedback::{load_of, note_other_callee, store_to_int};
 use crate::interrupt::obey_interrupt;
 use crate::machine::builtin;
 use crate::native::{
@@ -329,8 +329,11 @@ pub(super) unsafe extern "C-unwind" fn get_any(
     t: *mut Table,
     bits: u64,
     tag: u64,
+    cell: *mut u32,
 ) -> Pair {
-    let v = Table::get(t, Value::from_parts(bits, Tag(tag as u8)));
+    let key = Value::from_parts(bits, Tag(tag as u8));
+    *cell |= load_of(t, key);
+    let v = Table::get(t, key);
     if v.is_nil() && Table::has_meta(t) { Pair { bits: 0, tag: MISS } } else { Pair::from(v) }
 }
 

@@ -19,7 +19,7 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::runtime::{CONTINUE, status, stepped};
 use crate::closing_scope::close_for_return;
-use crate::feedback::{access_of_int, note_call, store_to_int};
+use crate::feedback::{access_of_int, load_of, note_call, store_to, store_to_int};
 use crate::native::{call_for_instruction, deliver, return_slow, returned_to_machine, run_to_lua};
 use crate::operators::{self, Order};
 use crate::poll::safepoint;
@@ -165,7 +165,7 @@ pub(super) unsafe extern "C-unwind" fn get(st: *mut State) -> u64 {
             at.note(access::STRING);
             Table::get_str(t, key.as_string())
         } else {
-            at.note(access::OTHER);
+            at.note(load_of(t, key));
             Table::get(t, key)
         };
         if !v.is_nil() || !Table::has_meta(t) {
@@ -239,7 +239,7 @@ pub(super) unsafe extern "C-unwind" fn set(st: *mut State) -> u64 {
                 Table::set_short_within(st, t, key.as_string(), v)
             }
         } else {
-            at.note(access::OTHER);
+            at.note(store_to(t, key));
             false
         };
         if stored {

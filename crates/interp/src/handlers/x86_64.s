@@ -5289,10 +5289,20 @@ perilune_GETTABLE_1:
     .byte 0x48, 0x0f, 0xb6, 0x44, 0x07, 0x08                     # movzx rax,byte ptr [rdi+rax+8]
     .byte 0x49, 0x89, 0xfe                                       # mov r14,rdi
     .byte 0x3c, 0x40                                             # cmp al,40h
-    jne .Lperilune_GETTABLE_1_db
+    je .Lperilune_GETTABLE_1_63
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xf3                                       # mov r11,rsi
+    .byte 0x4c, 0x89, 0xce                                       # mov rsi,r9
+    jmp .Lperilune_GETTABLE_1_f4
+.Lperilune_GETTABLE_1_63:
     .byte 0x48, 0x0f, 0xb6, 0x4a, 0x03                           # movzx rcx,byte ptr [rdx+3]
     .byte 0x84, 0xc9                                             # test cl,cl
-    jne .Lperilune_GETTABLE_1_16b
+    je .Lperilune_GETTABLE_1_7e
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xf3                                       # mov r11,rsi
+    .byte 0x4c, 0x89, 0xce                                       # mov rsi,r9
+    jmp .Lperilune_GETTABLE_1_f4
+.Lperilune_GETTABLE_1_7e:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
@@ -5300,17 +5310,17 @@ perilune_GETTABLE_1:
     .byte 0x4c, 0x89, 0xce                                       # mov rsi,r9
     call {get_str}
     .byte 0x48, 0x81, 0xfa, 0xff, 0x00, 0x00, 0x00               # cmp rdx,0FFh
-    je .Lperilune_GETTABLE_1_151
-    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
-    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    je .Lperilune_GETTABLE_1_16d
+    .byte 0x4c, 0x8b, 0x1c, 0x24                                 # mov r11,[rsp]
+    .byte 0x49, 0x0f, 0xb6, 0x73, 0xfd                           # movzx rsi,byte ptr [r11-3]
+    .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
     .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
-    .byte 0x48, 0x89, 0x04, 0x0f                                 # mov [rdi+rcx],rax
-    .byte 0x88, 0x54, 0x0f, 0x08                                 # mov [rdi+rcx+8],dl
-    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x48, 0x89, 0x04, 0x37                                 # mov [rdi+rsi],rax
+    .byte 0x88, 0x54, 0x37, 0x08                                 # mov [rdi+rsi+8],dl
+    .byte 0x49, 0x0f, 0xb6, 0x03                                 # movzx rax,byte ptr [r11]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x49, 0x8d, 0x73, 0x04                                 # lea rsi,[r11+4]
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
@@ -5321,61 +5331,51 @@ perilune_GETTABLE_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_GETTABLE_1_db:
-    .byte 0x3c, 0x03                                             # cmp al,3
-    jne .Lperilune_GETTABLE_1_16b
-    .byte 0x42, 0x81, 0x4c, 0x06, 0xfc, 0x81, 0x00, 0x00, 0x00   # or dword ptr [rsi+r8-4],81h
-    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
-    .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
-    jmp .Lperilune_GETTABLE_1_178
-.Lperilune_GETTABLE_1_f8:
-    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
-    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
-    .byte 0x48, 0x89, 0x04, 0x0f                                 # mov [rdi+rcx],rax
-    .byte 0x88, 0x54, 0x0f, 0x08                                 # mov [rdi+rcx+8],dl
-    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    .cfi_restore_state
-    jmp .Lperilune_GETTABLE_1_16b
-.Lperilune_GETTABLE_1_151:
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
-    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
-    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    jmp .Lperilune_GETTABLE_1_1a9
-.Lperilune_GETTABLE_1_16b:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
-    .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
-.Lperilune_GETTABLE_1_178:
+.Lperilune_GETTABLE_1_f4:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     .byte 0x48, 0x0f, 0xb6, 0xc8                                 # movzx rcx,al
-    .byte 0x4c, 0x89, 0xce                                       # mov rsi,r9
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x4f, 0x8d, 0x44, 0x03, 0xfc                           # lea r8,[r11+r8-4]
+    .byte 0x4c, 0x89, 0x1c, 0x24                                 # mov [rsp],r11
     call {get_any}
     .byte 0x48, 0x81, 0xfa, 0xff, 0x00, 0x00, 0x00               # cmp rdx,0FFh
-    jne .Lperilune_GETTABLE_1_f8
+    je .Lperilune_GETTABLE_1_187
+    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    .byte 0x48, 0x89, 0x04, 0x0f                                 # mov [rdi+rcx],rax
+    .byte 0x88, 0x54, 0x0f, 0x08                                 # mov [rdi+rcx+8],dl
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_GETTABLE_1_16d:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
     .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-.Lperilune_GETTABLE_1_1a9:
+    jmp .Lperilune_GETTABLE_1_19c
+.Lperilune_GETTABLE_1_187:
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
+    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+.Lperilune_GETTABLE_1_19c:
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -5397,6 +5397,7 @@ perilune_GETI_1:
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x89, 0x54, 0x24, 0x08                           # mov [rsp+8],rdx
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
@@ -5404,15 +5405,15 @@ perilune_GETI_1:
     .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
     .byte 0x49, 0x89, 0xfe                                       # mov r14,rdi
     .byte 0x48, 0x0f, 0xb6, 0x56, 0xff                           # movzx rdx,byte ptr [rsi-1]
-    .byte 0x42, 0x81, 0x4c, 0x06, 0xfc, 0x81, 0x00, 0x00, 0x00   # or dword ptr [rsi+r8-4],81h
-    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
-    .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     .byte 0xb9, 0x03, 0x00, 0x00, 0x00                           # mov ecx,3
+    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
+    .byte 0x4e, 0x8d, 0x44, 0x0e, 0xfc                           # lea r8,[rsi+r9-4]
+    .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
     .byte 0x48, 0x89, 0xc6                                       # mov rsi,rax
     call {get_any}
     .byte 0x48, 0x81, 0xfa, 0xff, 0x00, 0x00, 0x00               # cmp rdx,0FFh
-    je .Lperilune_GETI_1_bd
+    je .Lperilune_GETI_1_bc
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
     .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
@@ -5433,7 +5434,7 @@ perilune_GETI_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_GETI_1_bd:
+.Lperilune_GETI_1_bc:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]

@@ -180,16 +180,21 @@ fn keys_are_integers(snapshot: &Snapshot, pc: Pc) -> bool {
     let seen = snapshot.cell(pc);
     !snapshot.general
         && seen & access::ARRAY != 0
-        && seen & (access::STRING | access::OTHER | access::NO_TABLE) == 0
+        && seen & (access::STRING | access::OTHER | access::INTEGRAL | access::NO_TABLE) == 0
+}
+
+/// Returns the feedback of an access without what it says of keys that stand for integers.
+pub(crate) fn elements_seen(cell: u32) -> u32 {
+    cell & access::ALL & !(access::ARRAY | access::INTEGRAL)
 }
 
 /// Returns the element tag that the load at `pc` speculates on, if it is that of an array of
 /// numbers.
 pub(crate) fn element_tag(snapshot: &Snapshot, pc: Pc) -> Option<Tag> {
-    match snapshot.cell(pc) & access::ALL {
+    match elements_seen(snapshot.cell(pc)) {
         _ if snapshot.general => None,
-        s if s == access::ARRAY | access::INTS => Some(Tag::INTEGER),
-        s if s == access::ARRAY | access::FLOATS => Some(Tag::FLOAT),
+        access::INTS => Some(Tag::INTEGER),
+        access::FLOATS => Some(Tag::FLOAT),
         _ => None,
     }
 }

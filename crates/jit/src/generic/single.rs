@@ -169,7 +169,7 @@ impl<'a> Generic<'a> {
         match self.t.instr(pc).op().feedback() {
             Feedback::Access => {
                 let cell = self.t.snapshot.cell(pc);
-                (Kinds::of(cell), cell & (access::OUTSIDE | access::OTHER) != 0)
+                (Kinds::of(cell), cell & access::OUTSIDE != 0)
             }
             _ => (Kinds::of(access::INTS | access::ANY | access::BOOLS), false),
         }

@@ -8,7 +8,7 @@ use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
 use super::Translator;
-use crate::analysis::facts::facts;
+use crate::analysis::facts::{elements_seen, facts};
 use crate::codegen::table::{ElementStore, Held, Kinds, Stored};
 use crate::codegen::value::{Join, Known};
 use crate::entity::{Pc, Reg, RegisterOperands};
@@ -82,8 +82,11 @@ impl Translator<'_> {
     }
 
     /// Translates a load from an array that is speculated to be one of numbers.
-    fn number_element(&mut self, pc: Pc, dst: Reg, object: Value, key: Value, tag: Tag) {
+    fn number_element(&mut self, pc: Pc, object: Value, key: (Value, Known), tag: Tag) {
+        let dst = self.instr(pc).ra();
         let wrong = self.emit.cold_block();
+        let key = self.integer_key(key, self.snapshot.cell(pc), wrong);
+        let key = key.expect("feedback has kinds of arrays for keys that stand for integers");
         let place = self.emit.number_place(object, key, tag, wrong);
         let tag_value = self.emit.tag(tag);
         if tag == Tag::FLOAT {
@@ -106,7 +109,7 @@ impl Translator<'_> {
             if i.op() == Op::GetI { Key::Constant(i.c() as i64) } else { Key::Register(i.rc()) };
         let ((object, object_tag), (key, key_tag)) = self.access(i.rb(), key);
         if let Some(tag) = facts(self.snapshot, pc, i).result {
-            return self.number_element(pc, i.ra(), object, key, tag);
+            return self.number_element(pc, object, (key, key_tag), tag);
         }
         let mask = self.snapshot.cell(pc);
         let mask = if mask == 0 { access::ARRAY } else { mask };
@@ -196,7 +199,7 @@ impl Translator<'_> {
             self.emit.jump(floats);
         }
         self.emit.switch_to(floats);
-        if mask & access::OTHER != 0 && self.emit.require(&[tag], Tag::FLOAT, other) {
+        if mask & access::INTEGRAL != 0 && self.emit.require(&[tag], Tag::FLOAT, other) {
             let float = self.emit.bits_float(key);
             let n = self.emit.float_to_int(float, other);
             self.emit.jump_with(done, n);
@@ -335,16 +338,15 @@ impl Translator<'_> {
     pub(super) fn element_store(&self, pc: Pc) -> ElementStore {
         let mask = self.snapshot.cell(pc);
         let numbers = access::INTS | access::FLOATS;
-        let integers = access::ARRAY | access::OUTSIDE | access::SPARSE;
+        let places = access::OUTSIDE | access::SPARSE;
         ElementStore {
-            held: match mask & !integers {
+            held: match elements_seen(mask) & !places {
                 seen if seen & numbers != 0 && seen & !numbers == 0 => Held::Numbers,
                 access::BOOLS => Held::Booleans,
                 _ => Held::Any,
             },
             seen: Kinds::of(mask),
-            // feedback does not say whether keys that are floats were in the array
-            grows: mask & (access::OUTSIDE | access::OTHER) != 0,
+            grows: mask & access::OUTSIDE != 0,
             is_sparse: mask & access::SPARSE != 0,
             exits: false,
         }

@@ -100,7 +100,9 @@ fn reasons(proto: &Proto, snapshot: &Snapshot, pc: usize, in_loop: bool) -> Vec<
         Feedback::Operands if cell & operands::INT != 0 && cell & operands::FLOAT != 0 => {
             found.push("has met integers and floats".to_owned());
         }
-        Feedback::Access if cell & access::ARRAY == 0 && cell & access::ALL != 0 => {
+        Feedback::Access
+            if cell & (access::ARRAY | access::INTEGRAL) == 0 && cell & access::ALL != 0 =>
+        {
             found.push("looks keys up in the hash part, or asks metatables".to_owned());
         }
         _ => {}

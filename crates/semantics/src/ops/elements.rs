@@ -179,9 +179,11 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
-    /// Emits `R[A]` := the value that the runtime finds in a table under a key.
+    /// Emits `R[A]` := the value that the runtime finds in a table under a key. The runtime records
+    /// the access.
     fn load_any(&mut self, table: Value, bits: Value, tag: Value) {
-        let found = self.call(Runtime::GetAny, &[table, bits, tag]);
+        let cell = self.cell();
+        let found = self.call(Runtime::GetAny, &[table, bits, tag, cell]);
         self.loaded(&found);
     }
 
@@ -232,22 +234,12 @@ impl<F: Form> Emitter<'_, F> {
             self.switch(other);
             return self.part(1);
         }
-        let (other, strange, found) = (self.block(), self.cold(), self.cold());
-        let c = self.has_tag(key_tag, Tag::STRING);
-        self.check(c, other);
-        self.check_class(bits, strange);
+        let other = self.block();
+        self.check_short(key_tag, bits, other);
         self.note(access::STRING);
         let v = self.call(Runtime::GetStr, &[table, bits]);
         self.loaded(&v);
         self.switch(other);
-        let c = self.has_tag(key_tag, Tag::INTEGER);
-        self.check(c, strange);
-        self.note(access::ARRAY | access::OUTSIDE);
-        self.b.ins().jump(found, &[]);
-        self.switch(strange);
-        self.note(access::OTHER);
-        self.b.ins().jump(found, &[]);
-        self.switch(found);
         let key_tag = self.b.ins().uextend(I64, key_tag);
         self.load_any(table, bits, key_tag);
     }
@@ -265,7 +257,6 @@ impl<F: Form> Emitter<'_, F> {
             self.switch(outside);
             return self.part(1);
         }
-        self.note(access::ARRAY | access::OUTSIDE);
         let tag = self.int(i64::from(Tag::INTEGER.0));
         self.load_any(table, key, tag);
     }
@@ -343,10 +334,15 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
+    /// Returns the address of the instruction's feedback cell.
+    fn cell(&mut self) -> Value {
+        let cell = self.form.cell(&mut self.b);
+        self.b.ins().iadd_imm_s(cell.base, i64::from(cell.offset))
+    }
+
     /// Makes the runtime store a value under an integer key and record the access.
     fn store_int(&mut self, table: Value, key: Value, v: (Value, Value)) {
-        let cell = self.form.cell(&mut self.b);
-        let cell = self.b.ins().iadd_imm_s(cell.base, i64::from(cell.offset));
+        let cell = self.cell();
         let tag = self.b.ins().uextend(I64, v.1);
         let stored = self.call(Runtime::SetInt, &[table, key, v.0, tag, cell])[0];
         self.guard(stored);

@@ -6,7 +6,7 @@ use perilune_bytecode::{Instr, Op as Bytecode};
 use perilune_runtime::value::Tag;
 
 use super::Builder;
-use crate::analysis::facts::facts;
+use crate::analysis::facts::{elements_seen, facts};
 use crate::entity::RegisterOperands;
 use crate::feedback::snapshot::{FieldPath, Slot};
 use crate::tier2::ir::{Chain, Checks, Entries, Gain, Metatable, Op, StringMethod, Type, Value};
@@ -255,31 +255,28 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns whether the access to an element speculates that `key` is an integer: all keys so
-    /// far were integers, or this one is a float, which has to be equal to an integer.
-    fn is_array_key(&self, key: Value) -> bool {
+    /// Returns the tag of a key if the access to an element speculates that it is an integer, or a
+    /// float that is equal to one.
+    fn tag_of_array_key(&self, key: Value) -> Option<Tag> {
         let snapshot = self.source.snapshot;
-        let seen = snapshot.cell(self.pc) & access::ALL;
-        if snapshot.general || seen & (access::STRING | access::NO_TABLE) != 0 {
-            return false;
+        let others = access::STRING | access::OTHER | access::NO_TABLE;
+        let seen = snapshot.cell(self.pc);
+        if snapshot.general || seen & others != 0 {
+            return None;
         }
-        match self.f.consult(self.refined(key)) {
-            Type::Is(Tag::FLOAT) => seen & access::OTHER != 0,
-            _ => {
-                seen & access::ARRAY != 0
-                    && seen & access::OTHER == 0
-                    && !self.is_never(key, Tag::INTEGER)
-            }
+        let key = self.refined(key);
+        let may_be = |bit, tag| seen & bit != 0 && !self.is_never(key, tag);
+        match (may_be(access::ARRAY, Tag::INTEGER), may_be(access::INTEGRAL, Tag::FLOAT)) {
+            (true, false) => Some(Tag::INTEGER),
+            (false, true) => Some(Tag::FLOAT),
+            _ => None,
         }
     }
 
-    /// Returns the key, for which [`Builder::is_array_key`] holds, as an integer.
-    fn array_key(&mut self, key: Value) -> Value {
-        let key = self.refined(key);
-        match self.f.consult(key) {
-            Type::Is(Tag::FLOAT) => self.as_int(key),
-            _ => self.guard(key, Tag::INTEGER),
-        }
+    /// Returns the key, whose tag [`Builder::tag_of_array_key`] has returned, as an integer.
+    fn array_key(&mut self, key: Value, tag: Tag) -> Value {
+        let key = self.guard(key, tag);
+        if tag == Tag::FLOAT { self.as_int(key) } else { key }
     }
 
     /// Builds SETTABLE or SETI, for arrays.
@@ -290,11 +287,12 @@ impl Builder<'_> {
             Bytecode::SetI | Bytecode::SetIK => self.integer(i.b() as i64),
             _ => self.read(i.rb()),
         };
-        if self.is_never(object, Tag::TABLE) || !self.is_array_key(key) {
+        let Some(tag) = self.tag_of_array_key(key).filter(|_| !self.is_never(object, Tag::TABLE))
+        else {
             return self.fast_path();
-        }
+        };
         let table = self.guard(object, Tag::TABLE);
-        let key = self.array_key(key);
+        let key = self.array_key(key, tag);
         let v = match i.op() {
             Bytecode::SetTableK | Bytecode::SetIK => self.constant(i.c()),
             _ => self.read(i.rc()),
@@ -321,27 +319,27 @@ impl Builder<'_> {
     pub(super) fn get_element(&mut self) {
         let (pc, i) = (self.pc, self.instr(self.pc));
         let snapshot = self.source.snapshot;
-        let seen = snapshot.cell(pc) & access::ALL;
         let object = self.read(i.rb());
         let key = match i.op() {
             Bytecode::GetI => self.integer(i.c() as i64),
             _ => self.read(i.rc()),
         };
-        if self.is_never(object, Tag::TABLE) || !self.is_array_key(key) {
+        let Some(tag) = self.tag_of_array_key(key).filter(|_| !self.is_never(object, Tag::TABLE))
+        else {
             return self.fast_path();
-        }
+        };
         let table = self.guard(object, Tag::TABLE);
-        let key = self.array_key(key);
+        let key = self.array_key(key, tag);
         let state = self.state();
         if snapshot.failed.contains(&pc.as_u32()) {
             return self.set(i.ra(), Type::Any, Op::ElementOrNil(table, key, state));
         }
         match facts(snapshot, pc, i).result {
             Some(tag) => self.set(i.ra(), Type::Is(tag), Op::Number(table, key, tag, false, state)),
-            None if seen == access::ARRAY | access::ANY => {
+            None if elements_seen(snapshot.cell(pc)) == access::ANY => {
                 self.set(i.ra(), Type::Any, Op::Element(table, key, state));
             }
-            None if seen == access::ARRAY | access::BOOLS => {
+            None if elements_seen(snapshot.cell(pc)) == access::BOOLS => {
                 self.set(i.ra(), Type::Any, Op::Boolean(table, key, state));
             }
             None => self.set(i.ra(), Type::Any, Op::ElementOrNil(table, key, state)),
