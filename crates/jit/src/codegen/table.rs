@@ -59,6 +59,8 @@ pub(crate) struct ElementStore {
     /// Where there is no element to store over, or the array is of another kind, code exits and
     /// does not come back. Stores that may grow the array call the runtime all the same.
     pub(crate) exits: bool,
+    /// The value is a number, and an array of numbers of the other kind is converted first.
+    pub(crate) converts: bool,
 }
 
 /// An element of an array, in one of the three blocks that its kind leads to.
@@ -611,6 +613,9 @@ impl Emitter<'_> {
         (slow, done): (Block, Block),
     ) {
         let by_call = if seen.is_sparse { self.block() } else { self.cold_block() };
+        if seen.converts {
+            self.convert_numbers((table, key), v, slow);
+        }
         let at = self.plus(key, -1);
         let len = self.array_len(table);
         let kind = self.array_kind(table);
@@ -665,6 +670,26 @@ impl Emitter<'_> {
             return;
         }
         self.store_by_call((table, key), v, seen, (slow, done));
+    }
+
+    /// Converts an array of numbers of the other kind than `v` to one of any values, by storing `v`
+    /// in the runtime: the store that follows may repeat this. What is known of the array
+    /// afterwards holds for its new kind.
+    fn convert_numbers(&mut self, (table, key): (Value, Value), v: Stored, slow: Block) {
+        let other = match v.known {
+            Known::Tag(Tag::INTEGER) => ArrayKind::Float,
+            Known::Tag(Tag::FLOAT) => ArrayKind::Int,
+            _ => unreachable!("it is a number"),
+        };
+        let kind = self.array_kind(table);
+        let is_other = self.b.ins().icmp_imm_u(IntCC::Equal, kind, i64::from(other as u8));
+        let (convert, ready) = (self.cold_block(), self.block());
+        self.branch(is_other, convert, ready);
+        self.switch_to(convert);
+        let set_int = self.body.calls.set_int as usize;
+        let hit = self.preserving_leaf(set_int, &[table, key, v.bits, v.tag]).0;
+        self.branch(hit, ready, slow);
+        self.switch_to(ready);
     }
 
     /// Ends the block: stores nil to an element of an array; goes to `other` where that takes the

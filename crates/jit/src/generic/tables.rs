@@ -349,6 +349,7 @@ impl Translator<'_> {
             grows: mask & access::OUTSIDE != 0,
             is_sparse: mask & access::SPARSE != 0,
             exits: false,
+            converts: false,
         }
     }
 

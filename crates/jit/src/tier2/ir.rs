@@ -337,8 +337,9 @@ pub(crate) enum Op {
     /// metatable, or if the array has booleans and none has had them before.
     ElementOrNil(Value, Value, State),
     /// Stores an element of an array. Exits if a metamethod may be called, and if there is no such
-    /// element and the instruction has not added elements before.
-    SetElement(Value, Value, Value, State),
+    /// element and the instruction has not added elements before. An array of numbers of the other
+    /// kind is converted first if the flag is set; else the code exits for it.
+    SetElement(Value, Value, Value, bool, State),
     /// Selects the value of a list at an integer index, which counts from 1: nil above the last.
     /// Exits if the index is below 1.
     Select(Value, List, State),
@@ -781,7 +782,7 @@ impl Op {
             | Boolean(a, b, _)
             | Element(a, b, _)
             | ElementOrNil(a, b, _) => (*a, *b) = (f(*a), f(*b)),
-            SetElement(a, b, c, _) | GuardRange(a, [b, c], ..) => {
+            SetElement(a, b, c, ..) | GuardRange(a, [b, c], ..) => {
                 (*a, *b, *c) = (f(*a), f(*b), f(*c))
             }
             Library(_, args, _) => args.iter_mut().flatten().for_each(|v| *v = f(*v)),
@@ -829,7 +830,7 @@ impl Op {
             | Length(_, s)
             | Equal(_, _, s)
             | AddField(_, _, _, s)
-            | SetElement(_, _, _, s)
+            | SetElement(.., s)
             | SetList(_, _, _, s)
             | Select(_, _, s)
             | SetClass(_, _, s)

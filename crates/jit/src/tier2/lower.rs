@@ -802,13 +802,13 @@ impl<'a> Lower<'_, 'a> {
                 let value = self.emit().element_or_nil(inst.pc, (table, key), seen, wrong);
                 self.set_any(inst, value);
             }
-            Op::SetElement(table, key, v, state) => {
+            Op::SetElement(table, key, v, converts, state) => {
                 let slow = self.exit(state);
                 let value = self.stored(v);
                 let (table, key) = (self.bits(table), self.bits(key));
                 // what may be nil removes elements now and then
                 let exits = matches!(value.known, Known::Tag(tag) if tag != Tag::NIL);
-                let seen = ElementStore { exits, ..self.generic.element_store(inst.pc) };
+                let seen = ElementStore { exits, converts, ..self.generic.element_store(inst.pc) };
                 let done = self.emit().block();
                 self.emit().store_element(inst.pc, (table, key), value, seen, (slow, done));
                 self.emit().switch_to(done);

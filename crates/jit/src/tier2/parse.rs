@@ -462,7 +462,12 @@ impl Parser<'_> {
             }
             "set_element" => {
                 let (table, key) = self.pair()?;
-                Op::SetElement(table, key, self.another()?, self.state()?)
+                let v = self.another()?;
+                let converts = self.has(",");
+                if converts {
+                    self.expect("converting")?;
+                }
+                Op::SetElement(table, key, v, converts, self.state()?)
             }
             "number" => {
                 let (table, key) = self.pair()?;

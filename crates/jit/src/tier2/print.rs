@@ -154,7 +154,10 @@ impl fmt::Display for Line<'_> {
                     gain.slot, gain.cache, gain.entry
                 )?;
             }
-            SetElement(t, k, v, _) => write!(f, "set_element {t}, {k}, {v}")?,
+            SetElement(t, k, v, converts, _) => {
+                write!(f, "set_element {t}, {k}, {v}")?;
+                f.write_str(if converts { ", converting" } else { "" })?;
+            }
             SetList(v, list, ..) | Select(v, list, _) => {
                 let name = if let SetList(..) = inst.op { "set_list" } else { "select" };
                 write!(f, "{name} {v}")?;

@@ -297,8 +297,16 @@ impl Builder<'_> {
             Bytecode::SetTableK | Bytecode::SetIK => self.constant(i.c()),
             _ => self.read(i.rc()),
         };
+        let of_others = match self.f.consult(v) {
+            Type::Is(Tag::INTEGER) => access::FLOATS,
+            Type::Is(Tag::FLOAT) => access::INTS,
+            _ => 0,
+        };
+        let is_mixed = self.source.snapshot.cell(self.pc) & of_others != 0;
+        // a quiet loop relies on arrays to keep their kind
+        let converts = is_mixed && self.quiet.is_none();
         let state = self.state();
-        self.push(Op::SetElement(table, key, v, state));
+        self.push(Op::SetElement(table, key, v, converts, state));
         self.share(v);
     }
 
