@@ -290,14 +290,14 @@ perilune_GETTABLE:
     .inst 0x39402108 // ldrb w8, [x8, #0x8]
     .inst 0x53001d08 // uxtb w8, w8
     .inst 0x7101051f // cmp w8, #0x41
-    b.ne .Lperilune_GETTABLE_1e4
+    b.ne .Lperilune_GETTABLE_1f8
     .inst 0x53001d28 // uxtb w8, w9
     .inst 0x71000d1f // cmp w8, #0x3
-    b.ne .Lperilune_GETTABLE_1e0
+    b.ne .Lperilune_GETTABLE_1f4
     .inst 0xb9402808 // ldr w8, [x0, #0x28]
     .inst 0xd1000429 // sub x9, x1, #0x1
     .inst 0xeb08013f // cmp x9, x8
-    b.hs .Lperilune_GETTABLE_1e0
+    b.hs .Lperilune_GETTABLE_1f4
     .inst 0xf9401009 // ldr x9, [x0, #0x20]
     .inst 0x39400c08 // ldrb w8, [x0, #0x3]
     .inst 0xf100051f // cmp x8, #0x1
@@ -325,7 +325,7 @@ perilune_GETTABLE:
     .inst 0xd61f0020 // br x1
 .Lperilune_GETTABLE_b4:
     .inst 0xf100091f // cmp x8, #0x2
-    b.eq .Lperilune_GETTABLE_17c
+    b.eq .Lperilune_GETTABLE_184
     .inst 0xf1000d1f // cmp x8, #0x3
     b.ne .Lperilune_GETTABLE_12c
     .inst 0x928000e8 // mov x8, #0xfffffffffffffff8
@@ -336,7 +336,7 @@ perilune_GETTABLE:
     .inst 0xd1000421 // sub x1, x1, #0x1
     .inst 0x38616921 // ldrb w1, [x9, x1]
     .inst 0x72001c3f // tst w1, #0xff
-    b.eq .Lperilune_GETTABLE_1d4
+    b.eq .Lperilune_GETTABLE_1dc
 .Lperilune_GETTABLE_e8:
     .inst 0x92800060 // mov x0, #0xfffffffffffffffc
     .inst 0x8b000060 // add x0, x3, x0
@@ -356,56 +356,63 @@ perilune_GETTABLE:
     .inst 0x91001063 // add x3, x3, #0x4
     .inst 0xd61f0020 // br x1
 .Lperilune_GETTABLE_12c:
-    .inst 0xd1000420 // sub x0, x1, #0x1
-    .inst 0x38606920 // ldrb w0, [x9, x0]
-    .inst 0x92800061 // mov x1, #0xfffffffffffffffc
-    .inst 0x8b010061 // add x1, x3, x1
-    .inst 0xb8666821 // ldr w1, [x1, x6]
-    .inst 0x52800828 // mov w8, #0x41
-    .inst 0x2a080021 // orr w1, w1, w8
+    .inst 0xd1000421 // sub x1, x1, #0x1
+    .inst 0x38616921 // ldrb w1, [x9, x1]
+    .inst 0x72001c3f // tst w1, #0xff
+    b.eq .Lperilune_GETTABLE_1e8
+.Lperilune_GETTABLE_13c:
     .inst 0x92800068 // mov x8, #0xfffffffffffffffc
     .inst 0x8b080068 // add x8, x3, x8
-    .inst 0xb8266901 // str w1, [x8, x6]
-    .inst 0x385fd061 // ldurb w1, [x3, #-0x3]
-    .inst 0xd2800008 // mov x8, #0x0
-    .inst 0xd37cec29 // lsl x9, x1, #0x4
-    .inst 0x8b011041 // add x1, x2, x1, lsl #4
-    .inst 0xf8296848 // str x8, [x2, x9]
-    .inst 0x39002020 // strb w0, [x1, #0x8]
-    .inst 0x39400060 // ldrb w0, [x3]
-    .inst 0xf86078e1 // ldr x1, [x7, x0, lsl #3]
-    .inst 0x91001063 // add x3, x3, #0x4
-    .inst 0xd61f0020 // br x1
-.Lperilune_GETTABLE_17c:
-    .inst 0x928000e0 // mov x0, #0xfffffffffffffff8
-    .inst 0x8b000120 // add x0, x9, x0
-    .inst 0xf8617808 // ldr x8, [x0, x1, lsl #3]
-    .inst 0x92800060 // mov x0, #0xfffffffffffffffc
-    .inst 0x8b000060 // add x0, x3, x0
-    .inst 0xb8666809 // ldr w9, [x0, x6]
-    .inst 0x52800220 // mov w0, #0x11
-    .inst 0x2a000120 // orr w0, w9, w0
-    .inst 0x92800061 // mov x1, #0xfffffffffffffffc
-    .inst 0x8b010061 // add x1, x3, x1
-    .inst 0xb8266820 // str w0, [x1, x6]
-    .inst 0x385fd061 // ldurb w1, [x3, #-0x3]
-    .inst 0xd37cec29 // lsl x9, x1, #0x4
-    .inst 0x8b011041 // add x1, x2, x1, lsl #4
-    .inst 0xf8296848 // str x8, [x2, x9]
-    .inst 0x52800088 // mov w8, #0x4
-    .inst 0x39002028 // strb w8, [x1, #0x8]
+    .inst 0xb8666908 // ldr w8, [x8, x6]
+    .inst 0x52800829 // mov w9, #0x41
+    .inst 0x2a090108 // orr w8, w8, w9
+    .inst 0x92800069 // mov x9, #0xfffffffffffffffc
+    .inst 0x8b090069 // add x9, x3, x9
+    .inst 0xb8266928 // str w8, [x9, x6]
+    .inst 0x385fd068 // ldurb w8, [x3, #-0x3]
+    .inst 0xd2800009 // mov x9, #0x0
+    .inst 0xd37ced0a // lsl x10, x8, #0x4
+    .inst 0x8b081048 // add x8, x2, x8, lsl #4
+    .inst 0xf82a6849 // str x9, [x2, x10]
+    .inst 0x39002101 // strb w1, [x8, #0x8]
     .inst 0x39400068 // ldrb w8, [x3]
     .inst 0xf86878e1 // ldr x1, [x7, x8, lsl #3]
     .inst 0x91001063 // add x3, x3, #0x4
     .inst 0xd61f0020 // br x1
-    b .Lperilune_GETTABLE_1e4
-.Lperilune_GETTABLE_1d4:
+.Lperilune_GETTABLE_184:
+    .inst 0x928000e8 // mov x8, #0xfffffffffffffff8
+    .inst 0x8b080128 // add x8, x9, x8
+    .inst 0xf8617909 // ldr x9, [x8, x1, lsl #3]
+    .inst 0x92800068 // mov x8, #0xfffffffffffffffc
+    .inst 0x8b080068 // add x8, x3, x8
+    .inst 0xb866690a // ldr w10, [x8, x6]
+    .inst 0x52800228 // mov w8, #0x11
+    .inst 0x2a080148 // orr w8, w10, w8
+    .inst 0x9280006a // mov x10, #0xfffffffffffffffc
+    .inst 0x8b0a006a // add x10, x3, x10
+    .inst 0xb8266948 // str w8, [x10, x6]
+    .inst 0x385fd068 // ldurb w8, [x3, #-0x3]
+    .inst 0xd37ced0a // lsl x10, x8, #0x4
+    .inst 0x8b081048 // add x8, x2, x8, lsl #4
+    .inst 0xf82a6849 // str x9, [x2, x10]
+    .inst 0x52800089 // mov w9, #0x4
+    .inst 0x39002109 // strb w9, [x8, #0x8]
+    .inst 0x3940006a // ldrb w10, [x3]
+    .inst 0xf86a78e1 // ldr x1, [x7, x10, lsl #3]
+    .inst 0x91001063 // add x3, x3, #0x4
+    .inst 0xd61f0020 // br x1
+    b .Lperilune_GETTABLE_1f8
+.Lperilune_GETTABLE_1dc:
     .inst 0xf9400c00 // ldr x0, [x0, #0x18]
     cbz x0, .Lperilune_GETTABLE_e8
-    b .Lperilune_GETTABLE_1e4
-.Lperilune_GETTABLE_1e0:
+    b .Lperilune_GETTABLE_1f8
+.Lperilune_GETTABLE_1e8:
+    .inst 0xf9400c00 // ldr x0, [x0, #0x18]
+    cbz x0, .Lperilune_GETTABLE_13c
+    b .Lperilune_GETTABLE_1f8
+.Lperilune_GETTABLE_1f4:
     b perilune_GETTABLE_1
-.Lperilune_GETTABLE_1e4:
+.Lperilune_GETTABLE_1f8:
     b perilune_STEP_GET
     .cfi_endproc
     .size perilune_GETTABLE, . - perilune_GETTABLE
@@ -422,11 +429,11 @@ perilune_GETI:
     .inst 0x39402108 // ldrb w8, [x8, #0x8]
     .inst 0x53001d08 // uxtb w8, w8
     .inst 0x7101051f // cmp w8, #0x41
-    b.ne .Lperilune_GETI_1c8
+    b.ne .Lperilune_GETI_1dc
     .inst 0xb9402808 // ldr w8, [x0, #0x28]
     .inst 0xd1000429 // sub x9, x1, #0x1
     .inst 0xeb08013f // cmp x9, x8
-    b.hs .Lperilune_GETI_1c4
+    b.hs .Lperilune_GETI_1d8
     .inst 0xf9401009 // ldr x9, [x0, #0x20]
     .inst 0x39400c08 // ldrb w8, [x0, #0x3]
     .inst 0xf100051f // cmp x8, #0x1
@@ -454,7 +461,7 @@ perilune_GETI:
     .inst 0xd61f0020 // br x1
 .Lperilune_GETI_98:
     .inst 0xf100091f // cmp x8, #0x2
-    b.eq .Lperilune_GETI_160
+    b.eq .Lperilune_GETI_168
     .inst 0xf1000d1f // cmp x8, #0x3
     b.ne .Lperilune_GETI_110
     .inst 0x928000e8 // mov x8, #0xfffffffffffffff8
@@ -465,7 +472,7 @@ perilune_GETI:
     .inst 0xd1000421 // sub x1, x1, #0x1
     .inst 0x38616921 // ldrb w1, [x9, x1]
     .inst 0x72001c3f // tst w1, #0xff
-    b.eq .Lperilune_GETI_1b8
+    b.eq .Lperilune_GETI_1c0
 .Lperilune_GETI_cc:
     .inst 0x92800060 // mov x0, #0xfffffffffffffffc
     .inst 0x8b000060 // add x0, x3, x0
@@ -485,27 +492,30 @@ perilune_GETI:
     .inst 0x91001063 // add x3, x3, #0x4
     .inst 0xd61f0020 // br x1
 .Lperilune_GETI_110:
-    .inst 0xd1000420 // sub x0, x1, #0x1
-    .inst 0x38606920 // ldrb w0, [x9, x0]
-    .inst 0x92800061 // mov x1, #0xfffffffffffffffc
-    .inst 0x8b010061 // add x1, x3, x1
-    .inst 0xb8666821 // ldr w1, [x1, x6]
+    .inst 0xd1000421 // sub x1, x1, #0x1
+    .inst 0x38616921 // ldrb w1, [x9, x1]
+    .inst 0x72001c3f // tst w1, #0xff
+    b.eq .Lperilune_GETI_1cc
+.Lperilune_GETI_120:
+    .inst 0x92800060 // mov x0, #0xfffffffffffffffc
+    .inst 0x8b000060 // add x0, x3, x0
+    .inst 0xb8666800 // ldr w0, [x0, x6]
     .inst 0x52800828 // mov w8, #0x41
-    .inst 0x2a080021 // orr w1, w1, w8
+    .inst 0x2a080000 // orr w0, w0, w8
     .inst 0x92800068 // mov x8, #0xfffffffffffffffc
     .inst 0x8b080068 // add x8, x3, x8
-    .inst 0xb8266901 // str w1, [x8, x6]
-    .inst 0x385fd061 // ldurb w1, [x3, #-0x3]
+    .inst 0xb8266900 // str w0, [x8, x6]
+    .inst 0x385fd060 // ldurb w0, [x3, #-0x3]
     .inst 0xd2800008 // mov x8, #0x0
-    .inst 0xd37cec29 // lsl x9, x1, #0x4
-    .inst 0x8b011041 // add x1, x2, x1, lsl #4
+    .inst 0xd37cec09 // lsl x9, x0, #0x4
+    .inst 0x8b001040 // add x0, x2, x0, lsl #4
     .inst 0xf8296848 // str x8, [x2, x9]
-    .inst 0x39002020 // strb w0, [x1, #0x8]
+    .inst 0x39002001 // strb w1, [x0, #0x8]
     .inst 0x39400060 // ldrb w0, [x3]
     .inst 0xf86078e1 // ldr x1, [x7, x0, lsl #3]
     .inst 0x91001063 // add x3, x3, #0x4
     .inst 0xd61f0020 // br x1
-.Lperilune_GETI_160:
+.Lperilune_GETI_168:
     .inst 0x928000e0 // mov x0, #0xfffffffffffffff8
     .inst 0x8b000120 // add x0, x9, x0
     .inst 0xf8617800 // ldr x0, [x0, x1, lsl #3]
@@ -523,18 +533,22 @@ perilune_GETI:
     .inst 0xf8286840 // str x0, [x2, x8]
     .inst 0x52800080 // mov w0, #0x4
     .inst 0x39002020 // strb w0, [x1, #0x8]
-    .inst 0x39400060 // ldrb w0, [x3]
-    .inst 0xf86078e1 // ldr x1, [x7, x0, lsl #3]
+    .inst 0x39400061 // ldrb w1, [x3]
+    .inst 0xf86178e1 // ldr x1, [x7, x1, lsl #3]
     .inst 0x91001063 // add x3, x3, #0x4
     .inst 0xd61f0020 // br x1
-    b .Lperilune_GETI_1c8
-.Lperilune_GETI_1b8:
+    b .Lperilune_GETI_1dc
+.Lperilune_GETI_1c0:
     .inst 0xf9400c00 // ldr x0, [x0, #0x18]
     cbz x0, .Lperilune_GETI_cc
-    b .Lperilune_GETI_1c8
-.Lperilune_GETI_1c4:
+    b .Lperilune_GETI_1dc
+.Lperilune_GETI_1cc:
+    .inst 0xf9400c00 // ldr x0, [x0, #0x18]
+    cbz x0, .Lperilune_GETI_120
+    b .Lperilune_GETI_1dc
+.Lperilune_GETI_1d8:
     b perilune_GETI_1
-.Lperilune_GETI_1c8:
+.Lperilune_GETI_1dc:
     b perilune_STEP_GET
     .cfi_endproc
     .size perilune_GETI, . - perilune_GETI
@@ -762,38 +776,38 @@ perilune_SETTABUPK:
     .type perilune_SETTABLE, @function
 perilune_SETTABLE:
     .cfi_startproc
-    .inst 0x385fd06b // ldurb w11, [x3, #-0x3]
-    .inst 0x385fe069 // ldurb w9, [x3, #-0x2]
-    .inst 0x385ff06a // ldurb w10, [x3, #-0x1]
-    .inst 0xd37ced6c // lsl x12, x11, #0x4
-    .inst 0x8b0b104d // add x13, x2, x11, lsl #4
-    .inst 0xf86c684c // ldr x12, [x2, x12]
-    .inst 0xd37ced2b // lsl x11, x9, #0x4
-    .inst 0x8b09104e // add x14, x2, x9, lsl #4
-    .inst 0xf86b6849 // ldr x9, [x2, x11]
+    .inst 0x385fd06c // ldurb w12, [x3, #-0x3]
+    .inst 0x385fe06a // ldurb w10, [x3, #-0x2]
+    .inst 0x385ff06b // ldurb w11, [x3, #-0x1]
+    .inst 0xd37ced8d // lsl x13, x12, #0x4
+    .inst 0x8b0c104e // add x14, x2, x12, lsl #4
+    .inst 0xf86d684c // ldr x12, [x2, x13]
+    .inst 0xd37ced4d // lsl x13, x10, #0x4
+    .inst 0x8b0a104f // add x15, x2, x10, lsl #4
+    .inst 0xf86d684a // ldr x10, [x2, x13]
+    .inst 0x394021ef // ldrb w15, [x15, #0x8]
+    .inst 0xd37ced6d // lsl x13, x11, #0x4
+    .inst 0x8b0b104b // add x11, x2, x11, lsl #4
+    .inst 0xf86d684d // ldr x13, [x2, x13]
+    .inst 0x3940216b // ldrb w11, [x11, #0x8]
     .inst 0x394021ce // ldrb w14, [x14, #0x8]
-    .inst 0xd37ced4b // lsl x11, x10, #0x4
-    .inst 0x8b0a104a // add x10, x2, x10, lsl #4
-    .inst 0xf86b684b // ldr x11, [x2, x11]
-    .inst 0x3940214a // ldrb w10, [x10, #0x8]
-    .inst 0x394021ad // ldrb w13, [x13, #0x8]
-    .inst 0x53001dad // uxtb w13, w13
-    .inst 0x710105bf // cmp w13, #0x41
-    b.ne .Lperilune_SETTABLE_180
-    .inst 0x53001dcd // uxtb w13, w14
-    .inst 0x71000dbf // cmp w13, #0x3
-    b.ne .Lperilune_SETTABLE_17c
-    .inst 0xb940298e // ldr w14, [x12, #0x28]
-    .inst 0xd100052f // sub x15, x9, #0x1
-    .inst 0xeb0e01ff // cmp x15, x14
-    b.hs .Lperilune_SETTABLE_17c
+    .inst 0x53001dce // uxtb w14, w14
+    .inst 0x710105df // cmp w14, #0x41
+    b.ne .Lperilune_SETTABLE_188
+    .inst 0x53001dee // uxtb w14, w15
+    .inst 0x71000ddf // cmp w14, #0x3
+    b.ne .Lperilune_SETTABLE_184
+    .inst 0xb940298f // ldr w15, [x12, #0x28]
+    .inst 0xd1000540 // sub x0, x10, #0x1
+    .inst 0xeb0f001f // cmp x0, x15
+    b.hs .Lperilune_SETTABLE_184
     .inst 0xf9401180 // ldr x0, [x12, #0x20]
     .inst 0x39400d81 // ldrb w1, [x12, #0x3]
     .inst 0xf1000c3f // cmp x1, #0x3
-    b.eq .Lperilune_SETTABLE_110
+    b.eq .Lperilune_SETTABLE_118
     .inst 0x11000828 // add w8, w1, #0x2
     .inst 0x53001d08 // uxtb w8, w8
-    .inst 0x6b2a011f // cmp w8, w10, uxtb
+    .inst 0x6b2b011f // cmp w8, w11, uxtb
     b.ne .Lperilune_SETTABLE_c0
     .inst 0x92800068 // mov x8, #0xfffffffffffffffc
     .inst 0x8b080068 // add x8, x3, x8
@@ -804,19 +818,21 @@ perilune_SETTABLE:
     .inst 0x92800068 // mov x8, #0xfffffffffffffffc
     .inst 0x8b080068 // add x8, x3, x8
     .inst 0xb8266901 // str w1, [x8, x6]
-    .inst 0xd1000521 // sub x1, x9, #0x1
-    .inst 0xf821780b // str x11, [x0, x1, lsl #3]
+    .inst 0xd1000541 // sub x1, x10, #0x1
+    .inst 0xf821780d // str x13, [x0, x1, lsl #3]
     .inst 0x39400060 // ldrb w0, [x3]
     .inst 0xf86078e1 // ldr x1, [x7, x0, lsl #3]
     .inst 0x91001063 // add x3, x3, #0x4
     .inst 0xd61f0020 // br x1
 .Lperilune_SETTABLE_c0:
     .inst 0xf100103f // cmp x1, #0x4
-    b.ne .Lperilune_SETTABLE_17c
-    .inst 0x1103fd41 // add w1, w10, #0xff
+    b.ne .Lperilune_SETTABLE_184
+    .inst 0x1103fd61 // add w1, w11, #0xff
     .inst 0x53001c21 // uxtb w1, w1
     .inst 0x7100083f // cmp w1, #0x2
-    b.hs .Lperilune_SETTABLE_17c
+    b.hs .Lperilune_SETTABLE_184
+    .inst 0xf9400d81 // ldr x1, [x12, #0x18]
+    cbnz x1, .Lperilune_SETTABLE_184
     .inst 0x92800061 // mov x1, #0xfffffffffffffffc
     .inst 0x8b010061 // add x1, x3, x1
     .inst 0xb8666821 // ldr w1, [x1, x6]
@@ -825,23 +841,23 @@ perilune_SETTABLE:
     .inst 0x92800068 // mov x8, #0xfffffffffffffffc
     .inst 0x8b080068 // add x8, x3, x8
     .inst 0xb8266901 // str w1, [x8, x6]
-    .inst 0xd1000521 // sub x1, x9, #0x1
-    .inst 0x3821680a // strb w10, [x0, x1]
+    .inst 0xd1000541 // sub x1, x10, #0x1
+    .inst 0x3821680b // strb w11, [x0, x1]
     .inst 0x39400060 // ldrb w0, [x3]
     .inst 0xf86078e1 // ldr x1, [x7, x0, lsl #3]
     .inst 0x91001063 // add x3, x3, #0x4
     .inst 0xd61f0020 // br x1
-.Lperilune_SETTABLE_110:
-    .inst 0x72001d5f // tst w10, #0xff
-    b.eq .Lperilune_SETTABLE_17c
+.Lperilune_SETTABLE_118:
+    .inst 0x72001d7f // tst w11, #0xff
+    b.eq .Lperilune_SETTABLE_184
     .inst 0xf9400d81 // ldr x1, [x12, #0x18]
-    cbnz x1, .Lperilune_SETTABLE_17c
+    cbnz x1, .Lperilune_SETTABLE_184
     .inst 0x39400981 // ldrb w1, [x12, #0x2]
-    .inst 0x53001d48 // uxtb w8, w10
+    .inst 0x53001d68 // uxtb w8, w11
     .inst 0x53067d08 // lsr w8, w8, #0x6
     .inst 0x0a080021 // and w1, w1, w8
     .inst 0x72001c3f // tst w1, #0xff
-    b.ne .Lperilune_SETTABLE_17c
+    b.ne .Lperilune_SETTABLE_184
     .inst 0x92800061 // mov x1, #0xfffffffffffffffc
     .inst 0x8b010061 // add x1, x3, x1
     .inst 0xb8666821 // ldr w1, [x1, x6]
@@ -851,17 +867,17 @@ perilune_SETTABLE:
     .inst 0x8b080068 // add x8, x3, x8
     .inst 0xb8266901 // str w1, [x8, x6]
     .inst 0xb9402d81 // ldr w1, [x12, #0x2c]
-    .inst 0xd1000528 // sub x8, x9, #0x1
-    .inst 0xf828780b // str x11, [x0, x8, lsl #3]
+    .inst 0xd1000548 // sub x8, x10, #0x1
+    .inst 0xf828780d // str x13, [x0, x8, lsl #3]
     .inst 0x8b010c00 // add x0, x0, x1, lsl #3
-    .inst 0x3828680a // strb w10, [x0, x8]
+    .inst 0x3828680b // strb w11, [x0, x8]
     .inst 0x39400060 // ldrb w0, [x3]
     .inst 0xf86078e1 // ldr x1, [x7, x0, lsl #3]
     .inst 0x91001063 // add x3, x3, #0x4
     .inst 0xd61f0020 // br x1
-.Lperilune_SETTABLE_17c:
+.Lperilune_SETTABLE_184:
     b perilune_SETTABLE_1
-.Lperilune_SETTABLE_180:
+.Lperilune_SETTABLE_188:
     b perilune_STEP_SET
     .cfi_endproc
     .size perilune_SETTABLE, . - perilune_SETTABLE
@@ -870,38 +886,38 @@ perilune_SETTABLE:
     .type perilune_SETTABLEK, @function
 perilune_SETTABLEK:
     .cfi_startproc
-    .inst 0x385fd06b // ldurb w11, [x3, #-0x3]
-    .inst 0x385fe069 // ldurb w9, [x3, #-0x2]
-    .inst 0x385ff06a // ldurb w10, [x3, #-0x1]
-    .inst 0xd37ced6c // lsl x12, x11, #0x4
-    .inst 0x8b0b104d // add x13, x2, x11, lsl #4
-    .inst 0xf86c684c // ldr x12, [x2, x12]
-    .inst 0xd37ced2b // lsl x11, x9, #0x4
-    .inst 0x8b09104e // add x14, x2, x9, lsl #4
-    .inst 0xf86b6849 // ldr x9, [x2, x11]
+    .inst 0x385fd06c // ldurb w12, [x3, #-0x3]
+    .inst 0x385fe06a // ldurb w10, [x3, #-0x2]
+    .inst 0x385ff06b // ldurb w11, [x3, #-0x1]
+    .inst 0xd37ced8d // lsl x13, x12, #0x4
+    .inst 0x8b0c104e // add x14, x2, x12, lsl #4
+    .inst 0xf86d684c // ldr x12, [x2, x13]
+    .inst 0xd37ced4d // lsl x13, x10, #0x4
+    .inst 0x8b0a104f // add x15, x2, x10, lsl #4
+    .inst 0xf86d684a // ldr x10, [x2, x13]
+    .inst 0x394021ef // ldrb w15, [x15, #0x8]
+    .inst 0xd37ced6d // lsl x13, x11, #0x4
+    .inst 0x8b0b10ab // add x11, x5, x11, lsl #4
+    .inst 0xf86d68ad // ldr x13, [x5, x13]
+    .inst 0x3940216b // ldrb w11, [x11, #0x8]
     .inst 0x394021ce // ldrb w14, [x14, #0x8]
-    .inst 0xd37ced4b // lsl x11, x10, #0x4
-    .inst 0x8b0a10aa // add x10, x5, x10, lsl #4
-    .inst 0xf86b68ab // ldr x11, [x5, x11]
-    .inst 0x3940214a // ldrb w10, [x10, #0x8]
-    .inst 0x394021ad // ldrb w13, [x13, #0x8]
-    .inst 0x53001dad // uxtb w13, w13
-    .inst 0x710105bf // cmp w13, #0x41
-    b.ne .Lperilune_SETTABLEK_180
-    .inst 0x53001dcd // uxtb w13, w14
-    .inst 0x71000dbf // cmp w13, #0x3
-    b.ne .Lperilune_SETTABLEK_17c
-    .inst 0xb940298e // ldr w14, [x12, #0x28]
-    .inst 0xd100052f // sub x15, x9, #0x1
-    .inst 0xeb0e01ff // cmp x15, x14
-    b.hs .Lperilune_SETTABLEK_17c
+    .inst 0x53001dce // uxtb w14, w14
+    .inst 0x710105df // cmp w14, #0x41
+    b.ne .Lperilune_SETTABLEK_188
+    .inst 0x53001dee // uxtb w14, w15
+    .inst 0x71000ddf // cmp w14, #0x3
+    b.ne .Lperilune_SETTABLEK_184
+    .inst 0xb940298f // ldr w15, [x12, #0x28]
+    .inst 0xd1000540 // sub x0, x10, #0x1
+    .inst 0xeb0f001f // cmp x0, x15
+    b.hs .Lperilune_SETTABLEK_184
     .inst 0xf9401180 // ldr x0, [x12, #0x20]
     .inst 0x39400d81 // ldrb w1, [x12, #0x3]
     .inst 0xf1000c3f // cmp x1, #0x3
-    b.eq .Lperilune_SETTABLEK_110
+    b.eq .Lperilune_SETTABLEK_118
     .inst 0x11000828 // add w8, w1, #0x2
     .inst 0x53001d08 // uxtb w8, w8
-    .inst 0x6b2a011f // cmp w8, w10, uxtb
+    .inst 0x6b2b011f // cmp w8, w11, uxtb
     b.ne .Lperilune_SETTABLEK_c0
     .inst 0x92800068 // mov x8, #0xfffffffffffffffc
     .inst 0x8b080068 // add x8, x3, x8
@@ -912,19 +928,21 @@ perilune_SETTABLEK:
     .inst 0x92800068 // mov x8, #0xfffffffffffffffc
     .inst 0x8b080068 // add x8, x3, x8
     .inst 0xb8266901 // str w1, [x8, x6]
-    .inst 0xd1000521 // sub x1, x9, #0x1
-    .inst 0xf821780b // str x11, [x0, x1, lsl #3]
+    .inst 0xd1000541 // sub x1, x10, #0x1
+    .inst 0xf821780d // str x13, [x0, x1, lsl #3]
     .inst 0x39400060 // ldrb w0, [x3]
     .inst 0xf86078e1 // ldr x1, [x7, x0, lsl #3]
     .inst 0x91001063 // add x3, x3, #0x4
     .inst 0xd61f0020 // br x1
 .Lperilune_SETTABLEK_c0:
     .inst 0xf100103f // cmp x1, #0x4
-    b.ne .Lperilune_SETTABLEK_17c
-    .inst 0x1103fd41 // add w1, w10, #0xff
+    b.ne .Lperilune_SETTABLEK_184
+    .inst 0x1103fd61 // add w1, w11, #0xff
     .inst 0x53001c21 // uxtb w1, w1
     .inst 0x7100083f // cmp w1, #0x2
-    b.hs .Lperilune_SETTABLEK_17c
+    b.hs .Lperilune_SETTABLEK_184
+    .inst 0xf9400d81 // ldr x1, [x12, #0x18]
+    cbnz x1, .Lperilune_SETTABLEK_184
     .inst 0x92800061 // mov x1, #0xfffffffffffffffc
     .inst 0x8b010061 // add x1, x3, x1
     .inst 0xb8666821 // ldr w1, [x1, x6]
@@ -933,23 +951,23 @@ perilune_SETTABLEK:
     .inst 0x92800068 // mov x8, #0xfffffffffffffffc
     .inst 0x8b080068 // add x8, x3, x8
     .inst 0xb8266901 // str w1, [x8, x6]
-    .inst 0xd1000521 // sub x1, x9, #0x1
-    .inst 0x3821680a // strb w10, [x0, x1]
+    .inst 0xd1000541 // sub x1, x10, #0x1
+    .inst 0x3821680b // strb w11, [x0, x1]
     .inst 0x39400060 // ldrb w0, [x3]
     .inst 0xf86078e1 // ldr x1, [x7, x0, lsl #3]
     .inst 0x91001063 // add x3, x3, #0x4
     .inst 0xd61f0020 // br x1
-.Lperilune_SETTABLEK_110:
-    .inst 0x72001d5f // tst w10, #0xff
-    b.eq .Lperilune_SETTABLEK_17c
+.Lperilune_SETTABLEK_118:
+    .inst 0x72001d7f // tst w11, #0xff
+    b.eq .Lperilune_SETTABLEK_184
     .inst 0xf9400d81 // ldr x1, [x12, #0x18]
-    cbnz x1, .Lperilune_SETTABLEK_17c
+    cbnz x1, .Lperilune_SETTABLEK_184
     .inst 0x39400981 // ldrb w1, [x12, #0x2]
-    .inst 0x53001d48 // uxtb w8, w10
+    .inst 0x53001d68 // uxtb w8, w11
     .inst 0x53067d08 // lsr w8, w8, #0x6
     .inst 0x0a080021 // and w1, w1, w8
     .inst 0x72001c3f // tst w1, #0xff
-    b.ne .Lperilune_SETTABLEK_17c
+    b.ne .Lperilune_SETTABLEK_184
     .inst 0x92800061 // mov x1, #0xfffffffffffffffc
     .inst 0x8b010061 // add x1, x3, x1
     .inst 0xb8666821 // ldr w1, [x1, x6]
@@ -959,17 +977,17 @@ perilune_SETTABLEK:
     .inst 0x8b080068 // add x8, x3, x8
     .inst 0xb8266901 // str w1, [x8, x6]
     .inst 0xb9402d81 // ldr w1, [x12, #0x2c]
-    .inst 0xd1000528 // sub x8, x9, #0x1
-    .inst 0xf828780b // str x11, [x0, x8, lsl #3]
+    .inst 0xd1000548 // sub x8, x10, #0x1
+    .inst 0xf828780d // str x13, [x0, x8, lsl #3]
     .inst 0x8b010c00 // add x0, x0, x1, lsl #3
-    .inst 0x3828680a // strb w10, [x0, x8]
+    .inst 0x3828680b // strb w11, [x0, x8]
     .inst 0x39400060 // ldrb w0, [x3]
     .inst 0xf86078e1 // ldr x1, [x7, x0, lsl #3]
     .inst 0x91001063 // add x3, x3, #0x4
     .inst 0xd61f0020 // br x1
-.Lperilune_SETTABLEK_17c:
+.Lperilune_SETTABLEK_184:
     b perilune_SETTABLEK_1
-.Lperilune_SETTABLEK_180:
+.Lperilune_SETTABLEK_188:
     b perilune_STEP_SET
     .cfi_endproc
     .size perilune_SETTABLEK, . - perilune_SETTABLEK
@@ -991,41 +1009,43 @@ perilune_SETI:
     .inst 0x3940214a // ldrb w10, [x10, #0x8]
     .inst 0x53001d4a // uxtb w10, w10
     .inst 0x7101055f // cmp w10, #0x41
-    b.ne .Lperilune_SETI_164
+    b.ne .Lperilune_SETI_16c
     .inst 0xb940298a // ldr w10, [x12, #0x28]
     .inst 0xd100050d // sub x13, x8, #0x1
     .inst 0xeb0a01bf // cmp x13, x10
-    b.hs .Lperilune_SETI_160
+    b.hs .Lperilune_SETI_168
     .inst 0xf940118a // ldr x10, [x12, #0x20]
     .inst 0x39400d8d // ldrb w13, [x12, #0x3]
     .inst 0xf1000dbf // cmp x13, #0x3
-    b.eq .Lperilune_SETI_f4
-    .inst 0x110009ac // add w12, w13, #0x2
-    .inst 0x53001d8c // uxtb w12, w12
-    .inst 0x6b29019f // cmp w12, w9, uxtb
+    b.eq .Lperilune_SETI_fc
+    .inst 0x110009ae // add w14, w13, #0x2
+    .inst 0x53001dce // uxtb w14, w14
+    .inst 0x6b2901df // cmp w14, w9, uxtb
     b.ne .Lperilune_SETI_a4
     .inst 0x9280006c // mov x12, #0xfffffffffffffffc
     .inst 0x8b0c006e // add x14, x3, x12
-    .inst 0xb86669cf // ldr w15, [x14, x6]
-    .inst 0xd37df1ad // lsl x13, x13, #0x3
-    .inst 0x110005ad // add w13, w13, #0x1
-    .inst 0x2a0d01ed // orr w13, w15, w13
-    .inst 0x9280006c // mov x12, #0xfffffffffffffffc
-    .inst 0x8b0c006e // add x14, x3, x12
-    .inst 0xb82669cd // str w13, [x14, x6]
-    .inst 0xd100050e // sub x14, x8, #0x1
-    .inst 0xf82e794b // str x11, [x10, x14, lsl #3]
-    .inst 0x3940006f // ldrb w15, [x3]
-    .inst 0xf86f78e1 // ldr x1, [x7, x15, lsl #3]
+    .inst 0xb86669c0 // ldr w0, [x14, x6]
+    .inst 0xd37df1ae // lsl x14, x13, #0x3
+    .inst 0x110005ce // add w14, w14, #0x1
+    .inst 0x2a0e000e // orr w14, w0, w14
+    .inst 0x9280006d // mov x13, #0xfffffffffffffffc
+    .inst 0x8b0d006f // add x15, x3, x13
+    .inst 0xb82669ee // str w14, [x15, x6]
+    .inst 0xd100050f // sub x15, x8, #0x1
+    .inst 0xf82f794b // str x11, [x10, x15, lsl #3]
+    .inst 0x39400060 // ldrb w0, [x3]
+    .inst 0xf86078e1 // ldr x1, [x7, x0, lsl #3]
     .inst 0x91001063 // add x3, x3, #0x4
     .inst 0xd61f0020 // br x1
 .Lperilune_SETI_a4:
     .inst 0xf10011bf // cmp x13, #0x4
-    b.ne .Lperilune_SETI_160
+    b.ne .Lperilune_SETI_168
     .inst 0x1103fd20 // add w0, w9, #0xff
     .inst 0x53001c00 // uxtb w0, w0
     .inst 0x7100081f // cmp w0, #0x2
-    b.hs .Lperilune_SETI_160
+    b.hs .Lperilune_SETI_168
+    .inst 0xf9400d80 // ldr x0, [x12, #0x18]
+    cbnz x0, .Lperilune_SETI_168
     .inst 0x92800060 // mov x0, #0xfffffffffffffffc
     .inst 0x8b000060 // add x0, x3, x0
     .inst 0xb8666800 // ldr w0, [x0, x6]
@@ -1040,17 +1060,17 @@ perilune_SETI:
     .inst 0xf86078e1 // ldr x1, [x7, x0, lsl #3]
     .inst 0x91001063 // add x3, x3, #0x4
     .inst 0xd61f0020 // br x1
-.Lperilune_SETI_f4:
+.Lperilune_SETI_fc:
     .inst 0x72001d3f // tst w9, #0xff
-    b.eq .Lperilune_SETI_160
+    b.eq .Lperilune_SETI_168
     .inst 0xf9400d80 // ldr x0, [x12, #0x18]
-    cbnz x0, .Lperilune_SETI_160
+    cbnz x0, .Lperilune_SETI_168
     .inst 0x39400980 // ldrb w0, [x12, #0x2]
     .inst 0x53001d21 // uxtb w1, w9
     .inst 0x53067c21 // lsr w1, w1, #0x6
     .inst 0x0a010000 // and w0, w0, w1
     .inst 0x72001c1f // tst w0, #0xff
-    b.ne .Lperilune_SETI_160
+    b.ne .Lperilune_SETI_168
     .inst 0x92800060 // mov x0, #0xfffffffffffffffc
     .inst 0x8b000060 // add x0, x3, x0
     .inst 0xb8666800 // ldr w0, [x0, x6]
@@ -1068,9 +1088,9 @@ perilune_SETI:
     .inst 0xf86078e1 // ldr x1, [x7, x0, lsl #3]
     .inst 0x91001063 // add x3, x3, #0x4
     .inst 0xd61f0020 // br x1
-.Lperilune_SETI_160:
+.Lperilune_SETI_168:
     b perilune_SETI_1
-.Lperilune_SETI_164:
+.Lperilune_SETI_16c:
     b perilune_STEP_SET
     .cfi_endproc
     .size perilune_SETI, . - perilune_SETI
@@ -1092,41 +1112,43 @@ perilune_SETIK:
     .inst 0x3940214a // ldrb w10, [x10, #0x8]
     .inst 0x53001d4a // uxtb w10, w10
     .inst 0x7101055f // cmp w10, #0x41
-    b.ne .Lperilune_SETIK_164
+    b.ne .Lperilune_SETIK_16c
     .inst 0xb940298a // ldr w10, [x12, #0x28]
     .inst 0xd100050d // sub x13, x8, #0x1
     .inst 0xeb0a01bf // cmp x13, x10
-    b.hs .Lperilune_SETIK_160
+    b.hs .Lperilune_SETIK_168
     .inst 0xf940118a // ldr x10, [x12, #0x20]
     .inst 0x39400d8d // ldrb w13, [x12, #0x3]
     .inst 0xf1000dbf // cmp x13, #0x3
-    b.eq .Lperilune_SETIK_f4
-    .inst 0x110009ac // add w12, w13, #0x2
-    .inst 0x53001d8c // uxtb w12, w12
-    .inst 0x6b29019f // cmp w12, w9, uxtb
+    b.eq .Lperilune_SETIK_fc
+    .inst 0x110009ae // add w14, w13, #0x2
+    .inst 0x53001dce // uxtb w14, w14
+    .inst 0x6b2901df // cmp w14, w9, uxtb
     b.ne .Lperilune_SETIK_a4
     .inst 0x9280006c // mov x12, #0xfffffffffffffffc
     .inst 0x8b0c006e // add x14, x3, x12
-    .inst 0xb86669cf // ldr w15, [x14, x6]
-    .inst 0xd37df1ad // lsl x13, x13, #0x3
-    .inst 0x110005ad // add w13, w13, #0x1
-    .inst 0x2a0d01ed // orr w13, w15, w13
-    .inst 0x9280006c // mov x12, #0xfffffffffffffffc
-    .inst 0x8b0c006e // add x14, x3, x12
-    .inst 0xb82669cd // str w13, [x14, x6]
-    .inst 0xd100050e // sub x14, x8, #0x1
-    .inst 0xf82e794b // str x11, [x10, x14, lsl #3]
-    .inst 0x3940006f // ldrb w15, [x3]
-    .inst 0xf86f78e1 // ldr x1, [x7, x15, lsl #3]
+    .inst 0xb86669c0 // ldr w0, [x14, x6]
+    .inst 0xd37df1ae // lsl x14, x13, #0x3
+    .inst 0x110005ce // add w14, w14, #0x1
+    .inst 0x2a0e000e // orr w14, w0, w14
+    .inst 0x9280006d // mov x13, #0xfffffffffffffffc
+    .inst 0x8b0d006f // add x15, x3, x13
+    .inst 0xb82669ee // str w14, [x15, x6]
+    .inst 0xd100050f // sub x15, x8, #0x1
+    .inst 0xf82f794b // str x11, [x10, x15, lsl #3]
+    .inst 0x39400060 // ldrb w0, [x3]
+    .inst 0xf86078e1 // ldr x1, [x7, x0, lsl #3]
     .inst 0x91001063 // add x3, x3, #0x4
     .inst 0xd61f0020 // br x1
 .Lperilune_SETIK_a4:
     .inst 0xf10011bf // cmp x13, #0x4
-    b.ne .Lperilune_SETIK_160
+    b.ne .Lperilune_SETIK_168
     .inst 0x1103fd20 // add w0, w9, #0xff
     .inst 0x53001c00 // uxtb w0, w0
     .inst 0x7100081f // cmp w0, #0x2
-    b.hs .Lperilune_SETIK_160
+    b.hs .Lperilune_SETIK_168
+    .inst 0xf9400d80 // ldr x0, [x12, #0x18]
+    cbnz x0, .Lperilune_SETIK_168
     .inst 0x92800060 // mov x0, #0xfffffffffffffffc
     .inst 0x8b000060 // add x0, x3, x0
     .inst 0xb8666800 // ldr w0, [x0, x6]
@@ -1141,17 +1163,17 @@ perilune_SETIK:
     .inst 0xf86078e1 // ldr x1, [x7, x0, lsl #3]
     .inst 0x91001063 // add x3, x3, #0x4
     .inst 0xd61f0020 // br x1
-.Lperilune_SETIK_f4:
+.Lperilune_SETIK_fc:
     .inst 0x72001d3f // tst w9, #0xff
-    b.eq .Lperilune_SETIK_160
+    b.eq .Lperilune_SETIK_168
     .inst 0xf9400d80 // ldr x0, [x12, #0x18]
-    cbnz x0, .Lperilune_SETIK_160
+    cbnz x0, .Lperilune_SETIK_168
     .inst 0x39400980 // ldrb w0, [x12, #0x2]
     .inst 0x53001d21 // uxtb w1, w9
     .inst 0x53067c21 // lsr w1, w1, #0x6
     .inst 0x0a010000 // and w0, w0, w1
     .inst 0x72001c1f // tst w0, #0xff
-    b.ne .Lperilune_SETIK_160
+    b.ne .Lperilune_SETIK_168
     .inst 0x92800060 // mov x0, #0xfffffffffffffffc
     .inst 0x8b000060 // add x0, x3, x0
     .inst 0xb8666800 // ldr w0, [x0, x6]
@@ -1169,9 +1191,9 @@ perilune_SETIK:
     .inst 0xf86078e1 // ldr x1, [x7, x0, lsl #3]
     .inst 0x91001063 // add x3, x3, #0x4
     .inst 0xd61f0020 // br x1
-.Lperilune_SETIK_160:
+.Lperilune_SETIK_168:
     b perilune_SETIK_1
-.Lperilune_SETIK_164:
+.Lperilune_SETIK_16c:
     b perilune_STEP_SET
     .cfi_endproc
     .size perilune_SETIK, . - perilune_SETIK

@@ -261,30 +261,30 @@ perilune_GETTABLE:
     .byte 0x48, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx rbx,byte ptr [rdi+rbx+8]
     .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx r11,byte ptr [rdi+r11+8]
     .byte 0x41, 0x80, 0xfb, 0x41                                 # cmp r11b,41h
-    jne .Lperilune_GETTABLE_1ce
+    jne .Lperilune_GETTABLE_1e9
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_GETTABLE_1b8
+    jne .Lperilune_GETTABLE_1d3
     .byte 0x44, 0x8b, 0x58, 0x28                                 # mov r11d,[rax+28h]
     .byte 0x49, 0x8d, 0x5a, 0xff                                 # lea rbx,[r10-1]
     .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
-    jae .Lperilune_GETTABLE_1b8
+    jae .Lperilune_GETTABLE_1d3
     .byte 0x48, 0x8b, 0x58, 0x20                                 # mov rbx,[rax+20h]
     .byte 0x4c, 0x0f, 0xb6, 0x58, 0x03                           # movzx r11,byte ptr [rax+3]
     .byte 0x49, 0x83, 0xfb, 0x01                                 # cmp r11,1
     jne .Lperilune_GETTABLE_b0
-    .byte 0x4a, 0x8b, 0x44, 0xd3, 0xf8                           # mov rax,[rbx+r10*8-8]
+    .byte 0x4e, 0x8b, 0x54, 0xd3, 0xf8                           # mov r10,[rbx+r10*8-8]
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x09                     # or dword ptr [rsi+r8-4],9
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
-    .byte 0x42, 0xc6, 0x44, 0x17, 0x08, 0x03                     # mov byte ptr [rdi+r10+8],3
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4e, 0x89, 0x14, 0x1f                                 # mov [rdi+r11],r10
+    .byte 0x42, 0xc6, 0x44, 0x1f, 0x08, 0x03                     # mov byte ptr [rdi+r11+8],3
     .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_GETTABLE_b0:
     .byte 0x49, 0x83, 0xfb, 0x02                                 # cmp r11,2
-    je .Lperilune_GETTABLE_160
+    je .Lperilune_GETTABLE_169
     .byte 0x49, 0x83, 0xfb, 0x03                                 # cmp r11,3
     jne .Lperilune_GETTABLE_11b
     .byte 0x4e, 0x8b, 0x5c, 0xd3, 0xf8                           # mov r11,[rbx+r10*8-8]
@@ -292,7 +292,7 @@ perilune_GETTABLE:
     .byte 0x4e, 0x8d, 0x24, 0xe3                                 # lea r12,[rbx+r12*8]
     .byte 0x4f, 0x0f, 0xb6, 0x54, 0x14, 0xff                     # movzx r10,byte ptr [r12+r10-1]
     .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
-    je .Lperilune_GETTABLE_1a6
+    je .Lperilune_GETTABLE_1af
 .Lperilune_GETTABLE_e0:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
@@ -304,17 +304,20 @@ perilune_GETTABLE:
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_GETTABLE_11b:
-    .byte 0x4a, 0x0f, 0xb6, 0x44, 0x13, 0xff                     # movzx rax,byte ptr [rbx+r10-1]
+    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x13, 0xff                     # movzx r10,byte ptr [rbx+r10-1]
+    .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
+    je .Lperilune_GETTABLE_1c1
+.Lperilune_GETTABLE_12a:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x41                     # or dword ptr [rsi+r8-4],41h
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0xc7, 0x04, 0x17, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+r10],0
-    .byte 0x42, 0x88, 0x44, 0x17, 0x08                           # mov [rdi+r10+8],al
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0xc7, 0x04, 0x07, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rax],0
+    .byte 0x44, 0x88, 0x54, 0x07, 0x08                           # mov [rdi+rax+8],r10b
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETTABLE_160:
+.Lperilune_GETTABLE_169:
     .byte 0x4a, 0x8b, 0x44, 0xd3, 0xf8                           # mov rax,[rbx+r10*8-8]
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x11                     # or dword ptr [rsi+r8-4],11h
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
@@ -325,15 +328,20 @@ perilune_GETTABLE:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    jmp .Lperilune_GETTABLE_1ce
-.Lperilune_GETTABLE_1a6:
+    jmp .Lperilune_GETTABLE_1e9
+.Lperilune_GETTABLE_1af:
     .byte 0x48, 0x8b, 0x40, 0x18                                 # mov rax,[rax+18h]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     je .Lperilune_GETTABLE_e0
-    jmp .Lperilune_GETTABLE_1ce
-.Lperilune_GETTABLE_1b8:
+    jmp .Lperilune_GETTABLE_1e9
+.Lperilune_GETTABLE_1c1:
+    .byte 0x48, 0x8b, 0x40, 0x18                                 # mov rax,[rax+18h]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    je .Lperilune_GETTABLE_12a
+    jmp .Lperilune_GETTABLE_1e9
+.Lperilune_GETTABLE_1d3:
     jmp perilune_GETTABLE_1
-.Lperilune_GETTABLE_1ce:
+.Lperilune_GETTABLE_1e9:
     jmp perilune_STEP_GET
     .cfi_endproc
     .size perilune_GETTABLE, . - perilune_GETTABLE
@@ -348,11 +356,11 @@ perilune_GETI:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx r11,byte ptr [rdi+r11+8]
     .byte 0x41, 0x80, 0xfb, 0x41                                 # cmp r11b,41h
-    jne .Lperilune_GETI_1b6
+    jne .Lperilune_GETI_1d1
     .byte 0x44, 0x8b, 0x58, 0x28                                 # mov r11d,[rax+28h]
     .byte 0x49, 0x8d, 0x5a, 0xff                                 # lea rbx,[r10-1]
     .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
-    jae .Lperilune_GETI_1a0
+    jae .Lperilune_GETI_1bb
     .byte 0x48, 0x8b, 0x58, 0x20                                 # mov rbx,[rax+20h]
     .byte 0x4c, 0x0f, 0xb6, 0x58, 0x03                           # movzx r11,byte ptr [rax+3]
     .byte 0x49, 0x83, 0xfb, 0x01                                 # cmp r11,1
@@ -369,7 +377,7 @@ perilune_GETI:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_GETI_98:
     .byte 0x49, 0x83, 0xfb, 0x02                                 # cmp r11,2
-    je .Lperilune_GETI_148
+    je .Lperilune_GETI_151
     .byte 0x49, 0x83, 0xfb, 0x03                                 # cmp r11,3
     jne .Lperilune_GETI_103
     .byte 0x4e, 0x8b, 0x5c, 0xd3, 0xf8                           # mov r11,[rbx+r10*8-8]
@@ -377,29 +385,32 @@ perilune_GETI:
     .byte 0x4a, 0x8d, 0x1c, 0xe3                                 # lea rbx,[rbx+r12*8]
     .byte 0x4e, 0x0f, 0xb6, 0x54, 0x13, 0xff                     # movzx r10,byte ptr [rbx+r10-1]
     .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
-    je .Lperilune_GETI_18e
+    je .Lperilune_GETI_197
 .Lperilune_GETI_c8:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x89, 0x1c, 0x07                                 # mov [rdi+rax],r11
     .byte 0x44, 0x88, 0x54, 0x07, 0x08                           # mov [rdi+rax+8],r10b
-    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x4c, 0x0f, 0xb6, 0x1e                                 # movzx r11,byte ptr [rsi]
+    .byte 0x4f, 0x8b, 0x14, 0xd9                                 # mov r10,[r9+r11*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_GETI_103:
-    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x13, 0xff                     # movzx r10,byte ptr [rbx+r10-1]
+    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x13, 0xff                     # movzx r11,byte ptr [rbx+r10-1]
+    .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
+    je .Lperilune_GETI_1a9
+.Lperilune_GETI_112:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x41                     # or dword ptr [rsi+r8-4],41h
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4a, 0xc7, 0x04, 0x1f, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+r11],0
-    .byte 0x46, 0x88, 0x54, 0x1f, 0x08                           # mov [rdi+r11+8],r10b
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0xc7, 0x04, 0x07, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rax],0
+    .byte 0x44, 0x88, 0x5c, 0x07, 0x08                           # mov [rdi+rax+8],r11b
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETI_148:
+.Lperilune_GETI_151:
     .byte 0x4a, 0x8b, 0x44, 0xd3, 0xf8                           # mov rax,[rbx+r10*8-8]
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x11                     # or dword ptr [rsi+r8-4],11h
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
@@ -410,15 +421,20 @@ perilune_GETI:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    jmp .Lperilune_GETI_1b6
-.Lperilune_GETI_18e:
+    jmp .Lperilune_GETI_1d1
+.Lperilune_GETI_197:
     .byte 0x48, 0x8b, 0x40, 0x18                                 # mov rax,[rax+18h]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     je .Lperilune_GETI_c8
-    jmp .Lperilune_GETI_1b6
-.Lperilune_GETI_1a0:
+    jmp .Lperilune_GETI_1d1
+.Lperilune_GETI_1a9:
+    .byte 0x48, 0x8b, 0x40, 0x18                                 # mov rax,[rax+18h]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    je .Lperilune_GETI_112
+    jmp .Lperilune_GETI_1d1
+.Lperilune_GETI_1bb:
     jmp perilune_GETI_1
-.Lperilune_GETI_1b6:
+.Lperilune_GETI_1d1:
     jmp perilune_STEP_GET
     .cfi_endproc
     .size perilune_GETI, . - perilune_GETI
@@ -628,79 +644,82 @@ perilune_SETTABUPK:
 perilune_SETTABLE:
     .cfi_startproc
     .byte 0x4c, 0x0f, 0xb6, 0x66, 0xfd                           # movzx r12,byte ptr [rsi-3]
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx r11,byte ptr [rsi-2]
+    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx rbx,byte ptr [rsi-2]
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
-    .byte 0x4a, 0x8b, 0x1c, 0x27                                 # mov rbx,[rdi+r12]
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4a, 0x8b, 0x04, 0x1f                                 # mov rax,[rdi+r11]
-    .byte 0x4e, 0x0f, 0xb6, 0x6c, 0x1f, 0x08                     # movzx r13,byte ptr [rdi+r11+8]
+    .byte 0x4e, 0x8b, 0x1c, 0x27                                 # mov r11,[rdi+r12]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x48, 0x8b, 0x04, 0x1f                                 # mov rax,[rdi+rbx]
+    .byte 0x4c, 0x0f, 0xb6, 0x6c, 0x1f, 0x08                     # movzx r13,byte ptr [rdi+rbx+8]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4e, 0x8b, 0x1c, 0x17                                 # mov r11,[rdi+r10]
+    .byte 0x4a, 0x8b, 0x1c, 0x17                                 # mov rbx,[rdi+r10]
     .byte 0x4e, 0x0f, 0xb6, 0x54, 0x17, 0x08                     # movzx r10,byte ptr [rdi+r10+8]
     .byte 0x4e, 0x0f, 0xb6, 0x64, 0x27, 0x08                     # movzx r12,byte ptr [rdi+r12+8]
     .byte 0x41, 0x80, 0xfc, 0x41                                 # cmp r12b,41h
-    jne .Lperilune_SETTABLE_1c5
+    jne .Lperilune_SETTABLE_1d3
     .byte 0x41, 0x80, 0xfd, 0x03                                 # cmp r13b,3
-    jne .Lperilune_SETTABLE_1a5
-    .byte 0x44, 0x8b, 0x63, 0x28                                 # mov r12d,[rbx+28h]
+    jne .Lperilune_SETTABLE_1b3
+    .byte 0x45, 0x8b, 0x63, 0x28                                 # mov r12d,[r11+28h]
     .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
     .byte 0x4d, 0x3b, 0xec                                       # cmp r13,r12
-    jae .Lperilune_SETTABLE_1a5
-    .byte 0x4c, 0x8b, 0x63, 0x20                                 # mov r12,[rbx+20h]
-    .byte 0x4c, 0x0f, 0xb6, 0x6b, 0x03                           # movzx r13,byte ptr [rbx+3]
+    jae .Lperilune_SETTABLE_1b3
+    .byte 0x4d, 0x8b, 0x63, 0x20                                 # mov r12,[r11+20h]
+    .byte 0x4d, 0x0f, 0xb6, 0x6b, 0x03                           # movzx r13,byte ptr [r11+3]
     .byte 0x49, 0x83, 0xfd, 0x03                                 # cmp r13,3
-    je .Lperilune_SETTABLE_133
-    .byte 0x4c, 0x89, 0xeb                                       # mov rbx,r13
-    .byte 0x80, 0xc3, 0x02                                       # add bl,2
-    .byte 0x41, 0x3a, 0xda                                       # cmp bl,r10b
-    jne .Lperilune_SETTABLE_e0
+    je .Lperilune_SETTABLE_140
+    .byte 0x4d, 0x89, 0xee                                       # mov r14,r13
+    .byte 0x41, 0x80, 0xc6, 0x02                                 # add r14b,2
+    .byte 0x45, 0x3a, 0xf2                                       # cmp r14b,r10b
+    jne .Lperilune_SETTABLE_e1
     .byte 0x49, 0xc1, 0xe5, 0x03                                 # shl r13,3
     .byte 0x45, 0x8d, 0x55, 0x01                                 # lea r10d,[r13+1]
     .byte 0x46, 0x09, 0x54, 0x06, 0xfc                           # or [rsi+r8-4],r10d
     .byte 0x48, 0x81, 0xc0, 0xff, 0xff, 0xff, 0xff               # add rax,0FFFFFFFFFFFFFFFFh
-    .byte 0x4d, 0x89, 0x1c, 0xc4                                 # mov [r12+rax*8],r11
+    .byte 0x49, 0x89, 0x1c, 0xc4                                 # mov [r12+rax*8],rbx
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETTABLE_e0:
+.Lperilune_SETTABLE_e1:
     .byte 0x49, 0x83, 0xfd, 0x04                                 # cmp r13,4
-    jne .Lperilune_SETTABLE_1a5
-    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
-    .byte 0x41, 0x80, 0xc3, 0xff                                 # add r11b,0FFh
-    .byte 0x41, 0x80, 0xfb, 0x02                                 # cmp r11b,2
-    jae .Lperilune_SETTABLE_1a5
+    jne .Lperilune_SETTABLE_1b3
+    .byte 0x4c, 0x89, 0xd3                                       # mov rbx,r10
+    .byte 0x80, 0xc3, 0xff                                       # add bl,0FFh
+    .byte 0x40, 0x80, 0xfb, 0x02                                 # cmp bl,2
+    jae .Lperilune_SETTABLE_1b3
+    .byte 0x4d, 0x8b, 0x5b, 0x18                                 # mov r11,[r11+18h]
+    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
+    jne .Lperilune_SETTABLE_1b3
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x41                     # or dword ptr [rsi+r8-4],41h
     .byte 0x45, 0x88, 0x54, 0x04, 0xff                           # mov [r12+rax-1],r10b
     .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETTABLE_133:
+.Lperilune_SETTABLE_140:
     .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
-    je .Lperilune_SETTABLE_1a5
-    .byte 0x4c, 0x8b, 0x6b, 0x18                                 # mov r13,[rbx+18h]
+    je .Lperilune_SETTABLE_1b3
+    .byte 0x4d, 0x8b, 0x6b, 0x18                                 # mov r13,[r11+18h]
     .byte 0x4d, 0x85, 0xed                                       # test r13,r13
-    jne .Lperilune_SETTABLE_1a5
-    .byte 0x4c, 0x0f, 0xb6, 0x6b, 0x02                           # movzx r13,byte ptr [rbx+2]
+    jne .Lperilune_SETTABLE_1b3
+    .byte 0x4d, 0x0f, 0xb6, 0x6b, 0x02                           # movzx r13,byte ptr [r11+2]
     .byte 0x4d, 0x89, 0xd6                                       # mov r14,r10
     .byte 0x41, 0xc0, 0xee, 0x06                                 # shr r14b,6
     .byte 0x45, 0x84, 0xee                                       # test r14b,r13b
-    jne .Lperilune_SETTABLE_1a5
+    jne .Lperilune_SETTABLE_1b3
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
-    .byte 0x8b, 0x5b, 0x2c                                       # mov ebx,[rbx+2Ch]
+    .byte 0x45, 0x8b, 0x5b, 0x2c                                 # mov r11d,[r11+2Ch]
     .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
-    .byte 0x4f, 0x89, 0x1c, 0xec                                 # mov [r12+r13*8],r11
-    .byte 0x4d, 0x8d, 0x1c, 0xdc                                 # lea r11,[r12+rbx*8]
+    .byte 0x4b, 0x89, 0x1c, 0xec                                 # mov [r12+r13*8],rbx
+    .byte 0x4f, 0x8d, 0x1c, 0xdc                                 # lea r11,[r12+r11*8]
     .byte 0x45, 0x88, 0x54, 0x03, 0xff                           # mov [r11+rax-1],r10b
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETTABLE_1a5:
+.Lperilune_SETTABLE_1b3:
     jmp perilune_SETTABLE_1
-.Lperilune_SETTABLE_1c5:
+.Lperilune_SETTABLE_1d3:
     jmp perilune_STEP_SET
     .cfi_endproc
     .size perilune_SETTABLE, . - perilune_SETTABLE
@@ -710,79 +729,82 @@ perilune_SETTABLE:
 perilune_SETTABLEK:
     .cfi_startproc
     .byte 0x4c, 0x0f, 0xb6, 0x66, 0xfd                           # movzx r12,byte ptr [rsi-3]
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx r11,byte ptr [rsi-2]
+    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx rbx,byte ptr [rsi-2]
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
-    .byte 0x4a, 0x8b, 0x1c, 0x27                                 # mov rbx,[rdi+r12]
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4a, 0x8b, 0x04, 0x1f                                 # mov rax,[rdi+r11]
-    .byte 0x4e, 0x0f, 0xb6, 0x6c, 0x1f, 0x08                     # movzx r13,byte ptr [rdi+r11+8]
+    .byte 0x4e, 0x8b, 0x1c, 0x27                                 # mov r11,[rdi+r12]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x48, 0x8b, 0x04, 0x1f                                 # mov rax,[rdi+rbx]
+    .byte 0x4c, 0x0f, 0xb6, 0x6c, 0x1f, 0x08                     # movzx r13,byte ptr [rdi+rbx+8]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4e, 0x8b, 0x1c, 0x11                                 # mov r11,[rcx+r10]
+    .byte 0x4a, 0x8b, 0x1c, 0x11                                 # mov rbx,[rcx+r10]
     .byte 0x4e, 0x0f, 0xb6, 0x54, 0x11, 0x08                     # movzx r10,byte ptr [rcx+r10+8]
     .byte 0x4e, 0x0f, 0xb6, 0x64, 0x27, 0x08                     # movzx r12,byte ptr [rdi+r12+8]
     .byte 0x41, 0x80, 0xfc, 0x41                                 # cmp r12b,41h
-    jne .Lperilune_SETTABLEK_1c5
+    jne .Lperilune_SETTABLEK_1d3
     .byte 0x41, 0x80, 0xfd, 0x03                                 # cmp r13b,3
-    jne .Lperilune_SETTABLEK_1a5
-    .byte 0x44, 0x8b, 0x63, 0x28                                 # mov r12d,[rbx+28h]
+    jne .Lperilune_SETTABLEK_1b3
+    .byte 0x45, 0x8b, 0x63, 0x28                                 # mov r12d,[r11+28h]
     .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
     .byte 0x4d, 0x3b, 0xec                                       # cmp r13,r12
-    jae .Lperilune_SETTABLEK_1a5
-    .byte 0x4c, 0x8b, 0x63, 0x20                                 # mov r12,[rbx+20h]
-    .byte 0x4c, 0x0f, 0xb6, 0x6b, 0x03                           # movzx r13,byte ptr [rbx+3]
+    jae .Lperilune_SETTABLEK_1b3
+    .byte 0x4d, 0x8b, 0x63, 0x20                                 # mov r12,[r11+20h]
+    .byte 0x4d, 0x0f, 0xb6, 0x6b, 0x03                           # movzx r13,byte ptr [r11+3]
     .byte 0x49, 0x83, 0xfd, 0x03                                 # cmp r13,3
-    je .Lperilune_SETTABLEK_133
-    .byte 0x4c, 0x89, 0xeb                                       # mov rbx,r13
-    .byte 0x80, 0xc3, 0x02                                       # add bl,2
-    .byte 0x41, 0x3a, 0xda                                       # cmp bl,r10b
-    jne .Lperilune_SETTABLEK_e0
+    je .Lperilune_SETTABLEK_140
+    .byte 0x4d, 0x89, 0xee                                       # mov r14,r13
+    .byte 0x41, 0x80, 0xc6, 0x02                                 # add r14b,2
+    .byte 0x45, 0x3a, 0xf2                                       # cmp r14b,r10b
+    jne .Lperilune_SETTABLEK_e1
     .byte 0x49, 0xc1, 0xe5, 0x03                                 # shl r13,3
     .byte 0x45, 0x8d, 0x55, 0x01                                 # lea r10d,[r13+1]
     .byte 0x46, 0x09, 0x54, 0x06, 0xfc                           # or [rsi+r8-4],r10d
     .byte 0x48, 0x81, 0xc0, 0xff, 0xff, 0xff, 0xff               # add rax,0FFFFFFFFFFFFFFFFh
-    .byte 0x4d, 0x89, 0x1c, 0xc4                                 # mov [r12+rax*8],r11
+    .byte 0x49, 0x89, 0x1c, 0xc4                                 # mov [r12+rax*8],rbx
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETTABLEK_e0:
+.Lperilune_SETTABLEK_e1:
     .byte 0x49, 0x83, 0xfd, 0x04                                 # cmp r13,4
-    jne .Lperilune_SETTABLEK_1a5
-    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
-    .byte 0x41, 0x80, 0xc3, 0xff                                 # add r11b,0FFh
-    .byte 0x41, 0x80, 0xfb, 0x02                                 # cmp r11b,2
-    jae .Lperilune_SETTABLEK_1a5
+    jne .Lperilune_SETTABLEK_1b3
+    .byte 0x4c, 0x89, 0xd3                                       # mov rbx,r10
+    .byte 0x80, 0xc3, 0xff                                       # add bl,0FFh
+    .byte 0x40, 0x80, 0xfb, 0x02                                 # cmp bl,2
+    jae .Lperilune_SETTABLEK_1b3
+    .byte 0x4d, 0x8b, 0x5b, 0x18                                 # mov r11,[r11+18h]
+    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
+    jne .Lperilune_SETTABLEK_1b3
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x41                     # or dword ptr [rsi+r8-4],41h
     .byte 0x45, 0x88, 0x54, 0x04, 0xff                           # mov [r12+rax-1],r10b
     .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETTABLEK_133:
+.Lperilune_SETTABLEK_140:
     .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
-    je .Lperilune_SETTABLEK_1a5
-    .byte 0x4c, 0x8b, 0x6b, 0x18                                 # mov r13,[rbx+18h]
+    je .Lperilune_SETTABLEK_1b3
+    .byte 0x4d, 0x8b, 0x6b, 0x18                                 # mov r13,[r11+18h]
     .byte 0x4d, 0x85, 0xed                                       # test r13,r13
-    jne .Lperilune_SETTABLEK_1a5
-    .byte 0x4c, 0x0f, 0xb6, 0x6b, 0x02                           # movzx r13,byte ptr [rbx+2]
+    jne .Lperilune_SETTABLEK_1b3
+    .byte 0x4d, 0x0f, 0xb6, 0x6b, 0x02                           # movzx r13,byte ptr [r11+2]
     .byte 0x4d, 0x89, 0xd6                                       # mov r14,r10
     .byte 0x41, 0xc0, 0xee, 0x06                                 # shr r14b,6
     .byte 0x45, 0x84, 0xee                                       # test r14b,r13b
-    jne .Lperilune_SETTABLEK_1a5
+    jne .Lperilune_SETTABLEK_1b3
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
-    .byte 0x8b, 0x5b, 0x2c                                       # mov ebx,[rbx+2Ch]
+    .byte 0x45, 0x8b, 0x5b, 0x2c                                 # mov r11d,[r11+2Ch]
     .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
-    .byte 0x4f, 0x89, 0x1c, 0xec                                 # mov [r12+r13*8],r11
-    .byte 0x4d, 0x8d, 0x1c, 0xdc                                 # lea r11,[r12+rbx*8]
+    .byte 0x4b, 0x89, 0x1c, 0xec                                 # mov [r12+r13*8],rbx
+    .byte 0x4f, 0x8d, 0x1c, 0xdc                                 # lea r11,[r12+r11*8]
     .byte 0x45, 0x88, 0x54, 0x03, 0xff                           # mov [r11+rax-1],r10b
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETTABLEK_1a5:
+.Lperilune_SETTABLEK_1b3:
     jmp perilune_SETTABLEK_1
-.Lperilune_SETTABLEK_1c5:
+.Lperilune_SETTABLEK_1d3:
     jmp perilune_STEP_SET
     .cfi_endproc
     .size perilune_SETTABLEK, . - perilune_SETTABLEK
@@ -794,72 +816,75 @@ perilune_SETI:
     .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx rbx,byte ptr [rsi-3]
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
-    .byte 0x4c, 0x8b, 0x24, 0x1f                                 # mov r12,[rdi+rbx]
+    .byte 0x4c, 0x8b, 0x1c, 0x1f                                 # mov r11,[rdi+rbx]
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4e, 0x8b, 0x1c, 0x17                                 # mov r11,[rdi+r10]
+    .byte 0x4e, 0x8b, 0x24, 0x17                                 # mov r12,[rdi+r10]
     .byte 0x4e, 0x0f, 0xb6, 0x54, 0x17, 0x08                     # movzx r10,byte ptr [rdi+r10+8]
     .byte 0x48, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx rbx,byte ptr [rdi+rbx+8]
     .byte 0x40, 0x80, 0xfb, 0x41                                 # cmp bl,41h
-    jne .Lperilune_SETI_1b5
-    .byte 0x41, 0x8b, 0x5c, 0x24, 0x28                           # mov ebx,[r12+28h]
+    jne .Lperilune_SETI_1bc
+    .byte 0x41, 0x8b, 0x5b, 0x28                                 # mov ebx,[r11+28h]
     .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
     .byte 0x4c, 0x3b, 0xeb                                       # cmp r13,rbx
-    jae .Lperilune_SETI_195
-    .byte 0x49, 0x8b, 0x5c, 0x24, 0x20                           # mov rbx,[r12+20h]
-    .byte 0x4d, 0x0f, 0xb6, 0x6c, 0x24, 0x03                     # movzx r13,byte ptr [r12+3]
+    jae .Lperilune_SETI_19c
+    .byte 0x49, 0x8b, 0x5b, 0x20                                 # mov rbx,[r11+20h]
+    .byte 0x4d, 0x0f, 0xb6, 0x6b, 0x03                           # movzx r13,byte ptr [r11+3]
     .byte 0x49, 0x83, 0xfd, 0x03                                 # cmp r13,3
-    je .Lperilune_SETI_11f
-    .byte 0x4d, 0x89, 0xec                                       # mov r12,r13
-    .byte 0x41, 0x80, 0xc4, 0x02                                 # add r12b,2
-    .byte 0x45, 0x3a, 0xe2                                       # cmp r12b,r10b
-    jne .Lperilune_SETI_cc
+    je .Lperilune_SETI_129
+    .byte 0x4d, 0x89, 0xee                                       # mov r14,r13
+    .byte 0x41, 0x80, 0xc6, 0x02                                 # add r14b,2
+    .byte 0x45, 0x3a, 0xf2                                       # cmp r14b,r10b
+    jne .Lperilune_SETI_c9
     .byte 0x49, 0xc1, 0xe5, 0x03                                 # shl r13,3
     .byte 0x45, 0x8d, 0x55, 0x01                                 # lea r10d,[r13+1]
     .byte 0x46, 0x09, 0x54, 0x06, 0xfc                           # or [rsi+r8-4],r10d
     .byte 0x48, 0x81, 0xc0, 0xff, 0xff, 0xff, 0xff               # add rax,0FFFFFFFFFFFFFFFFh
-    .byte 0x4c, 0x89, 0x1c, 0xc3                                 # mov [rbx+rax*8],r11
+    .byte 0x4c, 0x89, 0x24, 0xc3                                 # mov [rbx+rax*8],r12
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETI_cc:
+.Lperilune_SETI_c9:
     .byte 0x49, 0x83, 0xfd, 0x04                                 # cmp r13,4
-    jne .Lperilune_SETI_195
-    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
-    .byte 0x41, 0x80, 0xc3, 0xff                                 # add r11b,0FFh
-    .byte 0x41, 0x80, 0xfb, 0x02                                 # cmp r11b,2
-    jae .Lperilune_SETI_195
+    jne .Lperilune_SETI_19c
+    .byte 0x4d, 0x89, 0xd4                                       # mov r12,r10
+    .byte 0x41, 0x80, 0xc4, 0xff                                 # add r12b,0FFh
+    .byte 0x41, 0x80, 0xfc, 0x02                                 # cmp r12b,2
+    jae .Lperilune_SETI_19c
+    .byte 0x4d, 0x8b, 0x5b, 0x18                                 # mov r11,[r11+18h]
+    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
+    jne .Lperilune_SETI_19c
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x41                     # or dword ptr [rsi+r8-4],41h
     .byte 0x44, 0x88, 0x54, 0x03, 0xff                           # mov [rbx+rax-1],r10b
-    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETI_11f:
+.Lperilune_SETI_129:
     .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
-    je .Lperilune_SETI_195
-    .byte 0x4d, 0x8b, 0x6c, 0x24, 0x18                           # mov r13,[r12+18h]
+    je .Lperilune_SETI_19c
+    .byte 0x4d, 0x8b, 0x6b, 0x18                                 # mov r13,[r11+18h]
     .byte 0x4d, 0x85, 0xed                                       # test r13,r13
-    jne .Lperilune_SETI_195
-    .byte 0x4d, 0x0f, 0xb6, 0x6c, 0x24, 0x02                     # movzx r13,byte ptr [r12+2]
+    jne .Lperilune_SETI_19c
+    .byte 0x4d, 0x0f, 0xb6, 0x6b, 0x02                           # movzx r13,byte ptr [r11+2]
     .byte 0x4d, 0x89, 0xd6                                       # mov r14,r10
     .byte 0x41, 0xc0, 0xee, 0x06                                 # shr r14b,6
     .byte 0x45, 0x84, 0xee                                       # test r14b,r13b
-    jne .Lperilune_SETI_195
+    jne .Lperilune_SETI_19c
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
-    .byte 0x45, 0x8b, 0x64, 0x24, 0x2c                           # mov r12d,[r12+2Ch]
-    .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
-    .byte 0x4e, 0x89, 0x1c, 0xeb                                 # mov [rbx+r13*8],r11
-    .byte 0x4e, 0x8d, 0x1c, 0xe3                                 # lea r11,[rbx+r12*8]
+    .byte 0x45, 0x8b, 0x5b, 0x2c                                 # mov r11d,[r11+2Ch]
+    .byte 0x4c, 0x8d, 0x70, 0xff                                 # lea r14,[rax-1]
+    .byte 0x4e, 0x89, 0x24, 0xf3                                 # mov [rbx+r14*8],r12
+    .byte 0x4e, 0x8d, 0x1c, 0xdb                                 # lea r11,[rbx+r11*8]
     .byte 0x45, 0x88, 0x54, 0x03, 0xff                           # mov [r11+rax-1],r10b
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETI_195:
+.Lperilune_SETI_19c:
     jmp perilune_SETI_1
-.Lperilune_SETI_1b5:
+.Lperilune_SETI_1bc:
     jmp perilune_STEP_SET
     .cfi_endproc
     .size perilune_SETI, . - perilune_SETI
@@ -871,72 +896,75 @@ perilune_SETIK:
     .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx rbx,byte ptr [rsi-3]
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
-    .byte 0x4c, 0x8b, 0x24, 0x1f                                 # mov r12,[rdi+rbx]
+    .byte 0x4c, 0x8b, 0x1c, 0x1f                                 # mov r11,[rdi+rbx]
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4e, 0x8b, 0x1c, 0x11                                 # mov r11,[rcx+r10]
+    .byte 0x4e, 0x8b, 0x24, 0x11                                 # mov r12,[rcx+r10]
     .byte 0x4e, 0x0f, 0xb6, 0x54, 0x11, 0x08                     # movzx r10,byte ptr [rcx+r10+8]
     .byte 0x48, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx rbx,byte ptr [rdi+rbx+8]
     .byte 0x40, 0x80, 0xfb, 0x41                                 # cmp bl,41h
-    jne .Lperilune_SETIK_1b5
-    .byte 0x41, 0x8b, 0x5c, 0x24, 0x28                           # mov ebx,[r12+28h]
+    jne .Lperilune_SETIK_1bc
+    .byte 0x41, 0x8b, 0x5b, 0x28                                 # mov ebx,[r11+28h]
     .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
     .byte 0x4c, 0x3b, 0xeb                                       # cmp r13,rbx
-    jae .Lperilune_SETIK_195
-    .byte 0x49, 0x8b, 0x5c, 0x24, 0x20                           # mov rbx,[r12+20h]
-    .byte 0x4d, 0x0f, 0xb6, 0x6c, 0x24, 0x03                     # movzx r13,byte ptr [r12+3]
+    jae .Lperilune_SETIK_19c
+    .byte 0x49, 0x8b, 0x5b, 0x20                                 # mov rbx,[r11+20h]
+    .byte 0x4d, 0x0f, 0xb6, 0x6b, 0x03                           # movzx r13,byte ptr [r11+3]
     .byte 0x49, 0x83, 0xfd, 0x03                                 # cmp r13,3
-    je .Lperilune_SETIK_11f
-    .byte 0x4d, 0x89, 0xec                                       # mov r12,r13
-    .byte 0x41, 0x80, 0xc4, 0x02                                 # add r12b,2
-    .byte 0x45, 0x3a, 0xe2                                       # cmp r12b,r10b
-    jne .Lperilune_SETIK_cc
+    je .Lperilune_SETIK_129
+    .byte 0x4d, 0x89, 0xee                                       # mov r14,r13
+    .byte 0x41, 0x80, 0xc6, 0x02                                 # add r14b,2
+    .byte 0x45, 0x3a, 0xf2                                       # cmp r14b,r10b
+    jne .Lperilune_SETIK_c9
     .byte 0x49, 0xc1, 0xe5, 0x03                                 # shl r13,3
     .byte 0x45, 0x8d, 0x55, 0x01                                 # lea r10d,[r13+1]
     .byte 0x46, 0x09, 0x54, 0x06, 0xfc                           # or [rsi+r8-4],r10d
     .byte 0x48, 0x81, 0xc0, 0xff, 0xff, 0xff, 0xff               # add rax,0FFFFFFFFFFFFFFFFh
-    .byte 0x4c, 0x89, 0x1c, 0xc3                                 # mov [rbx+rax*8],r11
+    .byte 0x4c, 0x89, 0x24, 0xc3                                 # mov [rbx+rax*8],r12
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETIK_cc:
+.Lperilune_SETIK_c9:
     .byte 0x49, 0x83, 0xfd, 0x04                                 # cmp r13,4
-    jne .Lperilune_SETIK_195
-    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
-    .byte 0x41, 0x80, 0xc3, 0xff                                 # add r11b,0FFh
-    .byte 0x41, 0x80, 0xfb, 0x02                                 # cmp r11b,2
-    jae .Lperilune_SETIK_195
+    jne .Lperilune_SETIK_19c
+    .byte 0x4d, 0x89, 0xd4                                       # mov r12,r10
+    .byte 0x41, 0x80, 0xc4, 0xff                                 # add r12b,0FFh
+    .byte 0x41, 0x80, 0xfc, 0x02                                 # cmp r12b,2
+    jae .Lperilune_SETIK_19c
+    .byte 0x4d, 0x8b, 0x5b, 0x18                                 # mov r11,[r11+18h]
+    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
+    jne .Lperilune_SETIK_19c
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x41                     # or dword ptr [rsi+r8-4],41h
     .byte 0x44, 0x88, 0x54, 0x03, 0xff                           # mov [rbx+rax-1],r10b
-    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETIK_11f:
+.Lperilune_SETIK_129:
     .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
-    je .Lperilune_SETIK_195
-    .byte 0x4d, 0x8b, 0x6c, 0x24, 0x18                           # mov r13,[r12+18h]
+    je .Lperilune_SETIK_19c
+    .byte 0x4d, 0x8b, 0x6b, 0x18                                 # mov r13,[r11+18h]
     .byte 0x4d, 0x85, 0xed                                       # test r13,r13
-    jne .Lperilune_SETIK_195
-    .byte 0x4d, 0x0f, 0xb6, 0x6c, 0x24, 0x02                     # movzx r13,byte ptr [r12+2]
+    jne .Lperilune_SETIK_19c
+    .byte 0x4d, 0x0f, 0xb6, 0x6b, 0x02                           # movzx r13,byte ptr [r11+2]
     .byte 0x4d, 0x89, 0xd6                                       # mov r14,r10
     .byte 0x41, 0xc0, 0xee, 0x06                                 # shr r14b,6
     .byte 0x45, 0x84, 0xee                                       # test r14b,r13b
-    jne .Lperilune_SETIK_195
+    jne .Lperilune_SETIK_19c
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
-    .byte 0x45, 0x8b, 0x64, 0x24, 0x2c                           # mov r12d,[r12+2Ch]
-    .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
-    .byte 0x4e, 0x89, 0x1c, 0xeb                                 # mov [rbx+r13*8],r11
-    .byte 0x4e, 0x8d, 0x1c, 0xe3                                 # lea r11,[rbx+r12*8]
+    .byte 0x45, 0x8b, 0x5b, 0x2c                                 # mov r11d,[r11+2Ch]
+    .byte 0x4c, 0x8d, 0x70, 0xff                                 # lea r14,[rax-1]
+    .byte 0x4e, 0x89, 0x24, 0xf3                                 # mov [rbx+r14*8],r12
+    .byte 0x4e, 0x8d, 0x1c, 0xdb                                 # lea r11,[rbx+r11*8]
     .byte 0x45, 0x88, 0x54, 0x03, 0xff                           # mov [r11+rax-1],r10b
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETIK_195:
+.Lperilune_SETIK_19c:
     jmp perilune_SETIK_1
-.Lperilune_SETIK_1b5:
+.Lperilune_SETIK_1bc:
     jmp perilune_STEP_SET
     .cfi_endproc
     .size perilune_SETIK, . - perilune_SETIK

@@ -484,7 +484,8 @@ impl Emitter<'_> {
     }
 
     /// Loads the element under `key` of an array of booleans, whose payload is 0; branches to
-    /// `wrong` if it is not in the array, or the array is of another kind.
+    /// `wrong` if it is not in the array, the array is of another kind, or the element is nil and
+    /// the table has a metatable.
     pub(crate) fn boolean_element(
         &mut self,
         table: Value,
@@ -496,11 +497,24 @@ impl Emitter<'_> {
         let is_booleans = self.is_booleans(kind);
         self.guard(is_booleans, wrong);
         let place = self.boolean_address(table, at);
-        (self.int(0), self.load8(Region::Elements, place, 0))
+        let tag = self.load8(Region::Elements, place, 0);
+        self.guard_found(table, tag, wrong);
+        (self.int(0), tag)
+    }
+
+    /// Branches to `wrong` if an element with this tag is nil and the table has a metatable.
+    fn guard_found(&mut self, table: Value, tag: Value, wrong: Block) {
+        let (hole, found) = (self.cold_block(), self.block());
+        self.branch(tag, found, hole);
+        self.switch_to(hole);
+        let meta = self.meta(table);
+        self.branch(meta, wrong, found);
+        self.switch_to(found);
     }
 
     /// Loads the element under `key` of an array of values of any kind; branches to `wrong` if it
-    /// is not in the array, nil, or the array is of another kind.
+    /// is not in the array, the array is of another kind, or the element is nil and the table has a
+    /// metatable.
     pub(crate) fn any_element(&mut self, table: Value, key: Value, wrong: Block) -> (Value, Value) {
         let at = self.array_index(table, key, wrong);
         let kind = self.array_kind(table);
@@ -509,7 +523,7 @@ impl Emitter<'_> {
         let (payload, tag) = self.element_addresses(table, at);
         let bits = self.load64(Region::Elements, payload, 0);
         let tag = self.load8(Region::Elements, tag, 0);
-        self.guard(tag, wrong);
+        self.guard_found(table, tag, wrong);
         (bits, tag)
     }
 
@@ -540,7 +554,7 @@ impl Emitter<'_> {
         let (bits, tag) = self.in_any(&element, is_nil);
         found(self, (bits, tag));
         if seen.booleans {
-            let (bits, tag) = self.in_booleans(&element);
+            let (bits, tag) = self.in_booleans(&element, is_nil);
             found(self, (bits, tag));
         } else {
             self.switch_to(element.booleans);
@@ -596,10 +610,12 @@ impl Emitter<'_> {
         (bits, tag)
     }
 
-    /// Continues where an element is a boolean, and loads it.
-    pub(crate) fn in_booleans(&mut self, element: &Element) -> (Value, Value) {
+    /// Continues where an element is a boolean, and loads it; branches to `slow` if it is nil.
+    pub(crate) fn in_booleans(&mut self, element: &Element, slow: Block) -> (Value, Value) {
         self.switch_to(element.booleans);
-        (self.int(0), self.load8(Region::Elements, element.boolean, 0))
+        let tag = self.load8(Region::Elements, element.boolean, 0);
+        self.guard(tag, slow);
+        (self.int(0), tag)
     }
 
     /// Ends the block: stores the element under `key` for the instruction at `pc`, and goes to
@@ -638,16 +654,14 @@ impl Emitter<'_> {
         self.store_by_kind(kind, v, &cases, by_call, |e, held| {
             match held {
                 Held::Numbers => e.store_number(table, at, v),
-                Held::Booleans => e.store_boolean(table, at, v),
+                Held::Booleans => {
+                    let tag = e.boolean_address(table, at);
+                    e.guard_stores_element(table, tag, by_call);
+                    e.store_boolean(table, at, v);
+                }
                 Held::Any => {
-                    // all elements of other arrays are there
                     let (payload, tag) = e.element_addresses(table, at);
-                    let old = e.load8(Region::Elements, tag, 0);
-                    let (hole, stored) = (e.cold_block(), e.block());
-                    e.branch(old, stored, hole);
-                    e.switch_to(hole);
-                    e.without_event(table, Event::NewIndex, stored, by_call);
-                    e.switch_to(stored);
+                    e.guard_stores_element(table, tag, by_call);
                     e.guard(v.tag, by_call);
                     e.store_any((payload, tag), v);
                     e.barrier(table, (v.bits, v.known));
@@ -692,12 +706,28 @@ impl Emitter<'_> {
         self.switch_to(ready);
     }
 
+    /// Branches to `other` if a store to an element whose tag is at this address may call a
+    /// metamethod: the element is nil, and the table may have `__newindex`. All elements of arrays
+    /// of numbers are there.
+    fn guard_stores_element(&mut self, table: Value, tag: Value, other: Block) {
+        // in a loop the metatable is loaded once, but not the tag
+        let meta = self.meta(table);
+        let (some, stored) = (self.block(), self.block());
+        self.branch(meta, some, stored);
+        self.switch_to(some);
+        let old = self.load8(Region::Elements, tag, 0);
+        let hole = self.cold_block();
+        self.branch(old, stored, hole);
+        self.switch_to(hole);
+        self.without_event(table, Event::NewIndex, stored, other);
+        self.switch_to(stored);
+    }
+
     /// Ends the block: stores nil to an element of an array; goes to `other` where that takes the
     /// runtime.
     ///
     /// Removing the last element only lowers the length if the element before is not nil, as in all
-    /// arrays of numbers or booleans. An element in the middle becomes nil in place, which only
-    /// arrays of any values can hold.
+    /// arrays of numbers. An element in the middle of an array of any values becomes nil in place.
     fn clear_element(
         &mut self,
         table: Value,
@@ -725,7 +755,12 @@ impl Emitter<'_> {
 
         self.switch_to(last);
         let (any, before, shorter) = (self.block(), self.block(), self.block());
-        self.branch(is_any, any, shorter);
+        let others = self.block();
+        self.branch(is_any, any, others);
+        self.switch_to(others);
+        let is_booleans = self.is_booleans(kind);
+        self.guard_not(is_booleans, other);
+        self.jump(shorter);
         self.switch_to(any);
         self.branch(at, before, shorter);
         self.switch_to(before);

@@ -53,7 +53,7 @@ impl Emitter<'_> {
         let place = self.boolean_address(table, at);
         let t = self.load8(Region::Elements, place, 0);
         let zero = self.int(0);
-        self.jump_pair(found, (zero, t));
+        self.b.ins().brif(t, found, &[BlockArg::from(zero), BlockArg::from(t)], ask, &[]);
         self.switch_to(found);
         let key = self.b.ins().iadd_imm_s(at, 1);
         let integer = self.tag(Tag::INTEGER);

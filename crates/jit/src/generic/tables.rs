@@ -231,7 +231,7 @@ impl Translator<'_> {
         let value = self.emit.in_any(&element, slow);
         self.emit.verify_element(pc, object, key, value);
         self.found(dst, value, done);
-        let value = self.emit.in_booleans(&element);
+        let value = self.emit.in_booleans(&element, slow);
         self.emit.verify_element(pc, object, key, value);
         self.found(dst, value, done);
         self.emit.switch_to(outside);

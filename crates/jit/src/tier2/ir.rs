@@ -329,9 +329,10 @@ pub(crate) enum Op {
     /// Exits unless an array has the elements at all indices of a loop. The values are the first
     /// index of the loop, and the number of further ones.
     GuardRange(Value, [Value; 2], Range, State),
-    /// Loads the element at an integer key from an array of booleans; exits if there is none.
+    /// Loads the element at an integer key from an array of booleans; exits if the key is not in
+    /// the array, and if the element is nil and the table has a metatable.
     Boolean(Value, Value, State),
-    /// Loads an element from an array of any kind; exits if there is none or it is nil.
+    /// Loads an element from an array of any values, in the same way.
     Element(Value, Value, State),
     /// Loads the value at an integer key of a table; exits if it is nil and the table has a
     /// metatable, or if the array has booleans and none has had them before.

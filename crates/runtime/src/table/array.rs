@@ -3,7 +3,8 @@
 //! Int and Float arrays hold numbers of one kind, and all elements are present. An Any array has
 //! the tags of its elements, a byte each, after the payloads. The payloads have the same layout in
 //! all three, so converting an array to Any copies them unchanged. Bool arrays hold booleans, whose
-//! payloads are 0, as tags only, and all elements are present.
+//! payloads are 0, as tags only. Elements of Any and Bool arrays may be nil: sieves begin at 2, for
+//! instance.
 
 use std::ptr;
 
@@ -101,11 +102,15 @@ impl Table {
         (*t).array.cast()
     }
 
-    /// Returns the tags of the elements of an Any array, which must not change while they are in
-    /// use, and `None` for other arrays.
+    /// Returns the tags of the elements of an array that may have holes, which must not change
+    /// while they are in use, and `None` for other arrays.
     pub(super) unsafe fn element_tags<'a>(t: *mut Table) -> Option<&'a [Tag]> {
-        let has_tags = Table::kind(t) == ArrayKind::Any;
-        has_tags.then(|| std::slice::from_raw_parts(Table::tags(t), (*t).array_len as usize))
+        let tags = match Table::kind(t) {
+            ArrayKind::Any => Table::tags(t),
+            ArrayKind::Bool => Table::booleans(t),
+            _ => return None,
+        };
+        Some(std::slice::from_raw_parts(tags, (*t).array_len as usize))
     }
 
     /// Returns element `i`, counted from 0, which must be below `array_len`.
@@ -145,6 +150,15 @@ impl Table {
         *Table::tags(t).add(i as usize) = v.tag();
     }
 
+    /// Makes an element of an array that may have holes nil.
+    #[inline(always)]
+    unsafe fn write_nil(t: *mut Table, i: u32) {
+        match Table::kind(t) {
+            ArrayKind::Bool => *Table::booleans(t).add(i as usize) = Tag::NIL,
+            _ => Table::write_any(t, i, Value::NIL),
+        }
+    }
+
     /// Returns a border, which is the result of the length operator without metamethods (manual
     /// 3.4.7).
     #[inline(always)]
@@ -156,8 +170,8 @@ impl Table {
     pub unsafe fn is_full(t: *mut Table, from: i64, to: i64) -> bool {
         from >= 1
             && to <= i64::from((*t).array_len)
-            && ((*t).header.aux != ArrayKind::Any as u8
-                || (from..=to).all(|i| !Table::element(t, i as u32 - 1).is_nil()))
+            && Table::element_tags(t)
+                .is_none_or(|tags| (from..=to).all(|i| tags[i as usize - 1] != Tag::NIL))
     }
 
     /// Stores `v` under the integer key `i`.
@@ -227,11 +241,11 @@ impl Table {
             Table::trim(t);
             return true;
         }
-        if Table::kind(t) != ArrayKind::Any {
-            return false;
+        let may_have_holes = matches!(Table::kind(t), ArrayKind::Any | ArrayKind::Bool);
+        if may_have_holes {
+            Table::write_nil(t, at);
         }
-        Table::write_any(t, at, Value::NIL);
-        true
+        may_have_holes
     }
 
     /// Returns whether the hash part has no value for `i`, the next key of the array, nor for the
@@ -292,25 +306,32 @@ impl Table {
             return Table::set_node(st, t, Value::int(at as i64 + 1), v);
         }
         let kind = Table::kind(t);
-        if kind != ArrayKind::Any {
-            let (old, new) = (kind.bytes((*t).array_cap), ArrayKind::Any.bytes((*t).array_cap));
+        let only_booleans = matches!(kind, ArrayKind::Empty | ArrayKind::Bool) && v.is_bool();
+        let to = if only_booleans && !hashed { ArrayKind::Bool } else { ArrayKind::Any };
+        if kind != to {
+            let (old, new) = (kind.bytes((*t).array_cap), to.bytes((*t).array_cap));
             if !Table::may_grow(st, old, new) {
                 return;
             }
-            if !Table::make_any(st, t, (*t).array_cap) {
+            if !Table::prepare_array(st, t, (*t).array_cap as usize, to) {
                 return Table::refuse(st, new);
             }
         }
         for i in len..at {
             let n = if hashed { Table::live_node(t, i as i64 + 1) } else { ptr::null_mut() };
             if n.is_null() {
-                Table::write_any(t, i, Value::NIL);
+                Table::write_nil(t, i);
             } else {
                 Table::write_any(t, i, Node::value(n));
                 Table::kill_node(t, n);
             }
         }
-        Table::write_any(t, at, v);
+        if to == ArrayKind::Any {
+            Table::write_any(t, at, v);
+        } else {
+            let written = Table::write_alike(t, at, v);
+            debug_assert!(written);
+        }
         (*t).array_len = at + 1;
         (*st).barrier(t.cast());
         Table::migrate(st, t);
@@ -429,23 +450,20 @@ impl Table {
     /// Returns whether no more than half of the (full) array is in use.
     unsafe fn is_sparse(t: *mut Table) -> bool {
         let len = (*t).array_len as usize;
-        if Table::kind(t) != ArrayKind::Any || len < 2 * MIN_CAP as usize {
+        let Some(tags) = Table::element_tags(t).filter(|_| len >= 2 * MIN_CAP as usize) else {
             return false;
-        }
-        let tags = std::slice::from_raw_parts(Table::tags(t), len);
+        };
         tags.iter().filter(|&&tag| tag != Tag::NIL).count() <= len / 2
     }
 
     /// Lowers `array_len` to the last element that is not nil, after elements were cleared in
     /// place.
     pub(crate) unsafe fn trim(t: *mut Table) {
-        if Table::kind(t) == ArrayKind::Any {
-            let tags = Table::tags(t);
-            let mut len = (*t).array_len as usize;
-            while len > 0 && *tags.add(len - 1) == Tag::NIL {
-                len -= 1;
+        if let Some(mut tags) = Table::element_tags(t) {
+            while let [rest @ .., Tag::NIL] = tags {
+                tags = rest;
             }
-            (*t).array_len = len as u32;
+            (*t).array_len = tags.len() as u32;
         }
     }
 
@@ -540,19 +558,20 @@ impl Table {
         }
     }
 
-    /// Makes the capacity of the array at least `cap`; `any` requests an Any array. Returns false
-    /// if there is no memory for it. The elements are unchanged in either case.
+    /// Makes the capacity of the array at least `cap`, and converts it to `kind`, which is its kind
+    /// already, or Any, or any kind if the array is Empty. Returns false if there is no memory for
+    /// it. The elements are unchanged in either case.
     pub(super) unsafe fn prepare_array(
         st: *mut State,
         t: *mut Table,
         cap: usize,
-        any: bool,
+        kind: ArrayKind,
     ) -> bool {
         let cap = (cap as u32).max((*t).array_cap);
-        if any || Table::kind(t) == ArrayKind::Empty {
-            Table::make_any(st, t, cap)
-        } else {
-            Table::resize_array(st, t, cap)
+        match Table::kind(t) {
+            old if old == kind => Table::resize_array(st, t, cap),
+            ArrayKind::Empty => Table::start_array(st, t, kind, cap),
+            _ => Table::make_any(st, t, cap),
         }
     }
 
@@ -568,9 +587,9 @@ impl Table {
     /// Raises `array_len` to `len`, at most the capacity; the caller stores the new elements next.
     pub(super) unsafe fn extend_array(t: *mut Table, len: usize) {
         let old = (*t).array_len as usize;
-        if Table::kind(t) == ArrayKind::Any {
+        if matches!(Table::kind(t), ArrayKind::Any | ArrayKind::Bool) {
             for i in old..len {
-                Table::write_any(t, i as u32, Value::NIL);
+                Table::write_nil(t, i as u32);
             }
         }
         (*t).array_len = len as u32;

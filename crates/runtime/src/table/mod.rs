@@ -85,7 +85,7 @@ pub enum ArrayKind {
     Float,
     /// `[u64; cap]` payloads, then `[Tag; cap]`; elements below `array_len` may be nil.
     Any,
-    /// `[Tag; cap]`; all elements are present, and each is false or true.
+    /// `[Tag; cap]`; each element is false or true, or nil below `array_len`.
     Bool,
 }
 

@@ -175,11 +175,13 @@ impl Table {
         let spills = size < (*t).array_len as usize;
         let old_len = if spills { Table::len_within(t, size) } else { (*t).array_len as usize };
         let (mut last, mut joining, mut alike) = (old_len, 0, true);
+        let mut booleans = matches!(kind, ArrayKind::Empty | ArrayKind::Bool);
         let mut note = |key: Value, v: Value| {
             if key.is_int() && key.as_int() >= 1 && key.as_int() <= size as i64 {
                 last = last.max(key.as_int() as usize);
                 joining += 1;
                 alike &= kind == ArrayKind::of(v);
+                booleans &= v.is_bool();
             }
         };
         note(key, v);
@@ -192,8 +194,13 @@ impl Table {
         }
         // All memory is allocated before the contents change.
         if last > old_len {
-            let any = last - old_len > joining || !alike;
-            if !Table::prepare_array(st, t, size, any) {
+            let has_holes = last - old_len > joining;
+            let kind = match kind {
+                _ if booleans => ArrayKind::Bool,
+                kind if alike && !has_holes => kind,
+                _ => ArrayKind::Any,
+            };
+            if !Table::prepare_array(st, t, size, kind) {
                 return Table::refuse(st, new);
             }
         }

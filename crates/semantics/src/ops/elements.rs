@@ -154,6 +154,7 @@ impl<F: Form> Emitter<'_, F> {
     fn load_boolean(&mut self, e: &Element) {
         let at = self.boolean(e);
         let tag = self.load(I8, at);
+        self.guard_found(e, tag);
         self.note(access::ARRAY | access::BOOLS);
         let to = self.register(Field::A);
         let zero = self.int(0);
@@ -161,11 +162,8 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
-    /// Emits `R[A]` := the element of an array of any values.
-    fn load_value(&mut self, e: &Element) {
-        let bits = self.load_payload(e);
-        let at = self.element_tag(e);
-        let tag = self.load(I8, at);
+    /// Takes the slow path if an element with this tag is nil and the table has a metatable.
+    fn guard_found(&mut self, e: &Element, tag: Value) {
         let (nil, found) = (self.cold(), self.block());
         self.b.ins().brif(tag, found, &[], nil, &[]);
         self.switch(nil);
@@ -173,6 +171,14 @@ impl<F: Form> Emitter<'_, F> {
         self.guard_not(meta);
         self.b.ins().jump(found, &[]);
         self.switch(found);
+    }
+
+    /// Emits `R[A]` := the element of an array of any values.
+    fn load_value(&mut self, e: &Element) {
+        let bits = self.load_payload(e);
+        let at = self.element_tag(e);
+        let tag = self.load(I8, at);
+        self.guard_found(e, tag);
         self.note(access::ARRAY | access::ANY);
         let to = self.register(Field::A);
         self.put(to, bits, tag);
@@ -310,6 +316,8 @@ impl<F: Form> Emitter<'_, F> {
         let c = self.b.ins().iadd_imm_s(tag, -i64::from(Tag::FALSE.0));
         let c = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, c, 2);
         self.check(c, other);
+        let meta = self.load64(e.table, layout::table::META);
+        self.check_not(meta, other);
         self.note(access::ARRAY | access::BOOLS);
         let at = self.boolean(e);
         self.store(tag, at);

@@ -145,7 +145,7 @@ fn arrays_of_booleans_have_tags_only() {
         assert_eq!((Table::kind(t), Table::length(t)), (ArrayKind::Bool, 900));
         assert!(Table::get_int(t, 901).is_nil());
         holds(t, 0);
-        let others = [Value::int(7), Value::float(0.5), string(st, "other"), Value::NIL];
+        let others = [Value::int(7), Value::float(0.5), string(st, "other")];
         for other in others {
             let t = filled(100);
             Table::set_int(st, t, 50, other);
@@ -178,6 +178,66 @@ fn arrays_of_booleans_have_tags_only() {
         Table::set_int(st, t, 2, Value::TRUE);
         assert_eq!(Table::kind(t), ArrayKind::Any);
         check(t);
+    });
+}
+
+#[test]
+fn arrays_of_booleans_may_have_holes() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
+    with_state(|st| unsafe {
+        let is = |t: *mut Table, kind, length| {
+            assert_eq!((Table::kind(t), Table::length(t)), (kind, length));
+            check(t);
+        };
+        // The array begins when most of its keys are there.
+        let t = Table::new(st, 0, 0);
+        for i in 2..=100 {
+            Table::set_int(st, t, i, Value::bool(i % 2 == 0));
+            check(t);
+        }
+        is(t, ArrayKind::Bool, 100);
+        assert!(Table::get_int(t, 1).is_nil() && Table::get_int(t, 3).same_bits(Value::FALSE));
+        assert!(!Table::is_full(t, 1, 100) && Table::is_full(t, 2, 100));
+        Table::set_int(st, t, 50, Value::NIL);
+        is(t, ArrayKind::Bool, 100);
+        assert!(!Table::is_full(t, 2, 100) && Table::is_full(t, 51, 100));
+        assert!(!Table::set_existing_int(st, t, 50, Value::TRUE));
+        assert!(Table::set_existing_int(st, t, 51, Value::TRUE));
+        // The elements before the last one are removed first.
+        for i in (60..=100).chain(51..60) {
+            Table::set_int(st, t, i, Value::NIL);
+            check(t);
+        }
+        is(t, ArrayKind::Bool, 49);
+        Table::set_int(st, t, 50, Value::TRUE);
+        is(t, ArrayKind::Bool, 50);
+        Table::set_int(st, t, 1, Value::int(1));
+        is(t, ArrayKind::Any, 50);
+        assert!(Table::get_int(t, 3).same_bits(Value::FALSE) && Table::get_int(t, 1).is_int());
+        // Elements ahead of the end, with and without an array before.
+        for begun in [0, 3] {
+            let t = Table::new(st, 0, 40);
+            for i in 1..=begun {
+                Table::set_int(st, t, i, Value::TRUE);
+            }
+            Table::set_int(st, t, 20, Value::FALSE);
+            is(t, ArrayKind::Bool, 20);
+            assert!((begun + 1..20).all(|i| Table::get_int(t, i).is_nil()));
+            Table::set_int(st, t, 30, Value::int(3));
+            is(t, ArrayKind::Any, 30);
+            assert!(Table::get_int(t, 20).same_bits(Value::FALSE));
+        }
+        // An array that is mostly nil is rehashed when it is full.
+        let t = Table::new(st, 0, 64);
+        for i in 1..=64 {
+            Table::set_int(st, t, i, Value::TRUE);
+        }
+        for i in 1..=60 {
+            Table::set_int(st, t, i, Value::NIL);
+        }
+        Table::set_int(st, t, 65, Value::TRUE);
+        check(t);
+        assert!((*t).array_cap < 64 && (61..=65).all(|i| !Table::get_int(t, i).is_nil()));
     });
 }
 
