@@ -202,6 +202,30 @@ impl Emitter<'_> {
         self.b.ins().ushr_imm_u(high, i64::from(bits) - 1)
     }
 
+    /// Emits `math.floor(x / divisor)` of an integer. The quotient of an integer up to 2^53 is the
+    /// same as that of an integer division: it is at least `1 / divisor` below the next integer,
+    /// unless it is one, and is rounded by less than that.
+    pub(crate) fn floor_quotient(&mut self, x: Value, divisor: u64) -> Value {
+        const EXACT: i64 = 1 << f64::MANTISSA_DIGITS;
+        let (whole, wide) = (self.block(), self.cold_block());
+        let (done, result) = self.block_of_word();
+        let near = self.b.ins().iadd_imm_s(x, EXACT);
+        let is_exact = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, near, 2 * EXACT);
+        self.branch(is_exact, whole, wide);
+        self.switch_to(whole);
+        let v = self.floor_division_by(Operator::IDiv, x, divisor);
+        self.jump_with(done, v);
+        self.switch_to(wide);
+        let x = self.int_to_float(x);
+        let divisor = self.b.ins().f64const(divisor as f64);
+        let quotient = self.b.ins().fdiv(x, divisor);
+        let floor = self.b.ins().floor(quotient);
+        let v = self.b.ins().fcvt_to_sint_sat(I64, floor);
+        self.jump_with(done, v);
+        self.switch_to(done);
+        result
+    }
+
     /// Emits what a division by a constant leaves.
     fn rest(&mut self, x: Value, quotient: Value, divisor: u64) -> Value {
         let divisor = self.int(divisor as i64);

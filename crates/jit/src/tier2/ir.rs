@@ -255,6 +255,8 @@ pub(crate) enum Op {
     IntArith(Operator, Value, Value, State),
     /// Divides unsigned integers, the second of which is not 0.
     Rounds(Value, Value),
+    /// `math.floor(x / n)` of an integer and a constant above 1.
+    FloorQuotient(Value, u64),
     /// Computes a float from floats.
     FloatArith(Operator, Value, Value),
     /// Computes a number from numbers of either kind; exits if one is none.
@@ -741,6 +743,7 @@ impl Op {
             | Speculate(v, ..)
             | GuardShape(v, ..)
             | ToFloat(v)
+            | FloorQuotient(v, _)
             | NumberToFloat(v, _)
             | NumberToInt(v, _)
             | LoopLimit(v, ..)
@@ -862,11 +865,11 @@ impl Op {
         use Op::*;
         match self {
             IntArith(operator, ..) => !matches!(operator, Operator::Mod | Operator::IDiv),
-            Speculate(..) | Reload(..) | Rounds(..) | Epoch | Integer(_) | Float(_)
-            | Primitive(_) | Str(_) | Register(_) | Upvalue(..) | OwnClosure | ExtraCount
-            | FloatArith(..) | ToFloat(_) | CompareInt(..) | CompareFloat(..) | Same(..)
-            | HasTag(..) | HasShape(..) | IsString(..) | IsInteger(..) | IsTrue(_) | Not(_)
-            | Bound(_) => true,
+            Speculate(..) | Reload(..) | Rounds(..) | FloorQuotient(..) | Epoch | Integer(_)
+            | Float(_) | Primitive(_) | Str(_) | Register(_) | Upvalue(..) | OwnClosure
+            | ExtraCount | FloatArith(..) | ToFloat(_) | CompareInt(..) | CompareFloat(..)
+            | Same(..) | HasTag(..) | HasShape(..) | IsString(..) | IsInteger(..) | IsTrue(_)
+            | Not(_) | Bound(_) => true,
             _ => false,
         }
     }

@@ -660,6 +660,11 @@ impl<'a> Lower<'_, 'a> {
                 let v = self.emit().ins().udiv(x, y);
                 self.set_int(inst, v);
             }
+            Op::FloorQuotient(v, divisor) => {
+                let v = self.bits(v);
+                let v = self.emit().floor_quotient(v, divisor);
+                self.set_int(inst, v);
+            }
             Op::FloatArith(operator, x, y) => {
                 // the machine takes a constant from memory as the second operand only
                 let commutes = matches!(operator, Operator::Add | Operator::Mul);

@@ -419,6 +419,11 @@ impl Parser<'_> {
                 Op::IsInteger(v, self.number()?)
             }
             "rounds" => self.pair().map(|(a, b)| Op::Rounds(a, b))?,
+            "floor_quotient" => {
+                let v = self.value()?;
+                self.expect(",")?;
+                Op::FloorQuotient(v, self.number()?)
+            }
             "same" => self.pair().map(|(a, b)| Op::Same(a, b))?,
             "is_string" => self.pair().map(|(a, b)| Op::IsString(a, b))?,
             "to_float" => Op::ToFloat(self.value()?),

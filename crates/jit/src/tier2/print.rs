@@ -132,6 +132,7 @@ impl fmt::Display for Line<'_> {
             IntArith(operator, a, b, _) => write!(f, "int_{operator:?} {a}, {b}")?,
             NumberArith(operator, a, b, _) => write!(f, "number_{operator:?} {a}, {b}")?,
             FloatArith(operator, a, b) => write!(f, "float_{operator:?} {a}, {b}")?,
+            FloorQuotient(v, n) => write!(f, "floor_quotient {v}, {n}")?,
             Rounds(a, b) => write!(f, "rounds {a}, {b}")?,
             ToFloat(v) => write!(f, "to_float {v}")?,
             NumberToFloat(v, _) => write!(f, "number_to_float {v}")?,

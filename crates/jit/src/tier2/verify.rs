@@ -140,7 +140,7 @@ impl Verifier<'_> {
             Op::FloatArith(_, a, b) | Op::CompareFloat(_, a, b) => {
                 self.is(a, float).and_then(|()| self.is(b, float))
             }
-            Op::ToFloat(v) | Op::Select(v, ..) => self.is(v, int),
+            Op::ToFloat(v) | Op::FloorQuotient(v, _) | Op::Select(v, ..) => self.is(v, int),
             Op::GuardNoMetatable(v, _) | Op::Traversal(v, _) => self.is(v, table),
             Op::Bound(v) => self.is(v, Type::Is(Tag::NATIVE)),
             Op::StringMethod(Some(v), ..) => self.is(v, Type::Is(Tag::STRING)),

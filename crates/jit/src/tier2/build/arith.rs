@@ -73,8 +73,8 @@ impl Builder<'_> {
                     let state = self.state();
                     self.push(Op::GuardNotBothInt(a, b, state));
                 }
-                let (a, b) = (self.as_float(a), self.as_float(b));
-                (Tag::FLOAT, self.float_arithmetic(operator, a, b))
+                self.write_float(operator, a, b);
+                return true;
             }
         };
         self.set(i.ra(), Type::Is(ty), op);
@@ -109,15 +109,29 @@ impl Builder<'_> {
             let state = self.state();
             self.set(target, Type::Is(Tag::INTEGER), Op::IntArith(operator, a, b, state));
         } else if is(a, Tag::FLOAT) || is(b, Tag::FLOAT) || !operator.has_int() {
-            let a = self.as_float(a);
-            let b = if self.same(x, y) { a } else { self.as_float(b) };
-            let op = self.float_arithmetic(operator, a, b);
-            self.set(target, Type::Is(Tag::FLOAT), op);
+            self.write_float(operator, a, b);
         } else {
             let state = self.state();
             self.set(target, Type::Any, Op::NumberArith(operator, a, b, state));
         }
         true
+    }
+
+    /// Builds an operator on numbers whose result is a float.
+    fn write_float(&mut self, operator: Operator, a: Value, b: Value) {
+        let x = self.as_float(a);
+        let y = if a == b { x } else { self.as_float(b) };
+        let op = self.float_arithmetic(operator, x, y);
+        let v = self.value(Type::Is(Tag::FLOAT), op);
+        if operator == Operator::Div
+            && self.f.consult(a) == Type::Is(Tag::INTEGER)
+            && let Some(divisor) = self.constants.number(y)
+            && (2.0..=2_f64.powi(53)).contains(&divisor)
+            && divisor.fract() == 0.0
+        {
+            self.constants.quotients.insert(v, (a, divisor as u64));
+        }
+        self.write(self.instr(self.pc).ra(), v);
     }
 
     /// Returns whether an operator that is built for numbers of both kinds has met nothing else.

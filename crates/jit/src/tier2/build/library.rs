@@ -73,6 +73,15 @@ impl Builder<'_> {
                 self.switch_to(yes);
                 asserted
             }
+            Some(v)
+                if number == Builtin::Floor as u32
+                    && count == 1
+                    && wants != Wants::Nothing
+                    && let Some(&(v, divisor)) =
+                        self.constants.quotients.get(&self.f.origin(v)) =>
+            {
+                self.value(Type::Is(Tag::INTEGER), Op::FloorQuotient(v, divisor))
+            }
             _ => {
                 let inlined = Inlined::of(number, count).filter(|_| wants != Wants::Nothing);
                 let tag = inlined.and_then(Inlined::result);

@@ -216,6 +216,8 @@ struct Constants {
     floats: HashMap<Value, f64>,
     /// The frame of the function that has the constant, and the constant.
     strings: HashMap<Value, (Frame, usize)>,
+    /// Floats that are the quotient of an integer and a constant.
+    quotients: HashMap<Value, (Value, u64)>,
 }
 
 impl Constants {
