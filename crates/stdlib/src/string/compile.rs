@@ -196,6 +196,7 @@ impl Pattern {
             start: Start::Anywhere,
             plain: false,
             one_byte: false,
+            span: None,
             anchored: rest.is_some(),
             source: source.into(),
         };
@@ -209,6 +210,11 @@ impl Pattern {
             [Item::One(class), Item::Accept] => class == Class::Any || p.start != Start::Anywhere,
             _ => false,
         };
+        p.span = match p.items[..] {
+            [Item::Many(class, Repeat::Plus, Follow::AfterAll), Item::Accept] => Some(class),
+            _ => None,
+        };
+        p.span = p.span.filter(|_| p.start != Start::Anywhere && !p.anchored);
         p
     }
 }
@@ -283,6 +289,17 @@ mod tests {
         assert_eq!(follows("a*%1"), [Anywhere]);
         assert_eq!(follows("a*b%"), [Anywhere]);
         assert!(follows(&"a?".repeat(200)).iter().all(|f| *f == Anywhere));
+    }
+
+    #[test]
+    fn spans() {
+        let span = |pattern: &str| Pattern::new(pattern.as_bytes(), true).span;
+        for pattern in ["%a+", "[^,]+", "x+", "[ab]+"] {
+            assert!(span(pattern).is_some(), "{pattern}");
+        }
+        for pattern in ["^%a+", ".+", "%a*", "%a-", "(%a+)", "%a+b", "%a+%d*", "%a", "%a+$"] {
+            assert!(span(pattern).is_none(), "{pattern}");
+        }
     }
 
     #[test]

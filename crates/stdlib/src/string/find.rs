@@ -54,6 +54,21 @@ pub(super) fn push_captures(
     Ok(n)
 }
 
+/// Returns the captures, or the whole match if there are none.
+fn return_match(
+    cx: &Cx,
+    m: &Matcher<'_>,
+    subject: &[u8],
+    (start, end): (usize, usize),
+) -> NativeResult {
+    if m.captures() == 0 {
+        cx.check_room(end - start)?;
+        return cx.ret1(cx.str(&subject[start..end]).val());
+    }
+    let n = push_captures(cx, m, subject, (start, end), true)?;
+    cx.ret(n)
+}
+
 /// Number of false matches of the first byte after which it pays to prepare a search in linear
 /// time.
 const FALSE_HITS: usize = 16;
@@ -156,10 +171,7 @@ fn search_once(cx: &Cx, find: bool) -> NativeResult {
             let n = push_captures(cx, &m, s, (start, end), false)?;
             cx.ret(n + 2)
         }
-        Ok(Some(range)) => {
-            let n = push_captures(cx, &m, s, range, true)?;
-            cx.ret(n)
-        }
+        Ok(Some(range)) => return_match(cx, &m, s, range),
         Ok(None) => cx.ret1(Val::NIL),
         Err(e) => Err(raise(cx, e)),
     }
@@ -196,8 +208,7 @@ pub(super) fn gmatch_step(cx: &mut Cx) -> NativeResult {
             Ok(Some((start, end))) if end as i64 == last => from = start + 1,
             Ok(Some((start, end))) => {
                 cx.set_bound(2, Val::int(end as i64));
-                let n = push_captures(cx, &m, s, (start, end), true)?;
-                return cx.ret(n);
+                return return_match(cx, &m, s, (start, end));
             }
             Ok(None) => break,
             Err(e) => return Err(raise(cx, e)),

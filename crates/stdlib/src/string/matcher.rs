@@ -115,6 +115,9 @@ impl<'a> Matcher<'a> {
         if self.pattern.one_byte && !self.pattern.anchored {
             return self.find_byte(from);
         }
+        if let Some(class) = self.pattern.span {
+            return self.find_span(class, from);
+        }
         while from <= self.subject.len() {
             if !self.pattern.anchored {
                 from = self.candidate(from);
@@ -150,6 +153,32 @@ impl<'a> Matcher<'a> {
             NO_MATCH => Ok(None),
             RAISED => Err(self.error),
             at => Ok(Some((at, at + 1))),
+        }
+    }
+
+    /// Returns start and end of the first match that starts at `from` or later, of a pattern that
+    /// is a repeated class.
+    #[inline]
+    fn find_span(
+        &mut self,
+        class: Class,
+        from: usize,
+    ) -> Result<Option<(usize, usize)>, MatchError> {
+        if from >= self.subject.len() {
+            return Ok(None);
+        }
+        self.count(1);
+        if self.steps >= STEPS_BETWEEN_POLLS && self.poll() {
+            return Err(self.error);
+        }
+        let at = match self.candidate(from) {
+            NO_MATCH => return Ok(None),
+            RAISED => return Err(self.error),
+            at => at,
+        };
+        match self.span(class, at) {
+            RAISED => Err(self.error),
+            end => Ok(Some((at, end))),
         }
     }
 
@@ -649,6 +678,7 @@ mod tests {
             let mut all = Pattern::new(text.as_bytes(), true);
             all.start = Start::Anywhere;
             all.one_byte = false;
+            all.span = None;
             for item in &mut all.items {
                 if let Item::Many(_, _, follow) = item {
                     *follow = Follow::Anywhere;

@@ -125,6 +125,9 @@ pub(crate) struct Pattern {
     /// The whole pattern is one byte, class or set: it matches each byte at which a match may
     /// start.
     pub(crate) one_byte: bool,
+    /// The whole pattern is this byte, class or set, repeated at least once: it matches all such
+    /// bytes from one at which a match may start.
+    pub(crate) span: Option<Class>,
     /// Whether the pattern began with `^`.
     pub(crate) anchored: bool,
     /// The text of the pattern, with its anchor.
