@@ -432,7 +432,7 @@ unsafe fn clear_caches(instance: *mut Instance, mark: u8) -> bool {
         }
     }
     for record in (*instance).handlers_mut().filter(|record| stale(&record.entry)) {
-        record.entry = FieldEntry::EMPTY;
+        (record.entry, record.others) = (FieldEntry::EMPTY, 0);
         cleared = true;
     }
     cleared

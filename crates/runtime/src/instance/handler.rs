@@ -12,6 +12,11 @@ use crate::state::State;
 use crate::table::{TAGGED, Table};
 use crate::value::Tag;
 
+/// Returns the instance of a Lua function, or null for null.
+unsafe fn instance_of(function: *mut GcHeader) -> *mut Instance {
+    if function.is_null() { null_mut() } else { (*function.cast::<LuaClosure>()).instance }
+}
+
 impl HandlerCache {
     /// Returns the metamethod if no other was called.
     pub fn only(&self) -> Option<*mut LuaClosure> {
@@ -74,8 +79,11 @@ impl Instance {
             return;
         };
         let known = &record.entry;
-        let is_same = known.meta == word && known.outcome == outcome && known.chain_shape == shape;
-        if record.entry.outcome.is_null() || is_same && record.first == first {
+        // A program that is run again makes its classes again, with closures of the same functions.
+        let is_same = known.chain_shape == shape
+            && record.first == first
+            && instance_of(known.outcome) == instance_of(outcome);
+        if record.entry.outcome.is_null() || is_same {
             record.others += u32::from(!is_lua && record.others == 0);
             (record.entry, record.first) = (entry, first);
         } else {

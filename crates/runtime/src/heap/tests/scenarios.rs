@@ -391,6 +391,10 @@ fn records_of_metamethods_forget_dead_functions() {
         let record = (*i).handler(1).expect("noted");
         assert!(record.only() == Some(f) && record.entry.epoch == st.meta_epoch);
         assert!((*i).handler(0).is_none() && (*i).bytes() > used);
+        // a closure of the same function takes the place of another one
+        note(st, 1, Value::function(other));
+        assert_eq!((*i).handler(1).and_then(|r| r.only()), Some(other));
+        note(st, 1, Value::function(f));
         note(st, 0, Value::function(other));
         note(st, 0, Value::NIL);
         assert!((*i).handler(0).is_some_and(|r| r.only().is_none() && r.others == 1));
@@ -398,7 +402,7 @@ fn records_of_metamethods_forget_dead_functions() {
         st.top.sub(2).put(Value::NIL);
         st.gc_full();
         assert_eq!((*i).handler(1).and_then(|r| r.only()), Some(f));
-        assert!((*i).handler(0).is_some_and(|r| r.entry.outcome.is_null()));
+        assert!((*i).handler(0).is_some_and(|r| r.entry.outcome.is_null() && r.others == 0));
         // the metatable dies with the table
         st.top = st.top.sub(1);
         st.gc_full();
