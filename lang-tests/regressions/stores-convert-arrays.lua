@@ -82,3 +82,26 @@ for _ = 1, 300 do
   fill(t, 5, 6, 2.0)
   assert(t[4] == nil and math.type(t[3]) == "float" and t[6] == 2.0)
 end
+
+-- sums of unknown kind, in arrays that become mixed
+local function relax(row, by, other)
+  for j = 1, #row do
+    local v = by + other[j]
+    if v < row[j] then row[j] = v end
+  end
+end
+for round = 1, 300 do
+  local row, other = { 9, 9, 9, 9 }, { 1, 2, 0.5, 4 }
+  relax(row, 1, other)
+  assert(row[1] == 2 and math.type(row[1]) == "integer" and row[3] == 1.5 and row[4] == 5)
+  row = { 9.0, 9.0, 9.0, math.huge }
+  relax(row, 1, other)
+  assert(math.type(row[1]) == "integer" and math.type(row[3]) == "float" and row[4] == 5)
+  row = { math.huge, 1, math.huge, 2 }
+  relax(row, round % 2 == 0 and 1 or 0.25, { 3, 3, 3, 3 })
+  assert(row[1] == (round % 2 == 0 and 4 or 3.25) and row[2] == 1 and row[3] == row[1])
+  row = { 9, 9 }
+  assert(not pcall(relax, row, 1, { 3 }) and row[1] == 4 and row[2] == 9)
+  row = setmetatable({ 9, nil, 9 }, { __newindex = function() error("refused") end })
+  assert(not pcall(relax, row, 1, { 1, 1, 1 }) and row[1] == 2 and rawget(row, 2) == nil)
+end

@@ -59,7 +59,7 @@ pub(crate) struct ElementStore {
     /// Where there is no element to store over, or the array is of another kind, code exits and
     /// does not come back. Stores that may grow the array call the runtime all the same.
     pub(crate) exits: bool,
-    /// The value is a number, and an array of numbers of the other kind is converted first.
+    /// An array of numbers of another kind than the value is converted first.
     pub(crate) converts: bool,
 }
 
@@ -350,14 +350,19 @@ impl Emitter<'_> {
         self.load8(Region::Objects, table, header::AUX)
     }
 
+    /// Returns whether `kind`, as loaded, is this kind.
+    fn is_kind(&mut self, kind: Value, wanted: ArrayKind) -> Value {
+        self.b.ins().icmp_imm_u(IntCC::Equal, kind, wanted as i64)
+    }
+
     /// Returns whether an array of this kind has values of any kind.
     pub(super) fn is_any(&mut self, kind: Value) -> Value {
-        self.b.ins().icmp_imm_u(IntCC::Equal, kind, ArrayKind::Any as i64)
+        self.is_kind(kind, ArrayKind::Any)
     }
 
     /// Returns whether an array of this kind has booleans.
     pub(super) fn is_booleans(&mut self, kind: Value) -> Value {
-        self.b.ins().icmp_imm_u(IntCC::Equal, kind, ArrayKind::Bool as i64)
+        self.is_kind(kind, ArrayKind::Bool)
     }
 
     /// Returns whether an array of this kind, which has elements, has numbers.
@@ -513,8 +518,7 @@ impl Emitter<'_> {
     }
 
     /// Loads the element under `key` of an array of values of any kind; branches to `wrong` if it
-    /// is not in the array, the array is of another kind, or the element is nil and the table has a
-    /// metatable.
+    /// is not in the array, nil, or the array is of another kind.
     pub(crate) fn any_element(&mut self, table: Value, key: Value, wrong: Block) -> (Value, Value) {
         let at = self.array_index(table, key, wrong);
         let kind = self.array_kind(table);
@@ -523,7 +527,7 @@ impl Emitter<'_> {
         let (payload, tag) = self.element_addresses(table, at);
         let bits = self.load64(Region::Elements, payload, 0);
         let tag = self.load8(Region::Elements, tag, 0);
-        self.guard_found(table, tag, wrong);
+        self.guard(tag, wrong);
         (bits, tag)
     }
 
@@ -661,7 +665,12 @@ impl Emitter<'_> {
                 }
                 Held::Any => {
                     let (payload, tag) = e.element_addresses(table, at);
-                    e.guard_stores_element(table, tag, by_call);
+                    let old = e.load8(Region::Elements, tag, 0);
+                    let (hole, stored) = (e.cold_block(), e.block());
+                    e.branch(old, stored, hole);
+                    e.switch_to(hole);
+                    e.without_event(table, Event::NewIndex, stored, by_call);
+                    e.switch_to(stored);
                     e.guard(v.tag, by_call);
                     e.store_any((payload, tag), v);
                     e.barrier(table, (v.bits, v.known));
@@ -686,18 +695,24 @@ impl Emitter<'_> {
         self.store_by_call((table, key), v, seen, (slow, done));
     }
 
-    /// Converts an array of numbers of the other kind than `v` to one of any values, by storing `v`
+    /// Converts an array of numbers of another kind than `v` to one of any values, by storing `v`
     /// in the runtime: the store that follows may repeat this. What is known of the array
     /// afterwards holds for its new kind.
     fn convert_numbers(&mut self, (table, key): (Value, Value), v: Stored, slow: Block) {
-        let other = match v.known {
-            Known::Tag(Tag::INTEGER) => ArrayKind::Float,
-            Known::Tag(Tag::FLOAT) => ArrayKind::Int,
-            _ => unreachable!("it is a number"),
-        };
         let kind = self.array_kind(table);
-        let is_other = self.b.ins().icmp_imm_u(IntCC::Equal, kind, i64::from(other as u8));
         let (convert, ready) = (self.cold_block(), self.block());
+        let is_other = match v.known {
+            Known::Tag(Tag::INTEGER) => self.is_kind(kind, ArrayKind::Float),
+            Known::Tag(Tag::FLOAT) => self.is_kind(kind, ArrayKind::Int),
+            _ => {
+                let numbers = self.block();
+                let is_numbers = self.is_numbers(kind);
+                self.branch(is_numbers, numbers, ready);
+                self.switch_to(numbers);
+                let held = self.number_tag(kind);
+                self.b.ins().icmp(IntCC::NotEqual, held, v.tag)
+            }
+        };
         self.branch(is_other, convert, ready);
         self.switch_to(convert);
         let set_int = self.body.calls.set_int as usize;

@@ -334,13 +334,13 @@ pub(crate) enum Op {
     /// Loads the element at an integer key from an array of booleans; exits if the key is not in
     /// the array, and if the element is nil and the table has a metatable.
     Boolean(Value, Value, State),
-    /// Loads an element from an array of any values, in the same way.
+    /// Loads an element from an array of any values; exits if there is none or it is nil.
     Element(Value, Value, State),
     /// Loads the value at an integer key of a table; exits if it is nil and the table has a
     /// metatable, or if the array has booleans and none has had them before.
     ElementOrNil(Value, Value, State),
     /// Stores an element of an array. Exits if a metamethod may be called, and if there is no such
-    /// element and the instruction has not added elements before. An array of numbers of the other
+    /// element and the instruction has not added elements before. An array of numbers of another
     /// kind is converted first if the flag is set; else the code exits for it.
     SetElement(Value, Value, Value, bool, State),
     /// Selects the value of a list at an integer index, which counts from 1: nil above the last.

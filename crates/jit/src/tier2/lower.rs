@@ -61,6 +61,8 @@ pub(super) struct Lower<'f, 'a> {
     values: SecondaryMap<Value, Option<Low>>,
     /// Integers that are constants.
     integers: HashMap<Value, i64>,
+    /// Numbers of either kind.
+    numbers: EntitySet<Value>,
     /// Values that the machine has as immediates.
     immediates: EntitySet<Value>,
     blocks: SecondaryMap<Block, Option<ir::Block>>,
@@ -112,6 +114,7 @@ pub(super) fn lower<'a>(
         generic,
         values: SecondaryMap::new(),
         integers: HashMap::default(),
+        numbers: EntitySet::new(),
         immediates: EntitySet::new(),
         blocks: SecondaryMap::new(),
         homes: at[f.order[0]].clone().expect("the function is entered there"),
@@ -812,7 +815,10 @@ impl<'a> Lower<'_, 'a> {
                 let value = self.stored(v);
                 let (table, key) = (self.bits(table), self.bits(key));
                 // what may be nil removes elements now and then
-                let exits = matches!(value.known, Known::Tag(tag) if tag != Tag::NIL);
+                let exits = match value.known {
+                    Known::Tag(tag) => tag != Tag::NIL,
+                    Known::Value(_) => self.numbers.contains(v),
+                };
                 let seen = ElementStore { exits, converts, ..self.generic.element_store(inst.pc) };
                 let done = self.emit().block();
                 self.emit().store_element(inst.pc, (table, key), value, seen, (slow, done));

@@ -297,12 +297,13 @@ impl Builder<'_> {
             Bytecode::SetTableK | Bytecode::SetIK => self.constant(i.c()),
             _ => self.read(i.rc()),
         };
-        let of_others = match self.f.consult(v) {
-            Type::Is(Tag::INTEGER) => access::FLOATS,
-            Type::Is(Tag::FLOAT) => access::INTS,
-            _ => 0,
+        let seen = self.source.snapshot.cell(self.pc);
+        let is_mixed = match self.f.consult(v) {
+            Type::Is(Tag::INTEGER) => seen & access::FLOATS != 0,
+            Type::Is(Tag::FLOAT) => seen & access::INTS != 0,
+            Type::Any => seen & access::ANY != 0 && seen & (access::INTS | access::FLOATS) != 0,
+            _ => false,
         };
-        let is_mixed = self.source.snapshot.cell(self.pc) & of_others != 0;
         // a quiet loop relies on arrays to keep their kind
         let converts = is_mixed && self.quiet.is_none();
         let state = self.state();

@@ -86,6 +86,7 @@ impl Lower<'_, '_> {
         self.emit().jump_with_all(done, &[v, tag]);
         self.emit().switch_to(done);
         self.set_any(inst, (result[0], result[1]));
+        self.numbers.extend(inst.result);
     }
 
     pub(super) fn guard_not_both_int(&mut self, x: Value, y: Value, state: State) {
