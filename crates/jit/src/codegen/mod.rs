@@ -17,6 +17,7 @@ pub(crate) mod cache;
 pub(crate) mod call;
 mod closing;
 mod compare;
+pub(crate) mod element;
 mod encoding;
 mod exit;
 mod extra;

@@ -9,7 +9,8 @@ use perilune_runtime::value::Tag;
 
 use super::Translator;
 use crate::analysis::facts::{elements_seen, facts};
-use crate::codegen::table::{ElementStore, Held, Kinds, Stored};
+use crate::codegen::element::{ElementStore, Held, Kinds};
+use crate::codegen::table::Stored;
 use crate::codegen::value::{Join, Known};
 use crate::entity::{Pc, Reg, RegisterOperands};
 

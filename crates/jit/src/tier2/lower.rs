@@ -33,9 +33,10 @@ use super::ir::{
 use super::passes::crossings::{self, Crossings};
 use super::passes::homes::{self, Homes};
 use crate::codegen::Emitter;
+use crate::codegen::element::ElementStore;
 use crate::codegen::memory::{Region, Regions};
 use crate::codegen::number::Operator;
-use crate::codegen::table::{ElementStore, Stored};
+use crate::codegen::table::Stored;
 use crate::codegen::value::Known;
 use crate::entity::Reg;
 use crate::exits::state::{FrameState, Home, Point};
