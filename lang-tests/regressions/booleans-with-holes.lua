@@ -162,3 +162,28 @@ for _ = 1, 60 do
   t = new(40, 9)
   assert(t[8] == nil and t[9] == false and members(t, 40) == 16)
 end
+
+-- large sets of which few keys are there, in other orders, and with other values later
+for step = 2, 6 do
+  for _ = 1, 4 do
+    local set, n = {}, 0
+    for i = step, 900, step do set[i] = true end
+    for k, v in pairs(set) do
+      n = n + 1
+      assert(k % step == 0 and v)
+    end
+    assert(n == 900 // step and members(set, 1000) == n)
+    for i = 900, 1, -7 do set[i] = false end
+    for i = 1, 900 do
+      local kept = i % step == 0 or nil
+      if (900 - i) % 7 == 0 then kept = false end
+      assert(set[i] == kept)
+    end
+    set[450], set[2000] = "x", 1.5
+    assert(set[450] == "x" and set[2000] == 1.5 and set[1999] == nil and set[2 * step] ~= nil)
+    local border = #set
+    assert((border == 0 or set[border] ~= nil) and set[border + 1] == nil)
+    for k in pairs(set) do set[k] = nil end
+    assert(next(set) == nil and #set == 0)
+  end
+end

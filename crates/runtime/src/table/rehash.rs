@@ -53,15 +53,19 @@ impl Census {
 
     /// Returns the largest power of two such that more than half of an array of that size is in
     /// use, and the number of keys that this array takes.
-    fn best(&self) -> (usize, usize) {
+    ///
+    /// An array of booleans, which takes a byte for each, is worth while if a quarter is in use.
+    /// Small ones have the size that they have in PUC Lua, since their border depends on it.
+    fn best(&self, booleans: bool) -> (usize, usize) {
         let (mut seen, mut size, mut inside) = (0, 0, 0);
         for (i, &n) in self.ranges.iter().enumerate() {
             let candidate = 1usize << i;
-            if candidate / 2 >= self.total {
+            let least = candidate / if booleans && candidate > SmallKeys::MAX { 4 } else { 2 };
+            if least >= self.total {
                 break;
             }
             seen += n;
-            if seen > candidate / 2 {
+            if seen > least && n > 0 {
                 (size, inside) = (candidate, seen);
             }
         }
@@ -141,6 +145,7 @@ impl Table {
             Some(tags) => census.add_tags(tags),
             None => census.add_run((*t).array_len as usize),
         }
+        let mut booleans = matches!(Table::kind(t), ArrayKind::Empty | ArrayKind::Bool);
         let mut keys = census.total + 1;
         let nodes = (*t).nodes;
         let node_count = Table::node_count(t);
@@ -150,20 +155,23 @@ impl Table {
                 keys += 1;
                 if (*n).key_tag == Tag::INTEGER {
                     census.add((*n).key_bits as i64);
+                    booleans &= Node::value(n).is_bool();
                 }
             }
         }
         if key.is_int() {
             census.add(key.as_int());
+            booleans &= v.is_bool();
         }
-        let (mut size, mut inside) = census.best();
+        let (mut size, mut inside) = census.best(booleans);
         if let Some(border) = Table::small_border(t, key, size) {
             (size, inside) = border;
         }
         let capacity = Table::node_capacity(t);
         let direct = Table::direct_capacity(t, key, size, keys - inside);
         let wanted = direct.unwrap_or_else(|| Table::wanted_nodes(keys - inside, capacity));
-        let new = Table::node_bytes(wanted) + ArrayKind::Any.bytes(size as u32);
+        let room = if booleans { ArrayKind::Bool } else { ArrayKind::Any };
+        let new = Table::node_bytes(wanted) + room.bytes(size as u32);
         let old = Table::node_bytes(capacity) + Table::kind(t).bytes((*t).array_cap);
         if !Table::may_grow(st, old, new) {
             return;
@@ -175,13 +183,11 @@ impl Table {
         let spills = size < (*t).array_len as usize;
         let old_len = if spills { Table::len_within(t, size) } else { (*t).array_len as usize };
         let (mut last, mut joining, mut alike) = (old_len, 0, true);
-        let mut booleans = matches!(kind, ArrayKind::Empty | ArrayKind::Bool);
         let mut note = |key: Value, v: Value| {
             if key.is_int() && key.as_int() >= 1 && key.as_int() <= size as i64 {
                 last = last.max(key.as_int() as usize);
                 joining += 1;
                 alike &= kind == ArrayKind::of(v);
-                booleans &= v.is_bool();
             }
         };
         note(key, v);
@@ -196,7 +202,7 @@ impl Table {
         if last > old_len {
             let has_holes = last - old_len > joining;
             let kind = match kind {
-                _ if booleans => ArrayKind::Bool,
+                _ if booleans => room,
                 kind if alike && !has_holes => kind,
                 _ => ArrayKind::Any,
             };

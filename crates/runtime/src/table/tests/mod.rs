@@ -214,6 +214,28 @@ fn arrays_of_booleans_may_have_holes() {
         Table::set_int(st, t, 1, Value::int(1));
         is(t, ArrayKind::Any, 50);
         assert!(Table::get_int(t, 3).same_bits(Value::FALSE) && Table::get_int(t, 1).is_int());
+        // A quarter of the keys is enough, unless the array is small, or has other values.
+        let every_third = |n: i64, v: Value| {
+            let t = Table::new(st, 0, 0);
+            for i in (3..=n).step_by(3) {
+                Table::set_int(st, t, i, v);
+            }
+            check(t);
+            assert!((1..=n).all(|i| Table::get_int(t, i).is_nil() == (i % 3 != 0)));
+            t
+        };
+        let t = every_third(1000, Value::TRUE);
+        assert!(Table::kind(t) == ArrayKind::Bool && Table::length(t) > 700);
+        assert_eq!(Table::length(every_third(60, Value::TRUE)), 0);
+        assert_eq!(Table::length(every_third(1000, Value::int(1))), 0);
+        let t = every_third(1000, Value::TRUE);
+        Table::set_int(st, t, 3, Value::int(1));
+        assert_eq!(Table::kind(t), ArrayKind::Any);
+        for i in 1001..=3000 {
+            Table::set_int(st, t, i, Value::int(i));
+        }
+        check(t);
+        assert!((1001..=3000).all(|i| Table::get_int(t, i).as_int() == i));
         // Elements ahead of the end, with and without an array before.
         for begun in [0, 3] {
             let t = Table::new(st, 0, 40);
