@@ -160,7 +160,9 @@ impl Translator<'_> {
         self.end_traversal(&round, &entry, true);
         self.emit.switch_to(end);
         let nil = self.emit.int(0);
-        self.emit.store_register(a + 4, nil, nil);
+        for n in 0..i.c().min(2) {
+            self.emit.store_register(a + 4 + n, nil, nil);
+        }
         self.emit.jump_with_all(ended.0, &[nil; 4]);
 
         self.emit.switch_to(others);
