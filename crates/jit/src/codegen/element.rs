@@ -489,7 +489,7 @@ impl Emitter<'_> {
     fn guard_stores_element(&mut self, table: Value, tag: Value, other: Block) {
         // in a loop the metatable is loaded once, but not the tag
         let meta = self.meta(table);
-        let (some, stored) = (self.block(), self.block());
+        let (some, stored) = (self.cold_block(), self.block());
         self.branch(meta, some, stored);
         self.switch_to(some);
         let old = self.load8(Region::Elements, tag, 0);
