@@ -264,6 +264,8 @@ mod tests {
             (both.clone(), Some(Tag::FLOAT))
         );
         assert_eq!(facts_of(get, Op::GetTable, ints | access::OUTSIDE), (both, None));
+        let floats = access::INTEGRAL | access::FLOATS;
+        assert_eq!(facts_of(get, Op::GetTable, floats), (vec![(0, table)], Some(Tag::FLOAT)));
         assert_eq!(facts_of(get, Op::GetTable, access::STRING), (vec![(0, table)], None));
         assert_eq!(facts_of(get, Op::GetTable, ints | access::NO_TABLE), (vec![], None));
         let set = "local t, k, v = ... t[k] = v";

@@ -427,11 +427,8 @@ impl Emitter<'_> {
                 }
                 Held::Any => {
                     let (payload, tag) = e.element_addresses(table, at);
-                    let old = e.load8(Region::Elements, tag, 0);
-                    let (hole, stored) = (e.cold_block(), e.block());
-                    e.branch(old, stored, hole);
-                    e.switch_to(hole);
-                    e.without_event(table, Event::NewIndex, stored, by_call);
+                    let stored = e.block();
+                    e.without_hole(table, tag, stored, by_call);
                     e.switch_to(stored);
                     e.guard(v.tag, by_call);
                     e.store_any((payload, tag), v);
@@ -492,12 +489,18 @@ impl Emitter<'_> {
         let (some, stored) = (self.cold_block(), self.block());
         self.branch(meta, some, stored);
         self.switch_to(some);
+        self.without_hole(table, tag, stored, other);
+        self.switch_to(stored);
+    }
+
+    /// Ends the block: goes to `stored` if the element whose tag is at this address is not nil, or
+    /// the table has no `__newindex`, and else to `other`.
+    fn without_hole(&mut self, table: Value, tag: Value, stored: Block, other: Block) {
         let old = self.load8(Region::Elements, tag, 0);
         let hole = self.cold_block();
         self.branch(old, stored, hole);
         self.switch_to(hole);
         self.without_event(table, Event::NewIndex, stored, other);
-        self.switch_to(stored);
     }
 
     /// Ends the block: stores nil to an element of an array; goes to `other` where that takes the
