@@ -240,6 +240,11 @@ impl Emitter<'_> {
             self.branch(is_first, first, others);
             self.switch_to(others);
             self.branch(is_booleans, booleans, third);
+        } else if seen.any {
+            let is_any = self.is_any(kind);
+            self.branch(is_any, any, others);
+            self.switch_to(others);
+            self.branch(is_booleans, booleans, numbers);
         } else {
             // where they were not seen, a loop often compares only once
             self.branch(is_booleans, booleans, others);

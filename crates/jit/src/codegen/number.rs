@@ -379,10 +379,22 @@ impl Emitter<'_> {
         float: Value,
         slow: Block,
     ) -> Option<Value> {
-        const LARGEST: i64 = 1 << 53;
+        self.number_to_small_float(tag, bits, float, 1 << f64::MANTISSA_DIGITS, slow)
+    }
+
+    /// As [`Emitter::number_to_float`], but branches to `slow` also if an integer has a larger
+    /// magnitude than `largest`.
+    pub(crate) fn number_to_small_float(
+        &mut self,
+        tag: Known,
+        bits: Value,
+        float: Value,
+        largest: i64,
+        slow: Block,
+    ) -> Option<Value> {
         self.float_or(tag, float, slow, |e| {
-            let near = e.b.ins().iadd_imm_s(bits, LARGEST);
-            let limit = e.int(2 * LARGEST);
+            let near = e.b.ins().iadd_imm_s(bits, largest);
+            let limit = e.int(2 * largest);
             let fits = e.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, near, limit);
             e.guard(fits, slow);
             e.int_to_float(bits)

@@ -119,7 +119,7 @@ impl Emitter<'_> {
         unknown: Block,
     ) {
         let meta = self.meta(table);
-        let (some, real) = (self.block(), self.block());
+        let (some, real) = (self.next_block(), self.next_block());
         self.branch(meta, some, lacks);
         self.switch_to(some);
         let tagged = self.b.ins().band_imm_u(meta, TAGGED as i64);

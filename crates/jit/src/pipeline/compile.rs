@@ -15,6 +15,7 @@ use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_nam
 use perilune_bytecode::Proto;
 use perilune_code::Refusal;
 
+use super::cold;
 use super::input::Input;
 use super::passes;
 use super::sink::sink;
@@ -153,6 +154,7 @@ impl Assembly<'_> {
         })?;
         observation.translated(&mut context.func, &translated, &self.module, input);
         drop(translated);
+        cold::mark(&mut context.func);
         sink(&mut context.func);
         context.flowgraph();
         context.compute_loop_analysis();

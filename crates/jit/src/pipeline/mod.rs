@@ -1,5 +1,6 @@
 //! The pipeline from jobs to published code, which compile threads run.
 
+mod cold;
 pub(crate) mod compile;
 pub(crate) mod input;
 pub(crate) mod job;

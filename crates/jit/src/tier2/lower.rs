@@ -12,6 +12,7 @@ mod layout;
 mod library;
 mod numbers;
 mod objects;
+mod sums;
 mod virtuals;
 
 use std::collections::HashSet;
@@ -64,6 +65,9 @@ pub(super) struct Lower<'f, 'a> {
     integers: HashMap<Value, i64>,
     /// Numbers of either kind.
     numbers: EntitySet<Value>,
+    /// Sums that are only needed as floats, and those that have been emitted.
+    as_floats: EntitySet<Value>,
+    sums: HashMap<Value, sums::Sum>,
     /// Values that the machine has as immediates.
     immediates: EntitySet<Value>,
     blocks: SecondaryMap<Block, Option<ir::Block>>,
@@ -116,6 +120,8 @@ pub(super) fn lower<'a>(
         values: SecondaryMap::new(),
         integers: HashMap::default(),
         numbers: EntitySet::new(),
+        as_floats: sums::find(f),
+        sums: HashMap::default(),
         immediates: EntitySet::new(),
         blocks: SecondaryMap::new(),
         homes: at[f.order[0]].clone().expect("the function is entered there"),
@@ -656,6 +662,11 @@ impl<'a> Lower<'_, 'a> {
                 let v = self.emit().int_operator(operator, x, y, constant, slow);
                 self.set_int(inst, v);
             }
+            Op::NumberArith(operator, x, y, state)
+                if inst.result.is_some_and(|v| self.as_floats.contains(v)) =>
+            {
+                self.sum(inst, operator, [x, y], state);
+            }
             Op::NumberArith(operator, x, y, state) => {
                 self.number_arith(inst, operator, (x, y), state);
             }
@@ -682,6 +693,9 @@ impl<'a> Lower<'_, 'a> {
                 let v = self.bits(v);
                 let v = self.emit().int_to_float(v);
                 self.set_float(inst, v);
+            }
+            Op::NumberToFloat(v, _) if self.sums.contains_key(&v) => {
+                self.set_float(inst, self.sums[&v].float);
             }
             Op::NumberToFloat(v, state) => {
                 let slow = self.exit(state);
