@@ -177,6 +177,9 @@ pub struct RuntimeCalls {
     /// Looks up a short string key in a table and along its chain of `__index` tables; the tag is
     /// [`MISS`] if the chain leads to anything but a table.
     pub get_str: unsafe extern "C" fn(*mut State, *mut Table, u64) -> Pair,
+    /// Marks a table as a metatable. Returns whether it has no `__gc`, which its byte of absent
+    /// metamethods then says.
+    pub note_metatable: unsafe extern "C" fn(*mut State, *mut Table) -> u64,
     /// Makes an entry of a cache, given by its number, valid for a field that a table inherits and
     /// that has this short name; 0 means that it did not. See
     /// [`FieldCache::renew`](crate::instance::FieldCache::renew).

@@ -56,6 +56,7 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     rely_on_global: leaf::rely_on_global,
     grow_fields: leaf::grow_fields,
     get_str: leaf::get_str,
+    note_metatable: leaf::note_metatable,
     renew: leaf::renew,
     get_int: leaf::get_int,
     set_int: leaf::set_int,

@@ -178,6 +178,13 @@ pub(super) unsafe extern "C" fn get_int(st: *mut State, t: *mut Table, key: i64)
     })
 }
 
+pub(super) unsafe extern "C" fn note_metatable(st: *mut State, m: *mut Table) -> u64 {
+    panics::leaf(st, 0, || {
+        Table::note_metatable(st, m);
+        Table::fast_event(st, m, Event::Gc).is_nil() as u64
+    })
+}
+
 pub(super) unsafe extern "C" fn set_int(
     st: *mut State,
     t: *mut Table,

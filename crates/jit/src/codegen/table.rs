@@ -185,8 +185,8 @@ impl Emitter<'_> {
 
     /// Gives a table a metatable `{__index = class}`, as `Table::set_meta_index` does; branches to
     /// `other` where that is more than a few stores.
-    pub(crate) fn set_class(&mut self, table: Value, class: Value, other: Block) {
-        self.guard_class(class, other);
+    pub(crate) fn set_class(&mut self, table: Value, class: Value, marks: bool, other: Block) {
+        self.guard_class(class, marks, other);
         // The shape needs no barrier of its own: the one that the table has keeps it alive.
         self.before_field_store(table, (class, Known::Tag(Tag::TABLE)), other);
         let meta = self.load64(Region::Objects, table, table::META);
@@ -208,21 +208,44 @@ impl Emitter<'_> {
         self.b.ins().bor_imm_u(class, TAGGED as i64)
     }
 
-    /// Branches to `other` unless the table is the class of some metatable already, so that what
-    /// caches rely on is marked.
-    pub(crate) fn guard_class(&mut self, class: Value, other: Block) {
+    /// Makes sure that a table is marked as the class of some metatable, as caches rely on that:
+    /// marks it if `marks` is set, or else branches to `other` unless it is.
+    pub(crate) fn guard_class(&mut self, class: Value, marks: bool, other: Block) {
         let flags = self.flags(class);
         let is_class = self.b.ins().band_imm_u(flags, i64::from(GcHeader::INDEX_TARGET));
-        self.guard(is_class, other);
+        if !marks {
+            return self.guard(is_class, other);
+        }
+        let (first, marked) = (self.cold_block(), self.block());
+        self.branch(is_class, marked, first);
+        self.switch_to(first);
+        let flags = self.b.ins().bor_imm_u(flags, i64::from(GcHeader::INDEX_TARGET));
+        self.store8(Region::Flags, flags, class, header::FLAGS);
+        self.jump(marked);
+        self.switch_to(marked);
     }
 
-    /// Branches to `other` unless the table has been a metatable before, so that what caches rely
-    /// on is marked, and is known to lack `__gc`.
-    pub(crate) fn guard_metatable(&mut self, meta: Value, other: Block) {
+    /// Makes sure that a table is marked as a metatable, and as one that lacks `__gc`: marks it if
+    /// `marks` is set, or else branches to `other` unless it is. Branches to `other` if it has
+    /// `__gc`.
+    pub(crate) fn guard_metatable(&mut self, meta: Value, marks: bool, other: Block) {
+        let first = if marks { self.cold_block() } else { other };
         let flags = self.flags(meta);
         let is_meta = self.b.ins().band_imm_u(flags, i64::from(GcHeader::IS_META));
-        self.guard(is_meta, other);
-        self.guard_event_absent(meta, Event::Gc, other);
+        self.guard(is_meta, first);
+        self.guard_event_absent(meta, Event::Gc, first);
+        if !marks {
+            return;
+        }
+        let marked = self.block();
+        self.jump(marked);
+        self.switch_to(first);
+        let note_metatable = self.body.calls.note_metatable as usize;
+        let (lacks_gc, _) = self.quiet_leaf(note_metatable, &[meta]);
+        // its class is marked as well
+        self.available.change(self.b.func, Region::Flags);
+        self.branch(lacks_gc, marked, other);
+        self.switch_to(marked);
     }
 
     /// Branches to `other` unless a metatable is known to have no metamethod for this event.
@@ -234,8 +257,8 @@ impl Emitter<'_> {
 
     /// Gives a table without a metatable this one, as `Table::set_metatable` does; branches to
     /// `other` if the table has one, or where that is more than a few stores.
-    pub(crate) fn set_metatable(&mut self, table: Value, meta: Value, other: Block) {
-        self.guard_metatable(meta, other);
+    pub(crate) fn set_metatable(&mut self, table: Value, meta: Value, marks: bool, other: Block) {
+        self.guard_metatable(meta, marks, other);
         self.before_field_store(table, (meta, Known::Tag(Tag::TABLE)), other);
         let before = self.load64(Region::Objects, table, table::META);
         self.guard_not(before, other);

@@ -1,8 +1,8 @@
 //! Marks the blocks that only cold blocks lead to as cold.
 //!
-//! The compilers mark a block as cold where they emit the branch to it. What the code in it goes on
-//! to is emitted without regard to that: left as they are, those blocks would lie between the hot
-//! ones, and hot blocks would have to jump over them.
+//! The compiler marks a block as cold where it emits the branch to it, but not always the blocks
+//! that follow it. Left as they are, those would lie between the hot ones, and hot blocks would
+//! have to jump over them.
 
 use cranelift_codegen::entity::EntitySet;
 use cranelift_codegen::ir::{Block, Function};

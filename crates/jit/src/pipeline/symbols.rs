@@ -31,15 +31,16 @@ macro_rules! runtime_functions {
 }
 
 runtime_functions! {
-    one get_field set_field deoptimize_after deoptimize_loop deoptimize_before deoptimize_virtual
-    call call_iterator poll tail_call close_return vararg_prep move_values new_table closure
-    field_more set_more fill_global rely_on_global grow_fields get_str renew get_int set_int set_str
-    for_next get_any set_any concat for_prep set_list var_arg for_each_prep close next_to_close
-    mark_to_close end_protected equal compare_strings set_class handler index_handler
-    store_by_handler barrier float_mod pow verify_register verify_closure verify_entry verify_lookup
-    verify_variable preserving_one preserving_get_field preserving_set_field preserving_poll
-    preserving_quiet_poll preserving_quiet_poll_to preserving_for_next preserving_new_table
-    preserving_virtuals preserving_leaf interpret resume
+    one get_field set_field deoptimize_after deoptimize_loop deoptimize_before
+    deoptimize_virtual call call_iterator poll tail_call close_return vararg_prep move_values
+    new_table closure field_more set_more fill_global rely_on_global grow_fields get_str
+    note_metatable renew get_int set_int set_str for_next get_any set_any concat for_prep
+    set_list var_arg for_each_prep close next_to_close mark_to_close end_protected equal
+    compare_strings set_class handler index_handler store_by_handler barrier float_mod pow
+    verify_register verify_closure verify_entry verify_lookup verify_variable preserving_one
+    preserving_get_field preserving_set_field preserving_poll preserving_quiet_poll
+    preserving_quiet_poll_to preserving_for_next preserving_new_table preserving_virtuals
+    preserving_leaf interpret resume
 }
 
 /// The symbols that modules import.

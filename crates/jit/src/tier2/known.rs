@@ -282,6 +282,9 @@ impl Known {
     /// so fields are forgotten unless `is_there` says that their value is not nil.
     pub(super) fn change_metatable(&mut self, table: Value, is_there: impl Fn(Value) -> bool) {
         self.epoch = None;
+        // the metatable and its class are marked as tables that caches rely on
+        let fresh = &self.fresh;
+        self.unwatched.retain(|table, ()| fresh.contains_key(table));
         if self.is_fresh(table) {
             self.lookups.retain(|&(_, of), _| of != table);
             self.shapes.remove(&table);

@@ -22,7 +22,6 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{self, InstBuilder};
 use perilune_bytecode::Op as Bytecode;
-use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
 use self::layout::BlockLayout;
@@ -568,29 +567,13 @@ impl<'a> Lower<'_, 'a> {
             }
             Op::Library(library, args, state) => self.library(inst, library, args, state),
             Op::SetClass(table, class, state) => {
-                let other = self.exit(state);
-                let (table, class) = (self.bits(table), self.bits(class));
-                self.emit().set_class(table, class, other);
+                self.set_metatable(table, Metatable::WithIndex(class), state);
             }
             Op::SetMetatable(table, meta, state) => {
-                let other = self.exit(state);
-                let (table, meta) = (self.bits(table), self.bits(meta));
-                self.emit().set_metatable(table, meta, other);
+                self.set_metatable(table, Metatable::Is(meta), state);
             }
-            Op::GuardMetatable(metatable, state) => {
-                let other = self.exit(state);
-                let table = self.bits(metatable.table());
-                match metatable {
-                    Metatable::WithIndex(_) => self.emit().guard_class(table, other),
-                    _ => self.emit().guard_metatable(table, other),
-                }
-            }
-            Op::GuardNoNewIndex(Metatable::WithIndex(_), _) => {}
-            Op::GuardNoNewIndex(metatable, state) => {
-                let other = self.exit(state);
-                let table = self.bits(metatable.table());
-                self.emit().guard_event_absent(table, Event::NewIndex, other);
-            }
+            Op::GuardMetatable(metatable, state) => self.guard_metatable(metatable, state),
+            Op::GuardNoNewIndex(metatable, state) => self.guard_no_new_index(metatable, state),
             Op::GuardNotNil(v, state) => {
                 let other = self.exit(state);
                 let tag = self.tag(v);
