@@ -195,6 +195,7 @@ impl Emitter<'_> {
     /// by Invariant Integers using Multiplication*, 1994). With 63 bits in the dividend, 64 bits of
     /// the inverse suffice.
     fn quotient(&mut self, x: Value, divisor: u64) -> Value {
+        debug_assert!(!divisor.is_power_of_two(), "its inverse takes 65 bits");
         let bits = u64::BITS - divisor.leading_zeros();
         let inverse = (1_u128 << (63 + bits)).div_ceil(u128::from(divisor));
         let inverse = self.int(inverse as u64 as i64);
@@ -284,7 +285,7 @@ impl Emitter<'_> {
         let constant = self.float_constant(y);
         let (done, result) = self.block_of(&[F64]);
         let slow = self.cold_block();
-        let divides_exactly = |y: &f64| (1e-9..1e9).contains(y) && y.to_bits() << 12 == 0;
+        let divides_exactly = |y: &f64| (1e-9..LIMIT).contains(y) && y.to_bits() << 12 == 0;
         if let Some(divisor) = constant.filter(divides_exactly) {
             // Neither the division by a power of two nor the product is rounded.
             self.guard_small_float(x, slow);
