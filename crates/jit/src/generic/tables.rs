@@ -86,8 +86,20 @@ impl Translator<'_> {
     fn number_element(&mut self, pc: Pc, object: Value, key: (Value, Known), tag: Tag) {
         let dst = self.instr(pc).ra();
         let wrong = self.emit.cold_block();
-        let key = self.integer_key(key, self.snapshot.cell(pc), wrong);
-        let key = key.expect("feedback has kinds of arrays for keys that stand for integers");
+        let Some(key) = self.integer_key(key, self.snapshot.cell(pc), wrong) else {
+            // Code always exits, and nothing leads to what comes after it.
+            let after = self.emit.block();
+            self.emit.switch_to(after);
+            let nothing = self.emit.int(0);
+            match tag {
+                Tag::FLOAT => {
+                    let nothing = self.emit.bits_float(nothing);
+                    self.set_float(dst, nothing);
+                }
+                _ => self.set(dst, nothing, Known::Tag(tag)),
+            }
+            return self.deoptimize_at(wrong, pc);
+        };
         let place = self.emit.number_place(object, key, tag, wrong);
         let tag_value = self.emit.tag(tag);
         if tag == Tag::FLOAT {
@@ -184,7 +196,8 @@ impl Translator<'_> {
     }
 
     /// Returns a key as an integer; ends the block with a branch to `other` if it is not one, and
-    /// with a jump there if it never is by feedback. A float is one if it has an integral value.
+    /// with a jump there if it never is, by feedback or by what is known of it. A float is one if it
+    /// has an integral value.
     fn integer_key(
         &mut self,
         (key, tag): (Value, Known),
@@ -193,14 +206,17 @@ impl Translator<'_> {
     ) -> Option<Value> {
         let (done, integer) = self.emit.block_of_word();
         let (floats, mut is_possible) = (self.emit.block(), false);
-        if mask & access::ARRAY != 0 && self.emit.require(&[tag], Tag::INTEGER, floats) {
+        let may_be = |bit, of: Tag| mask & bit != 0 || matches!(tag, Known::Tag(tag) if tag == of);
+        let is_integer = may_be(access::ARRAY, Tag::INTEGER);
+        let is_float = may_be(access::INTEGRAL, Tag::FLOAT);
+        if is_integer && self.emit.require(&[tag], Tag::INTEGER, floats) {
             self.emit.jump_with(done, key);
             is_possible = true;
         } else {
             self.emit.jump(floats);
         }
         self.emit.switch_to(floats);
-        if mask & access::INTEGRAL != 0 && self.emit.require(&[tag], Tag::FLOAT, other) {
+        if is_float && self.emit.require(&[tag], Tag::FLOAT, other) {
             let float = self.emit.bits_float(key);
             let n = self.emit.float_to_int(float, other);
             self.emit.jump_with(done, n);
