@@ -302,6 +302,7 @@ impl Table {
         // A key that has a value stays where it is, since a traversal may be at that position.
         if at - len > if hashed { MAX_SEARCHES } else { MAX_HOLES }
             || !Table::live_node(t, at as i64 + 1).is_null()
+            || !Table::reaches(t, at + 1)
         {
             return Table::set_node(st, t, Value::int(at as i64 + 1), v);
         }
@@ -335,6 +336,25 @@ impl Table {
         (*t).array_len = at + 1;
         (*st).barrier(t.cast());
         Table::migrate(st, t);
+    }
+
+    /// Returns whether the array of PUC Lua would reach the key `i` beyond the end of this array
+    /// when a value is stored under it: it is a power of two in size, and more than half in use, or
+    /// was so when its last element was stored. Programs test `#t` of small tables with holes. The
+    /// elements of large arrays all count as used.
+    unsafe fn reaches(t: *mut Table, i: u32) -> bool {
+        const COUNTED: u32 = 64;
+        let len = (*t).array_len;
+        if i <= len.next_power_of_two() {
+            return true;
+        }
+        let used = match Table::kind(t) {
+            ArrayKind::Any | ArrayKind::Bool if len <= COUNTED => {
+                (0..len).filter(|&at| !Table::element(t, at).is_nil()).count() as u32
+            }
+            _ => len,
+        };
+        used + 1 > i.next_power_of_two() / 2
     }
 
     /// Returns the node of the integer key `i`, which is above 0, if the key has a value in the
