@@ -19,7 +19,9 @@ local function integer_keys(t, n, no)
 end
 local function string_keys(t, n, no)
   local s = 0
-  for i = 1, n do s = s + g(t, (i % 100 + 1) / 1, true) + g(t, i % 100 + 1, true) + g(t, "x", no) end
+  for i = 1, n do
+    s = s + g(t, (i % 100 + 1) / 1, true) + g(t, i % 100 + 1, true) + g(t, "x", no)
+  end
   return s
 end
 local function float_keys(t, n, no)

@@ -1,8 +1,8 @@
 -- The remainder of a float and a constant power of two, up to 2^53 and beyond.
 -- expect: ok
 
-local dividends = { 0.0, 1.0, -1.0, 2.5, 4500000000.0, 205032704.5, 1e15 + 0.5, 2^52 + 1, 2^53, 2^60,
-  -4500000000.0, -2^52 - 1, -0.5, 1e18, 1e300, 5e-324 }
+local dividends = { 0.0, 1.0, -1.0, 2.5, 4500000000.0, 205032704.5, 1e15 + 0.5, 2^52 + 1, 2^53,
+  2^60, -4500000000.0, -2^52 - 1, -0.5, 1e18, 1e300, 5e-324 }
 
 -- the remainder by a divisor that is not known
 local function remainder(x, divisor)

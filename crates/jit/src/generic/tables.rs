@@ -196,8 +196,8 @@ impl Translator<'_> {
     }
 
     /// Returns a key as an integer; ends the block with a branch to `other` if it is not one, and
-    /// with a jump there if it never is, by feedback or by what is known of it. A float is one if it
-    /// has an integral value.
+    /// with a jump there if it never is, by feedback or by what is known of it. A float is one if
+    /// it has an integral value.
     fn integer_key(
         &mut self,
         (key, tag): (Value, Known),

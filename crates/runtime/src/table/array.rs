@@ -340,20 +340,15 @@ impl Table {
 
     /// Returns whether the array of PUC Lua would reach the key `i` beyond the end of this array
     /// when a value is stored under it: it is a power of two in size, and more than half in use, or
-    /// was so when its last element was stored. Programs test `#t` of small tables with holes. The
-    /// elements of large arrays all count as used.
+    /// was so when its last element was stored. Programs test `#t` of small tables with holes; an
+    /// array of more than 64 elements reaches any key.
     unsafe fn reaches(t: *mut Table, i: u32) -> bool {
-        const COUNTED: u32 = 64;
+        const SMALL: u32 = 64;
         let len = (*t).array_len;
-        if i <= len.next_power_of_two() {
+        if len > SMALL || i <= len.next_power_of_two() {
             return true;
         }
-        let used = match Table::kind(t) {
-            ArrayKind::Any | ArrayKind::Bool if len <= COUNTED => {
-                (0..len).filter(|&at| !Table::element(t, at).is_nil()).count() as u32
-            }
-            _ => len,
-        };
+        let used = (0..len).filter(|&at| !Table::element(t, at).is_nil()).count() as u32;
         used + 1 > i.next_power_of_two() / 2
     }
 
