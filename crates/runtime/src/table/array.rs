@@ -341,11 +341,14 @@ impl Table {
     /// Returns whether the array of PUC Lua would reach the key `i` beyond the end of this array
     /// when a value is stored under it: it is a power of two in size, and more than half in use, or
     /// was so when its last element was stored. Programs test `#t` of small tables with holes; an
-    /// array of more than 64 elements reaches any key.
+    /// array of more than 64 elements reaches any key, and so does one with much room, which was
+    /// reserved or used before.
     unsafe fn reaches(t: *mut Table, i: u32) -> bool {
         const SMALL: u32 = 64;
         let len = (*t).array_len;
-        if len > SMALL || i <= len.next_power_of_two() {
+        let size = len.next_power_of_two();
+        let has_room = (*t).array_cap > MIN_CAP.max(2 * size);
+        if len > SMALL || has_room || i <= size {
             return true;
         }
         let used = (0..len).filter(|&at| !Table::element(t, at).is_nil()).count() as u32;
