@@ -211,6 +211,7 @@ impl JitChoices {
         }
         if mode == Mode::BaselineSync {
             (o.stitch_threshold, o.loop_threshold, o.speculate_unseen) = (1, 1, true);
+            o.stitch_footprint = usize::MAX;
         }
         let is_early = match mode {
             Mode::Tier2Sync | Mode::Tier2GcStress | Mode::Tier2GcPhases => true,

@@ -16,15 +16,7 @@ use super::state::JitState;
 use crate::baseline::Plan;
 use crate::observe::metrics::Metric;
 use crate::observe::source_map::Placed;
-
-/// The address of a function's stitched code.
-#[derive(Clone, Copy)]
-struct Found {
-    /// Where the code begins.
-    address: *const u8,
-    /// Whether the code has just been stitched.
-    is_new: bool,
-}
+use crate::policy::hotness;
 
 /// Adds the feedback that stitched code assumes and does not record to that of an instance.
 ///
@@ -44,12 +36,12 @@ impl Jit {
     /// Returns the stitched code of a function, after stitching it if necessary, with stencils
     /// chosen by the feedback `cells`. The state that calls this is online, and stores the address
     /// before its next poll.
-    fn stitched(&self, proto: &Proto, cells: &[u32]) -> Result<Found, NoRoom> {
+    fn stitched(&self, proto: &Proto, cells: &[u32]) -> Result<*const u8, NoRoom> {
         let attached = self.attached(proto);
         let mut stitched = attached.stitched();
         let kept = stitched.code.as_ref().and_then(|code| self.space.keep(code));
         if let Some(address) = kept {
-            return Ok(Found { address, is_new: false });
+            return Ok(address);
         }
         if let Some(size) = stitched.size.filter(|&size| !self.space.has_room(size)) {
             return Err(NoRoom(size));
@@ -76,11 +68,18 @@ impl Jit {
         self.pace.stitched(start.elapsed());
         let address = self.space.keep(&placement).ok_or(no_room);
         stitched.code = Some(placement);
-        Ok(Found { address: address?, is_new: true })
+        address
     }
 }
 
 impl JitState {
+    /// Returns after how many entries a function is stitched, with as much code as there is now.
+    pub(super) fn stitch_threshold(&self) -> u32 {
+        let Jit { options, space, .. } = &*self.jit;
+        let (usual, footprint) = (options.stitch_threshold, options.stitch_footprint);
+        hotness::stitch_threshold(usual, space.usage().live, footprint)
+    }
+
     /// Retires the stitched code of a function, if it has some, as a test.
     pub(crate) fn unstitch(&self, attached: &Attached) {
         let code = attached.stitched().code.take();
@@ -110,12 +109,10 @@ impl JitState {
             found = self.jit.stitched(proto, cells);
         }
         match found {
-            Ok(Found { address, is_new }) => {
+            Ok(address) => {
                 note_assumed(inst, &self.jit.attached(proto).stitched().assumed);
                 (*inst).stitched = address.wrapping_add(PROLOGUE).cast();
-                if is_new {
-                    (*st).stitch_threshold = self.jit.options.stitch_threshold;
-                }
+                (*st).stitch_threshold = self.stitch_threshold();
             }
             // No eviction makes room for this one.
             Err(NoRoom(size)) if size > self.jit.options.budget => {}

@@ -16,6 +16,11 @@ pub struct JitOptions {
     /// Entries after which the baseline compiler stitches the code of a function; it does so
     /// earlier if a loop reaches its threshold. `u32::MAX` means never.
     pub stitch_threshold: u32,
+    /// Bytes of machine code beyond which functions have to be hotter to be stitched: `n²` times as
+    /// hot with `n` times as much code. What a program executes between two runs of a function
+    /// should fit in the processor's caches; stitched code takes much more of them than the
+    /// handlers of the interpreter.
+    pub stitch_footprint: usize,
     /// Compile hot methods with the optimizing compiler.
     pub optimize: bool,
     /// Misses of compiled code after which recompiling the method is considered. Each further time
@@ -78,6 +83,7 @@ impl Default for JitOptions {
             threshold: 512,
             loop_threshold: 2048,
             stitch_threshold: 128,
+            stitch_footprint: 256 << 10,
             optimize: true,
             miss_threshold: 64,
             inline: true,
@@ -117,7 +123,12 @@ impl JitOptions {
     /// Returns options that use the baseline compiler alone, and early: for the second entry of a
     /// function.
     pub fn eager_baseline() -> JitOptions {
-        JitOptions { loop_threshold: 64, stitch_threshold: 2, ..JitOptions::baseline() }
+        JitOptions {
+            loop_threshold: 64,
+            stitch_threshold: 2,
+            stitch_footprint: usize::MAX,
+            ..JitOptions::baseline()
+        }
     }
 
     /// Returns options that compile early and without limits, so that code of short programs is
@@ -127,6 +138,7 @@ impl JitOptions {
             threshold: 32,
             loop_threshold: 1024,
             stitch_threshold: 8,
+            stitch_footprint: usize::MAX,
             share: None,
             ..JitOptions::default()
         }
@@ -139,6 +151,7 @@ impl JitOptions {
         JitOptions {
             loop_threshold: 1 + (bits >> 32 & 127) as u32,
             stitch_threshold: 1 + (bits & 7) as u32,
+            stitch_footprint: usize::MAX,
             budget: if bits >> 10 & 1 == 0 { 8 << 10 } else { 16 << 20 },
             // nothing limits how often code is evicted
             share: None,

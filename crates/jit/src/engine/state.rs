@@ -517,8 +517,7 @@ impl Tier for JitState {
             (*st).request(poll::CHAOS);
         }
         // Without memory for more, only hot functions ask for stitched code.
-        let wanted = (*inst).entries >= self.jit.options.stitch_threshold;
-        if wanted && (*inst).stitched.is_null() {
+        if (*inst).stitched.is_null() && (*inst).entries >= self.stitch_threshold() {
             self.link(st, inst);
         }
         if !self.jit.options.optimize {
@@ -531,13 +530,19 @@ impl Tier for JitState {
     }
 
     unsafe fn hot_loop(&mut self, st: *mut State, inst: *mut Instance, pc: u32) -> *const u8 {
+        let attached = self.jit.attached(&(*inst).proto);
         if (*inst).stitched.is_null() {
-            self.link(st, inst);
+            let threshold = self.stitch_threshold();
+            // with little code, one hot loop is enough
+            let is_hot = threshold == self.jit.options.stitch_threshold
+                || heat(inst, &attached.code_loops, None) >= u64::from(threshold);
+            if is_hot {
+                self.link(st, inst);
+            }
         }
         if !self.jit.options.optimize {
             return null();
         }
-        let attached = self.jit.attached(&(*inst).proto);
         if self.reentry.is_early(&mut (*st).loop_threshold) {
             let entry = attached.code_of_loop(pc).filter(|&entry| entry != self.jit.stub());
             if entry.is_some() {

@@ -41,6 +41,16 @@ pub(crate) unsafe fn heat(inst: *mut Instance, loops: &Loops, entry: Option<u32>
     loops.heat((&(*inst).proto).code.len(), rounds, (*inst).entries, entry)
 }
 
+/// Returns after how many entries a function is stitched where there are `live` bytes of machine
+/// code: `usual`, times the square of their number in units of `footprint`. The largest number,
+/// which stands for never, is not returned for others.
+pub(crate) fn stitch_threshold(usual: u32, live: usize, footprint: usize) -> u32 {
+    let (live, footprint) = (live as u128, footprint.max(1) as u128);
+    let times = 1 + live * live / (footprint * footprint);
+    let threshold = u128::from(usual).saturating_mul(times);
+    if usual == u32::MAX { usual } else { threshold.min(u128::from(u32::MAX - 1)) as u32 }
+}
+
 /// Returns the cost of an exit from the code of a function, in bytecodes: the interpreter runs the
 /// rest of the function.
 pub(crate) fn cost_of_exit(proto: &Proto) -> u64 {
@@ -105,6 +115,15 @@ pub(crate) fn estimated_size(proto: &Proto) -> usize {
 mod tests {
     use super::*;
     use crate::analysis::listing;
+
+    #[test]
+    fn more_code_takes_hotter_functions() {
+        let threshold = |live| stitch_threshold(128, live, 1000);
+        assert_eq!([0, 999, 1000, 3000].map(threshold), [128, 128, 256, 1280]);
+        assert_eq!(threshold(usize::MAX), u32::MAX - 1);
+        assert_eq!(stitch_threshold(1, 1 << 30, usize::MAX), 1);
+        assert_eq!(stitch_threshold(u32::MAX, 0, 1000), u32::MAX);
+    }
 
     #[test]
     fn loops_are_found_around_calls() {

@@ -222,6 +222,7 @@ impl Mode {
                 let speculate_unseen = stitch_threshold == 1;
                 JitOptions {
                     stitch_threshold,
+                    stitch_footprint: usize::MAX,
                     loop_threshold,
                     speculate_unseen,
                     ..JitOptions::baseline()
