@@ -19,3 +19,18 @@ fn a_printed_line_is_seen_before_the_program_ends() {
     assert_eq!(lines.next().expect("a line").expect("text"), "end");
     assert!(child.wait().expect("it ends").success());
 }
+
+#[test]
+fn what_was_printed_comes_before_the_output_of_a_command() {
+    let program = "print('a') os.execute('echo b') print('c')";
+    let out = std::env::temp_dir().join(format!("perilune-order-{}", std::process::id()));
+    let status = Command::new(env!("CARGO_BIN_EXE_perilune"))
+        .args(["-e", program])
+        .stdout(std::fs::File::create(&out).expect("a file"))
+        .stderr(Stdio::null())
+        .status()
+        .expect("the command runs");
+    assert!(status.success());
+    assert_eq!(std::fs::read_to_string(&out).expect("text"), "a\nb\nc\n");
+    std::fs::remove_file(out).expect("it is there");
+}

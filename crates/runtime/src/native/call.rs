@@ -474,15 +474,19 @@ impl Cx {
             None if v.is_nil() => return self.str(b"nil"),
             None => {}
         }
-        let name =
-            match self.metatable_of(v).map(|m| m.get_name(self, "__name")).and_then(Val::as_str) {
-                Some(n) => crate::cfmt::c_str(n.bytes()).to_vec(),
-                None => v.type_name().as_bytes().to_vec(),
-            };
-        let mut text = name;
-        text.extend_from_slice(
-            format!(": {:#x}", v.address().unwrap_or(v.raw().bits())).as_bytes(),
-        );
+        let given = self.metatable_of(v).map(|m| m.get_name(self, "__name")).and_then(Val::as_str);
+        let name = match &given {
+            Some(n) => crate::cfmt::c_str(n.bytes()),
+            None => v.type_name().as_bytes(),
+        };
+        const ADDRESS: usize = ": 0x".len() + 2 * size_of::<u64>();
+        let mut text = Vec::with_capacity(name.len() + ADDRESS);
+        text.extend_from_slice(name);
+        text.extend_from_slice(b": 0x");
+        let address = v.address().unwrap_or(v.raw().bits());
+        let digits = (u64::BITS - address.leading_zeros()).div_ceil(4).max(1);
+        let digit = |n: u32| b"0123456789abcdef"[(address >> (4 * n) & 0xF) as usize];
+        text.extend((0..digits).rev().map(digit));
         self.str(&text)
     }
 

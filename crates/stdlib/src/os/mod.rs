@@ -47,6 +47,8 @@ fn clock(cx: &mut Cx) -> NativeResult {
 /// Implements `os.execute([command])`.
 fn execute(cx: &mut Cx) -> NativeResult {
     let Some(command) = cx.opt_str(0)? else { return cx.ret1(Val::bool(true)) };
+    // what was printed comes before the output of the command
+    flush_all();
     let mut command = shell(command.bytes());
     match cx.blocking(|| command.status()) {
         Ok(status) => exec_result(cx, status),
