@@ -364,6 +364,8 @@ pub(crate) enum Op {
     GuardNotNil(Value, State),
     /// Exits if the table has a metatable.
     GuardNoMetatable(Value, State),
+    /// Exits if both are the same table.
+    GuardDistinct(Value, Value, State),
     /// Begins a traversal of a table by `next`, as TFORPREP does; returns its first position. Exits
     /// if the runtime fails.
     Traversal(Value, State),
@@ -783,6 +785,7 @@ impl Op {
             | AddField(a, b, ..)
             | SetClass(a, b, _)
             | SetMetatable(a, b, _)
+            | GuardDistinct(a, b, _)
             | Boolean(a, b, _)
             | Element(a, b, _)
             | ElementOrNil(a, b, _) => (*a, *b) = (f(*a), f(*b)),
@@ -847,6 +850,7 @@ impl Op {
             | GuardNoNewIndex(_, s)
             | GuardNotNil(_, s)
             | GuardNoMetatable(_, s)
+            | GuardDistinct(_, _, s)
             | Traversal(_, s)
             | Global(_, _, _, s)
             | GuardOwn(_, s)

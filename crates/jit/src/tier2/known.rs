@@ -10,6 +10,7 @@ use perilune_bytecode::{Instr, Proto};
 use perilune_runtime::value::Tag;
 
 use super::ir::Value;
+use super::rows::Rows;
 use super::shapes::Shapes;
 use crate::hash::HashMap;
 
@@ -51,6 +52,8 @@ pub(super) struct Known {
     shapes: HashMap<Value, Shapes>,
     /// The values of fields, by table and slot.
     fields: HashMap<(Value, u32), Value>,
+    /// The elements of arrays that are known to be tables.
+    pub(super) rows: Rows,
     /// The values of upvalues.
     upvalues: HashMap<Upvalue, Value>,
     /// The values of upvalues that the program never assigns.
@@ -94,6 +97,7 @@ impl Known {
         self.fresh.clear();
         self.lookups.clear();
         self.held.clear();
+        self.rows.forget();
         self.epoch = None;
     }
 
@@ -104,6 +108,7 @@ impl Known {
         self.constants.clear();
         self.constant_globals.clear();
         self.methods_of_strings.clear();
+        self.rows = Rows::default();
     }
 
     /// Forgets upvalues, and globals, whose environment may be one: shared variables were stored.
@@ -119,6 +124,7 @@ impl Known {
         self.globals.clear();
         self.unwatched.clear();
         self.lookups.clear();
+        self.rows.forget();
         self.epoch = None;
     }
 
@@ -282,6 +288,7 @@ impl Known {
     /// so fields are forgotten unless `is_there` says that their value is not nil.
     pub(super) fn change_metatable(&mut self, table: Value, is_there: impl Fn(Value) -> bool) {
         self.epoch = None;
+        self.rows.forget();
         // the metatable and its class are marked as tables that caches rely on
         let fresh = &self.fresh;
         self.unwatched.retain(|table, ()| fresh.contains_key(table));
@@ -406,6 +413,7 @@ impl Known {
             both.is_some()
         });
         keep_common(&mut self.fields, &other.fields);
+        self.rows.meet(&other.rows);
         keep_common(&mut self.upvalues, &other.upvalues);
         keep_common(&mut self.constants, &other.constants);
         self.constants_hold &= other.constants_hold;

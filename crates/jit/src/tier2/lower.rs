@@ -586,6 +586,12 @@ impl<'a> Lower<'_, 'a> {
                 let meta = self.emit().meta(table);
                 self.emit().guard_not(meta, other);
             }
+            Op::GuardDistinct(one, other, state) => {
+                let exit = self.exit(state);
+                let (one, other) = (self.bits(one), self.bits(other));
+                let is_same = self.emit().ins().icmp(IntCC::Equal, one, other);
+                self.emit().guard_not(is_same, exit);
+            }
             Op::Traversal(table, state) => self.traversal(inst, table, state),
             Op::Bound(v) => {
                 let function = self.bits(v);

@@ -15,6 +15,7 @@ mod lower;
 mod parse;
 mod passes;
 mod print;
+mod rows;
 mod shapes;
 mod verify;
 

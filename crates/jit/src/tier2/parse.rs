@@ -530,6 +530,10 @@ impl Parser<'_> {
                 let (table, meta) = self.pair()?;
                 Op::SetMetatable(table, meta, self.state()?)
             }
+            "guard_distinct" => {
+                let (table, other) = self.pair()?;
+                Op::GuardDistinct(table, other, self.state()?)
+            }
             "epoch" => Op::Epoch,
             "guard_epoch" => Op::GuardEpoch(self.value()?, self.state()?),
             "poll" => Op::Poll(self.state()?, false),

@@ -95,6 +95,7 @@ impl fmt::Display for Line<'_> {
             GuardNoNewIndex(meta, _) => write!(f, "guard_no_newindex {meta}")?,
             GuardNotNil(v, _) => write!(f, "guard_not_nil {v}")?,
             GuardNoMetatable(v, _) => write!(f, "guard_no_metatable {v}")?,
+            GuardDistinct(a, b, _) => write!(f, "guard_distinct {a}, {b}")?,
             Traversal(v, _) => write!(f, "traversal {v}")?,
             Bound(v) => write!(f, "bound {v}")?,
             NewTable(object, _) => {

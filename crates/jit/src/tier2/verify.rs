@@ -160,7 +160,9 @@ impl Verifier<'_> {
             | Op::GuardMetatable(meta, _)
             | Op::GuardNoNewIndex(meta, _) => self.is(meta.table(), table),
             Op::AddField(t, ..) | Op::SetList(t, ..) => self.is(t, table),
-            Op::SetClass(t, other, _) | Op::SetMetatable(t, other, _) => {
+            Op::SetClass(t, other, _)
+            | Op::SetMetatable(t, other, _)
+            | Op::GuardDistinct(t, other, _) => {
                 self.is(t, table).and_then(|()| self.is(other, table))
             }
             Op::Number(t, k, ..)

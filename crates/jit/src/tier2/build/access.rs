@@ -306,6 +306,7 @@ impl Builder<'_> {
         };
         // a quiet loop relies on arrays to keep their kind
         let converts = is_mixed && self.quiet.is_none();
+        self.note_element_store(table, key);
         let state = self.state();
         self.push(Op::SetElement(table, key, v, converts, state));
         self.share(v);
@@ -341,17 +342,17 @@ impl Builder<'_> {
         let key = self.array_key(key, tag);
         let state = self.state();
         if snapshot.failed.contains(&pc.as_u32()) {
-            return self.set(i.ra(), Type::Any, Op::ElementOrNil(table, key, state));
+            return self.load_element(table, key, Op::ElementOrNil(table, key, state));
         }
         match facts(snapshot, pc, i).result {
             Some(tag) => self.set(i.ra(), Type::Is(tag), Op::Number(table, key, tag, false, state)),
             None if elements_seen(snapshot.cell(pc)) == access::ANY => {
-                self.set(i.ra(), Type::Any, Op::Element(table, key, state));
+                self.load_element(table, key, Op::Element(table, key, state));
             }
             None if elements_seen(snapshot.cell(pc)) == access::BOOLS => {
                 self.set(i.ra(), Type::Any, Op::Boolean(table, key, state));
             }
-            None => self.set(i.ra(), Type::Any, Op::ElementOrNil(table, key, state)),
+            None => self.load_element(table, key, Op::ElementOrNil(table, key, state)),
         }
     }
 

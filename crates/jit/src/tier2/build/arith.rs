@@ -77,7 +77,9 @@ impl Builder<'_> {
                 return true;
             }
         };
-        self.set(i.ra(), Type::Is(ty), op);
+        let v = self.value(Type::Is(ty), op);
+        self.note_sum(v, op);
+        self.write(i.ra(), v);
         true
     }
 

@@ -60,6 +60,12 @@ impl Noise {
         self.stored.any = true;
     }
 
+    /// Counts a store to an element that may be a table which is known.
+    pub(super) fn add_row(&mut self) {
+        self.stores += 1;
+        self.stored.rows = true;
+    }
+
     /// Counts a store to a variable that closures share.
     pub(super) fn add_upvalue(&mut self) {
         self.stores += 1;
@@ -129,6 +135,8 @@ pub(super) struct Stores {
     slots: u64,
     /// Whether tables gain fields.
     shapes: bool,
+    /// Whether elements are stored to that may be tables which are known.
+    rows: bool,
     /// Whether anything else in tables, such as metatables, is stored to.
     any: bool,
     /// Whether variables that closures share are stored to.
@@ -141,6 +149,7 @@ impl Stores {
         Stores {
             slots: self.slots | other.slots,
             shapes: self.shapes || other.shapes,
+            rows: self.rows || other.rows,
             any: self.any || other.any,
             upvalues: self.upvalues || other.upvalues,
         }
@@ -185,6 +194,11 @@ impl Stores {
         }
         if self.shapes {
             known.forget_all_shapes();
+        }
+        match self.rows {
+            true => known.rows.forget(),
+            // what the loop stores is noted for elements that are known to be tables before
+            false => known.rows.forget_others(),
         }
         known.forget_fields(|slot| self.slots & Stores::bit(slot) != 0);
         if self.upvalues {

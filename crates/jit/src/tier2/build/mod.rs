@@ -24,6 +24,7 @@ mod merge;
 mod objects;
 mod order;
 mod partial;
+mod rows;
 mod upvalue;
 
 use std::collections::{HashMap, HashSet};
@@ -216,6 +217,8 @@ struct Constants {
     floats: HashMap<Value, f64>,
     /// The frame of the function that has the constant, and the constant.
     strings: HashMap<Value, (Frame, usize)>,
+    /// Integers that are the sum of another one and a constant.
+    sums: HashMap<Value, (Value, i64)>,
     /// Floats that are the quotient of an integer and a constant.
     quotients: HashMap<Value, (Value, u64)>,
 }
@@ -552,6 +555,9 @@ impl Builder<'_> {
         let origin = self.f.origin(v);
         self.f.values[guarded].origin = Some(origin);
         self.known.note_guarded(origin, guarded);
+        if tag == Tag::TABLE {
+            self.note_row(origin, guarded);
+        }
         guarded
     }
 
