@@ -42,7 +42,7 @@ pub(crate) unsafe fn heat(inst: *mut Instance, loops: &Loops, entry: Option<u32>
 }
 
 /// Returns after how many entries a function is stitched where there are `live` bytes of machine
-/// code: `usual`, times the square of their number in units of `footprint`. The largest number,
+/// code: `usual`, times one more than the square of `live / footprint`. The largest number,
 /// which stands for never, is not returned for others.
 pub(crate) fn stitch_threshold(usual: u32, live: usize, footprint: usize) -> u32 {
     let (live, footprint) = (live as u128, footprint.max(1) as u128);

@@ -10,6 +10,7 @@ mod fields;
 mod globals;
 mod layout;
 mod library;
+mod metatables;
 mod numbers;
 mod objects;
 mod sums;

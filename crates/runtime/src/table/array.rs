@@ -346,9 +346,11 @@ impl Table {
     unsafe fn reaches(t: *mut Table, i: u32) -> bool {
         const SMALL: u32 = 64;
         let len = (*t).array_len;
+        if len > SMALL {
+            return true;
+        }
         let size = len.next_power_of_two();
-        let has_room = (*t).array_cap > MIN_CAP.max(2 * size);
-        if len > SMALL || has_room || i <= size {
+        if i <= size || (*t).array_cap > MIN_CAP.max(2 * size) {
             return true;
         }
         let used = (0..len).filter(|&at| !Table::element(t, at).is_nil()).count() as u32;

@@ -218,7 +218,7 @@ struct Constants {
     /// The frame of the function that has the constant, and the constant.
     strings: HashMap<Value, (Frame, usize)>,
     /// Integers that are the sum of another one and a constant.
-    sums: HashMap<Value, (Value, i64)>,
+    offsets: HashMap<Value, (Value, i64)>,
     /// Floats that are the quotient of an integer and a constant.
     quotients: HashMap<Value, (Value, u64)>,
 }

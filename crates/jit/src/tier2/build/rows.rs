@@ -15,7 +15,7 @@ impl Builder<'_> {
             return (None, n);
         }
         let origin = self.f.origin(key);
-        let sum = self.constants.sums.get(&origin).copied();
+        let sum = self.constants.offsets.get(&origin).copied();
         sum.map_or((Some(origin), 0), |(of, more)| (Some(of), more))
     }
 
@@ -29,7 +29,7 @@ impl Builder<'_> {
             _ => return,
         };
         if let (Some(of), before) = self.row_key(of) {
-            self.constants.sums.insert(result, (of, before.wrapping_add(more)));
+            self.constants.offsets.insert(result, (of, before.wrapping_add(more)));
         }
     }
 
