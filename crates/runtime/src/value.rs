@@ -67,6 +67,13 @@ impl Tag {
     /// An upper bound of all results of [`Tag::index`].
     pub const INDICES: usize = 16;
 
+    /// Returns how many of `tags` are not those of nil.
+    pub fn count_live(tags: &[Tag]) -> usize {
+        // As many as a byte can count, so that vector instructions count in bytes.
+        let live = |chunk: &[Tag]| chunk.iter().map(|&tag| (tag != Tag::NIL) as u8).sum::<u8>();
+        tags.chunks(u8::MAX as usize).map(|chunk| live(chunk) as usize).sum()
+    }
+
     /// Returns a small number that identifies the tag.
     #[inline(always)]
     pub const fn index(self) -> usize {

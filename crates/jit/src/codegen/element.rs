@@ -427,7 +427,14 @@ impl Emitter<'_> {
                 Held::Numbers => e.store_number(table, at, v),
                 Held::Booleans => {
                     let tag = e.boolean_address(table, at);
-                    e.guard_stores_element(table, tag, by_call);
+                    match seen.exits {
+                        // rare with a metatable, and a loop tests for one only once
+                        true => {
+                            let meta = e.meta(table);
+                            e.guard_not(meta, by_call);
+                        }
+                        false => e.guard_stores_element(table, tag, by_call),
+                    }
                     e.store_boolean(table, at, v);
                 }
                 Held::Any => {

@@ -473,7 +473,7 @@ impl Table {
         let Some(tags) = Table::element_tags(t).filter(|_| len >= 2 * MIN_CAP as usize) else {
             return false;
         };
-        tags.iter().filter(|&&tag| tag != Tag::NIL).count() <= len / 2
+        Tag::count_live(tags) <= len / 2
     }
 
     /// Lowers `array_len` to the last element that is not nil, after elements were cleared in

@@ -43,7 +43,7 @@ impl Census {
                 break;
             }
             let within = &tags[low..high.min(tags.len())];
-            let count = within.iter().filter(|&&tag| tag != Tag::NIL).count();
+            let count = Tag::count_live(within);
             *range += count;
             self.total += count;
             low = high;
