@@ -446,6 +446,8 @@ pub mod state {
         TYPE_NAMES = State, type_names;
         /// The strings of one byte.
         BYTE_STRINGS = State, byte_strings;
+        /// The generator of random numbers.
+        RANDOM = State, random;
         /// The metatable of strings.
         STRING_METATABLE = State, type_metas + crate::state::STRING_META * size_of::<usize>();
     }

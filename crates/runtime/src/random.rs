@@ -4,7 +4,8 @@
 
 use std::cell::Cell;
 
-/// A generator.
+/// A generator: the four words of its state.
+#[repr(transparent)]
 pub struct Random(Cell<[u64; 4]>);
 
 impl Random {

@@ -252,6 +252,24 @@ pub struct RuntimeCalls {
     pub float_mod: unsafe extern "C" fn(*mut State, u64, u64) -> u64,
     /// Returns `a ^ b`.
     pub pow: extern "C" fn(f64, f64) -> f64,
+    /// Returns `math.acos(x)`. This function and the following ones change no memory.
+    pub acos: extern "C" fn(f64) -> f64,
+    /// Returns `math.asin(x)`.
+    pub asin: extern "C" fn(f64) -> f64,
+    /// Returns `math.atan(y, x)`.
+    pub atan: extern "C" fn(f64, f64) -> f64,
+    /// Returns `math.cos(x)`.
+    pub cos: extern "C" fn(f64) -> f64,
+    /// Returns `math.exp(x)`.
+    pub exp: extern "C" fn(f64) -> f64,
+    /// Returns `math.fmod(a, b)` of floats.
+    pub fmod: extern "C" fn(f64, f64) -> f64,
+    /// Returns `math.log(x)`.
+    pub log: extern "C" fn(f64) -> f64,
+    /// Returns `math.sin(x)`.
+    pub sin: extern "C" fn(f64) -> f64,
+    /// Returns `math.tan(x)`.
+    pub tan: extern "C" fn(f64) -> f64,
     /// The library functions, by [`crate::native::Builtin`], for one result, given the arguments
     /// and their number. The tag is [`MISS`] if the function itself has to be called.
     pub builtins: &'static [unsafe extern "C" fn(*mut State, *mut Value, usize) -> Pair;

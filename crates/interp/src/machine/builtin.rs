@@ -60,14 +60,20 @@ const TABLE: &[(Builtin, Leaf, Results)] = &[
     (Builtin::ToString, leaf!(to_string), Results::One),
     (Builtin::Type, leaf!(type_), Results::One),
     (Builtin::Abs, leaf!(abs), Results::One),
+    (Builtin::Acos, leaf!(acos), Results::One),
+    (Builtin::Asin, leaf!(asin), Results::One),
+    (Builtin::Atan, leaf!(atan), Results::One),
     (Builtin::Ceil, leaf!(ceil), Results::One),
     (Builtin::Cos, leaf!(cos), Results::One),
     (Builtin::Exp, leaf!(exp), Results::One),
     (Builtin::Floor, leaf!(floor), Results::One),
+    (Builtin::Fmod, leaf!(fmod), Results::One),
+    (Builtin::Log, leaf!(log), Results::One),
     (Builtin::Max, leaf!(max), Results::One),
     (Builtin::Min, leaf!(min), Results::One),
     (Builtin::Sin, leaf!(sin), Results::One),
     (Builtin::Sqrt, leaf!(sqrt), Results::One),
+    (Builtin::Tan, leaf!(tan), Results::One),
     (Builtin::ToInteger, leaf!(to_integer), Results::One),
     (Builtin::MathType, leaf!(math_type), Results::One),
     (Builtin::Random, leaf!(random), Results::One),
@@ -175,8 +181,8 @@ unsafe fn integer(args: *mut Value, n: usize, i: usize) -> Option<i64> {
     argument(args, n, i).filter(|v| v.is_int()).map(|v| v.as_int())
 }
 
-unsafe fn float(args: *mut Value, n: usize) -> Option<f64> {
-    let v = argument(args, n, 0)?;
+unsafe fn float(args: *mut Value, n: usize, i: usize) -> Option<f64> {
+    let v = argument(args, n, i)?;
     match v.tag() {
         Tag::FLOAT => Some(v.as_float()),
         Tag::INTEGER => Some(v.as_int() as f64),
@@ -354,20 +360,39 @@ unsafe fn ceil(_: *mut State, args: *mut Value, n: usize) -> Pair {
     rounded(args, n, f64::ceil)
 }
 
-unsafe fn cos(_: *mut State, args: *mut Value, n: usize) -> Pair {
-    answer(float(args, n).map(|x| Value::float(x.cos())))
+macro_rules! functions_of_a_float {
+    ($($function:ident $method:ident;)*) => {$(
+        unsafe fn $function(_: *mut State, args: *mut Value, n: usize) -> Pair {
+            answer(float(args, n, 0).map(|x| Value::float(x.$method())))
+        }
+    )*};
 }
 
-unsafe fn exp(_: *mut State, args: *mut Value, n: usize) -> Pair {
-    answer(float(args, n).map(|x| Value::float(x.exp())))
+functions_of_a_float! {
+    acos acos;
+    asin asin;
+    cos cos;
+    exp exp;
+    sin sin;
+    sqrt sqrt;
+    tan tan;
 }
 
-unsafe fn sin(_: *mut State, args: *mut Value, n: usize) -> Pair {
-    answer(float(args, n).map(|x| Value::float(x.sin())))
+unsafe fn atan(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    let x = if n == 1 { Some(1.0) } else { float(args, n, 1) };
+    answer(float(args, n, 0).zip(x).map(|(y, x)| Value::float(y.atan2(x))))
 }
 
-unsafe fn sqrt(_: *mut State, args: *mut Value, n: usize) -> Pair {
-    answer(float(args, n).map(|x| Value::float(x.sqrt())))
+/// The function itself takes the logarithm to another base.
+unsafe fn log(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    answer(float(args, n, 0).filter(|_| n == 1).map(|x| Value::float(x.ln())))
+}
+
+unsafe fn fmod(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    answer(match (integer(args, n, 0), integer(args, n, 1)) {
+        (Some(a), Some(b)) => (b != 0).then(|| Value::int(a.wrapping_rem(b))),
+        _ => float(args, n, 0).zip(float(args, n, 1)).map(|(a, b)| Value::float(a % b)),
+    })
 }
 
 /// Returns the second of two numbers if `is_better` says so, else the first.

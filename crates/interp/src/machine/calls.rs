@@ -16,7 +16,7 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::entry::{call_code, left_code};
 use super::panics::{self, guarded};
-use super::{builtin, handler, leaf, miss, preserve, stub, verify, virtuals};
+use super::{builtin, float, handler, leaf, miss, preserve, stub, verify, virtuals};
 use crate::closing_scope::close_for_return;
 use crate::enter::{become_metamethod, code_of};
 use crate::execute;
@@ -82,6 +82,15 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     barrier: leaf::barrier,
     float_mod: leaf::float_mod,
     pow: leaf::pow,
+    acos: float::acos,
+    asin: float::asin,
+    atan: float::atan,
+    cos: float::cos,
+    exp: float::exp,
+    fmod: float::fmod,
+    log: float::log,
+    sin: float::sin,
+    tan: float::tan,
     builtins: &builtin::LEAVES,
     verify_register: verify::register,
     verify_closure: verify::closure,

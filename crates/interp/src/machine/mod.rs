@@ -10,6 +10,7 @@
 pub(crate) mod builtin;
 mod calls;
 mod entry;
+mod float;
 mod handler;
 mod inlined;
 mod leaf;

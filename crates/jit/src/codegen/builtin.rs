@@ -19,14 +19,22 @@ use super::value::Known;
 pub(crate) enum Inlined {
     /// `math.abs(x)`
     Abs,
+    /// `math.atan(y)`, `math.atan(y, x)`
+    Atan,
     /// `math.ceil(x)`
     Ceil,
     /// `math.floor(x)`
     Floor,
+    /// `math.fmod(x, y)`
+    Fmod,
     /// `math.max(x, y)`, `math.max(x, y, z)`
     Max,
     /// `math.min(x, y)`, `math.min(x, y, z)`
     Min,
+    /// `math.random()`
+    Random,
+    /// `math.random(high)`, `math.random(low, high)`
+    RandomInteger,
     /// `math.sqrt(x)`
     Sqrt,
     /// `string.byte(s)`, `string.byte(s, i)`
@@ -39,27 +47,62 @@ pub(crate) enum Inlined {
     Sub,
     /// `type(v)`
     Type,
+    /// A function of one float, which is computed by a call of the runtime.
+    OfFloat(FloatFunction),
+}
+
+/// A library function of one float.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FloatFunction {
+    /// `math.acos(x)`
+    Acos,
+    /// `math.asin(x)`
+    Asin,
+    /// `math.cos(x)`
+    Cos,
+    /// `math.exp(x)`
+    Exp,
+    /// `math.log(x)`
+    Log,
+    /// `math.sin(x)`
+    Sin,
+    /// `math.tan(x)`
+    Tan,
 }
 
 impl Inlined {
     /// Returns the operation that computes a call of library function `number` with so many
     /// arguments.
     pub(crate) fn of(number: u32, arguments: usize) -> Option<Inlined> {
+        use FloatFunction::*;
         const ALL: &[(Builtin, Inlined, &[usize])] = &[
             (Builtin::Abs, Inlined::Abs, &[1]),
+            (Builtin::Acos, Inlined::OfFloat(Acos), &[1]),
+            (Builtin::Asin, Inlined::OfFloat(Asin), &[1]),
+            (Builtin::Atan, Inlined::Atan, &[1, 2]),
             (Builtin::Ceil, Inlined::Ceil, &[1]),
+            (Builtin::Cos, Inlined::OfFloat(Cos), &[1]),
+            (Builtin::Exp, Inlined::OfFloat(Exp), &[1]),
             (Builtin::Floor, Inlined::Floor, &[1]),
+            (Builtin::Fmod, Inlined::Fmod, &[2]),
+            (Builtin::Log, Inlined::OfFloat(Log), &[1]),
             (Builtin::Max, Inlined::Max, &[2, 3]),
             (Builtin::Min, Inlined::Min, &[2, 3]),
+            (Builtin::Random, Inlined::Random, &[0]),
+            (Builtin::Random, Inlined::RandomInteger, &[1, 2]),
+            (Builtin::Sin, Inlined::OfFloat(Sin), &[1]),
             (Builtin::Sqrt, Inlined::Sqrt, &[1]),
+            (Builtin::Tan, Inlined::OfFloat(Tan), &[1]),
             (Builtin::Byte, Inlined::Byte, &[1, 2]),
             (Builtin::Char, Inlined::Char, &[1]),
             (Builtin::StringLen, Inlined::Length, &[1]),
             (Builtin::Sub, Inlined::Sub, &[3]),
             (Builtin::Type, Inlined::Type, &[1]),
         ];
-        let found = ALL.iter().find(|(builtin, ..)| *builtin as u32 == number);
-        found.filter(|(.., counts)| counts.contains(&arguments)).map(|&(_, inlined, _)| inlined)
+        let is_this = |(builtin, _, counts): &&(Builtin, Inlined, &[usize])| {
+            *builtin as u32 == number && counts.contains(&arguments)
+        };
+        ALL.iter().find(is_this).map(|&(_, inlined, _)| inlined)
     }
 }
 
@@ -68,12 +111,20 @@ impl Inlined {
     pub(crate) fn result(self) -> Option<Tag> {
         match self {
             Inlined::Ceil | Inlined::Floor | Inlined::Length => Some(Tag::INTEGER),
-            Inlined::Sqrt => Some(Tag::FLOAT),
+            Inlined::Atan | Inlined::Random | Inlined::Sqrt | Inlined::OfFloat(_) => {
+                Some(Tag::FLOAT)
+            }
             Inlined::Type => Some(Tag::STRING),
             // the function is called otherwise, and may return another type
             _ => None,
         }
     }
+}
+
+/// Returns whether a library function may change tables.
+pub(crate) fn changes_tables(number: u32) -> bool {
+    const ALL: [Builtin; 3] = [Builtin::SetMetatable, Builtin::Insert, Builtin::Remove];
+    ALL.iter().any(|&function| function as u32 == number)
 }
 
 /// An argument: payload and tag.
@@ -88,11 +139,18 @@ impl Emitter<'_> {
         arguments: &[Argument],
         other: Block,
     ) -> Option<(Value, Known)> {
+        if function == Inlined::Random {
+            return Some(self.random_float());
+        }
         let first = arguments[0];
         match function {
+            Inlined::Random => unreachable!("it has no arguments"),
+            Inlined::RandomInteger => self.random_integer(arguments, other),
             Inlined::Abs => self.absolute(first, other),
+            Inlined::Atan => self.arc_tangent(first, arguments.get(1).copied(), other),
             Inlined::Ceil => self.rounded(first, true, other),
             Inlined::Floor => self.rounded(first, false, other),
+            Inlined::Fmod => self.truncated_remainder(first, arguments[1], other),
             Inlined::Max => self.chosen_of(arguments, true, other),
             Inlined::Min => self.chosen_of(arguments, false, other),
             Inlined::Sqrt => self.square_root(first, other),
@@ -101,6 +159,7 @@ impl Emitter<'_> {
             Inlined::Length => self.length(first, other),
             Inlined::Sub => self.one_byte(first, arguments[1], arguments[2], other),
             Inlined::Type => Some(self.type_name(first)),
+            Inlined::OfFloat(function) => self.of_float(function, first, other),
         }
     }
 
@@ -268,11 +327,78 @@ impl Emitter<'_> {
         Some(values[0])
     }
 
-    fn square_root(&mut self, (bits, tag): Argument, other: Block) -> Option<(Value, Known)> {
-        let float = self.bits_float(bits);
-        let x = self.number_to_float(tag, bits, float, other)?;
+    fn square_root(&mut self, x: Argument, other: Block) -> Option<(Value, Known)> {
+        let x = self.float_argument(x, other)?;
         let root = self.b.ins().sqrt(x);
         Some((self.float_bits(root), Known::Tag(Tag::FLOAT)))
+    }
+
+    fn of_float(
+        &mut self,
+        function: FloatFunction,
+        x: Argument,
+        other: Block,
+    ) -> Option<(Value, Known)> {
+        let x = self.float_argument(x, other)?;
+        let calls = self.body.calls;
+        let function = match function {
+            FloatFunction::Acos => calls.acos,
+            FloatFunction::Asin => calls.asin,
+            FloatFunction::Cos => calls.cos,
+            FloatFunction::Exp => calls.exp,
+            FloatFunction::Log => calls.log,
+            FloatFunction::Sin => calls.sin,
+            FloatFunction::Tan => calls.tan,
+        };
+        let result = self.call_float_function(function as usize, &[x]);
+        Some((self.float_bits(result), Known::Tag(Tag::FLOAT)))
+    }
+
+    fn arc_tangent(
+        &mut self,
+        y: Argument,
+        x: Option<Argument>,
+        other: Block,
+    ) -> Option<(Value, Known)> {
+        let y = self.float_argument(y, other)?;
+        let x = match x {
+            Some(x) => self.float_argument(x, other)?,
+            None => self.b.ins().f64const(1.0),
+        };
+        let result = self.call_float_function(self.body.calls.atan as usize, &[y, x]);
+        Some((self.float_bits(result), Known::Tag(Tag::FLOAT)))
+    }
+
+    /// Computes the remainder that has the sign of the dividend; branches to `other` for an
+    /// integer divided by 0 or -1, and for an integer and a float.
+    fn truncated_remainder(
+        &mut self,
+        (a, ta): Argument,
+        (b, tb): Argument,
+        other: Block,
+    ) -> Option<(Value, Known)> {
+        self.by_kind(
+            &[ta, tb],
+            other,
+            |e| {
+                let next = e.plus(b, 1);
+                let is_usual = e.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, next, 1);
+                e.guard(is_usual, other);
+                e.b.ins().srem(a, b)
+            },
+            |e| {
+                let (a, b) = (e.bits_float(a), e.bits_float(b));
+                let result = e.call_float_function(e.body.calls.fmod as usize, &[a, b]);
+                (e.float_bits(result), Tag::FLOAT)
+            },
+        )
+    }
+
+    /// Returns a number as a float; branches to `other` if it is none, or returns `None` if it
+    /// never is.
+    fn float_argument(&mut self, (bits, tag): Argument, other: Block) -> Option<Value> {
+        let float = self.bits_float(bits);
+        self.number_to_float(tag, bits, float, other)
     }
 
     /// Loads byte `i` of a string, counted from 1.

@@ -3,7 +3,7 @@
 
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I8, I32, I64};
+use cranelift_codegen::ir::types::{F64, I8, I32, I64};
 use cranelift_codegen::ir::{
     AbiParam, Block, BlockArg, Function, Inst, InstBuilder, Signature, Type, Value,
 };
@@ -14,6 +14,7 @@ use perilune_runtime::state::MAX_PASSED;
 use perilune_runtime::tier::{MISS, status};
 
 use super::Emitter;
+use super::builtin::changes_tables;
 use super::memory::{Region, Regions};
 use crate::entity::{Pc, Reg};
 use crate::pipeline::input::Direct;
@@ -74,6 +75,13 @@ impl Emitter<'_> {
         let inst = self.runtime(address, args, &[I64, I64]);
         let results = self.b.inst_results(inst);
         (results[0], results[1])
+    }
+
+    /// Calls a function of the runtime that computes a float from floats.
+    pub(super) fn call_float_function(&mut self, address: usize, args: &[Value]) -> Value {
+        let call = self.runtime(address, args, &[F64]);
+        self.changes_nothing(call);
+        self.b.inst_results(call)[0]
     }
 
     /// Calls a function of the runtime whose address is a value.
@@ -235,7 +243,8 @@ impl Emitter<'_> {
         (bits, tag)
     }
 
-    /// As [`Emitter::call_builtin`], for a callee that is library function `number`.
+    /// As [`Emitter::call_builtin`], for a callee that is library function `number`. Code may use
+    /// what it has loaded from tables after the call of a function that changes none.
     pub(crate) fn call_leaf(
         &mut self,
         number: u32,
@@ -245,9 +254,15 @@ impl Emitter<'_> {
     ) -> (Value, Value) {
         let function = self.body.calls.builtins[number as usize];
         let args = self.leaf_arguments(a, nargs);
-        let result = self.runtime_pair(function as usize, &args);
-        self.guard_answer(result.1, unknown);
-        result
+        let call = self.runtime(function as usize, &args, &[I64, I64]);
+        if !changes_tables(number) {
+            self.changes_nothing(call);
+            // the collector may mark a string that the function has found
+            self.available.change(self.b.func, Region::Flags);
+        }
+        let &[bits, tag] = self.b.inst_results(call) else { unreachable!("it has two results") };
+        self.guard_answer(tag, unknown);
+        (bits, tag)
     }
 
     /// As [`Emitter::call_leaf`], on a rare path, for a function that changes no table.

@@ -30,6 +30,7 @@ mod nodes;
 pub(crate) mod number;
 mod poll;
 mod protected;
+mod random;
 pub(crate) mod table;
 pub(crate) mod traverse;
 pub(crate) mod value;

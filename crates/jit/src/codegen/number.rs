@@ -267,12 +267,7 @@ impl Emitter<'_> {
                 let q = self.b.ins().fdiv(x, y);
                 self.b.ins().floor(q)
             }
-            Operator::Pow => {
-                let pow = self.body.calls.pow as usize;
-                let call = self.runtime(pow, &[x, y], &[F64]);
-                self.changes_nothing(call);
-                self.b.inst_results(call)[0]
-            }
+            Operator::Pow => self.call_float_function(self.body.calls.pow as usize, &[x, y]),
             Operator::Mod => self.float_mod(x, y),
             _ => unreachable!("only of integers"),
         }

@@ -21,11 +21,11 @@ pub(crate) const MAX_LIBRARY_ARGUMENTS: usize = 3;
 
 /// Returns whether code calls the library function with this number, which has a leaf, without a
 /// frame if it passes so many arguments. The leaves of `table.insert` and `table.remove` only work
-/// at the end of a table.
+/// at the end of a table, and the one of `math.log` only for the natural logarithm.
 pub(crate) fn is_leaf_for(number: u32, arguments: usize) -> bool {
     let most = match number {
         _ if number == Builtin::Insert as u32 => 2,
-        _ if number == Builtin::Remove as u32 => 1,
+        _ if number == Builtin::Remove as u32 || number == Builtin::Log as u32 => 1,
         _ => MAX_LIBRARY_ARGUMENTS,
     };
     arguments <= most

@@ -37,6 +37,7 @@ runtime_functions! {
     note_metatable renew get_int set_int set_str for_next get_any set_any concat for_prep
     set_list var_arg for_each_prep close next_to_close mark_to_close end_protected equal
     compare_strings set_class handler index_handler store_by_handler barrier float_mod pow
+    acos asin atan cos exp fmod log sin tan
     verify_register verify_closure verify_entry verify_lookup verify_variable preserving_one
     preserving_get_field preserving_set_field preserving_poll preserving_quiet_poll
     preserving_quiet_poll_to preserving_for_next preserving_new_table preserving_virtuals

@@ -34,6 +34,7 @@ use super::ir::{
 use super::passes::crossings::{self, Crossings};
 use super::passes::homes::{self, Homes};
 use crate::codegen::Emitter;
+use crate::codegen::builtin::changes_tables;
 use crate::codegen::element::ElementStore;
 use crate::codegen::memory::{Region, Regions};
 use crate::codegen::number::Operator;
@@ -287,7 +288,12 @@ impl<'a> Lower<'_, 'a> {
                 Op::FastPath(_) if self.instr(inst).op() == Bytecode::TForCall => {}
                 Op::FastPath(_) | Op::Poll(_, false) => return None,
                 Op::AddField(..) | Op::Traversal(..) => return None,
-                Op::Library(library, ..) if library.inlined.is_none() => return None,
+                Op::Library(library, ..) if library.inlined.is_none() => {
+                    if changes_tables(library.number) {
+                        return None;
+                    }
+                    kept = kept.without(Region::Flags);
+                }
                 Op::Equal(..) => return None,
                 Op::SetClass(..) | Op::SetMetatable(..) => {
                     kept = kept.without(Region::Objects).without(Region::Flags);

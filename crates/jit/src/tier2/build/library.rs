@@ -9,7 +9,7 @@ use perilune_runtime::value::Tag;
 
 use super::Builder;
 use crate::analysis::selector::Selector;
-use crate::codegen::builtin::Inlined;
+use crate::codegen::builtin::{Inlined, changes_tables};
 use crate::entity::RegisterOperands;
 use crate::feedback::inlinee::{MAX_LIBRARY_ARGUMENTS, is_leaf_for};
 use crate::feedback::snapshot::CalleeSeen;
@@ -217,10 +217,4 @@ impl Builder<'_> {
             self.known.note_method(origin, number as usize);
         }
     }
-}
-
-/// Returns whether a library function may change tables.
-fn changes_tables(number: u32) -> bool {
-    const ALL: [Builtin; 3] = [Builtin::SetMetatable, Builtin::Insert, Builtin::Remove];
-    ALL.iter().any(|&function| function as u32 == number)
 }

@@ -1,0 +1,28 @@
+//! Library functions of floats that machine code calls with floats, without the arguments of
+//! [`super::builtin`] in the stack.
+
+macro_rules! functions {
+    ($($function:ident $method:ident;)*) => {$(
+        pub(super) extern "C" fn $function(x: f64) -> f64 {
+            x.$method()
+        }
+    )*};
+}
+
+functions! {
+    acos acos;
+    asin asin;
+    cos cos;
+    exp exp;
+    log ln;
+    sin sin;
+    tan tan;
+}
+
+pub(super) extern "C" fn atan(y: f64, x: f64) -> f64 {
+    y.atan2(x)
+}
+
+pub(super) extern "C" fn fmod(a: f64, b: f64) -> f64 {
+    a % b
+}
