@@ -81,7 +81,7 @@ impl Emitter<'_> {
         self.jump(differ_from_all);
 
         self.switch_to(ask);
-        let (answer, _) = self.preserving_leaf(self.body.calls.equal as usize, &[va, vb, a]);
+        let (answer, _) = self.quiet_leaf(self.body.calls.equal as usize, &[va, vb, a]);
         self.guard(answer, differ_from_all);
         let equal = self.b.ins().icmp_imm_u(IntCC::Equal, answer, 1);
         self.guard(equal, slow);

@@ -36,21 +36,27 @@ pub(crate) enum Held {
     Any,
 }
 
+/// What a store to an element may do to the array.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(crate) struct ArrayChanges {
+    /// It converts an array of numbers of another kind than the value.
+    pub(crate) converts: bool,
+    /// It adds elements, and may store to the hash part.
+    pub(crate) grows: bool,
+}
+
 /// What a store to an element is likely to meet.
 #[derive(Clone, Copy)]
 pub(crate) struct ElementStore {
     pub(crate) held: Held,
     /// The kinds of arrays so far.
     pub(crate) seen: Kinds,
-    /// The array may grow.
-    pub(crate) grows: bool,
+    pub(crate) changes: ArrayChanges,
     /// Keys are often neither in the array nor right after it.
     pub(crate) is_sparse: bool,
     /// Where there is no element to store over, or the array is of another kind, code exits and
     /// does not come back. Stores that may grow the array call the runtime all the same.
     pub(crate) exits: bool,
-    /// An array of numbers of another kind than the value is converted first.
-    pub(crate) converts: bool,
 }
 
 /// An element of an array, in one of the three blocks that its kind leads to.
@@ -400,7 +406,7 @@ impl Emitter<'_> {
         (slow, done): (Block, Block),
     ) {
         let by_call = if seen.is_sparse { self.block() } else { self.cold_block() };
-        if seen.converts {
+        if seen.changes.converts {
             self.convert_numbers((table, key), v, slow);
         }
         let at = self.plus(key, -1);
@@ -411,7 +417,7 @@ impl Emitter<'_> {
             self.switch_to(by_call);
             return self.store_by_call((table, key), v, seen, (slow, done));
         }
-        let outside = if seen.grows { self.block() } else { self.cold_block() };
+        let outside = if seen.changes.grows { self.block() } else { self.cold_block() };
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
         self.guard(inside, outside);
         let cases = seen.cases(v.known, seen.held);
@@ -452,13 +458,13 @@ impl Emitter<'_> {
         });
 
         self.switch_to(outside);
-        if seen.grows {
+        if seen.changes.grows {
             self.append(pc, table, (at, len, kind), (v, seen), (by_call, done));
         } else {
             self.jump(by_call);
         }
         self.switch_to(by_call);
-        if (seen.held != Held::Any || seen.exits) && !seen.grows {
+        if (seen.held != Held::Any || seen.exits) && !seen.changes.grows {
             // Hardly ever: the instruction need not be avoided.
             self.jump(slow);
             return;
@@ -487,7 +493,8 @@ impl Emitter<'_> {
         self.branch(is_other, convert, ready);
         self.switch_to(convert);
         let set_int = self.body.calls.set_int as usize;
-        let hit = self.preserving_leaf(set_int, &[table, key, v.bits, v.tag]).0;
+        let hit = self.quiet_leaf(set_int, &[table, key, v.bits, v.tag]).0;
+        self.changes_array();
         self.branch(hit, ready, slow);
         self.switch_to(ready);
     }
@@ -580,9 +587,19 @@ impl Emitter<'_> {
             let args = [self.state(), table, key, v.bits, v.tag];
             self.runtime_word(set_int, &args)
         } else {
-            self.preserving_leaf(set_int, &[table, key, v.bits, v.tag]).0
+            let hit = self.quiet_leaf(set_int, &[table, key, v.bits, v.tag]).0;
+            self.changes_array();
+            hit
         };
         self.branch(hit, done, slow);
+    }
+
+    /// Notes that the runtime has stored an element: elements may have moved between the array and
+    /// the hash part. It neither changes shapes nor calls anything.
+    fn changes_array(&mut self) {
+        for region in [Region::Objects, Region::Flags, Region::Fields, Region::Elements] {
+            self.available.change(self.b.func, region);
+        }
     }
 
     /// Ends the block: calls `store` in a block for each of these kinds of arrays, to end it; goes

@@ -3,13 +3,13 @@
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{Block, Value};
 use perilune_bytecode::feedback::access;
-use perilune_bytecode::{Instr, Op};
+use perilune_bytecode::{Feedback, Instr, Op};
 use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
 use super::Translator;
 use crate::analysis::facts::{elements_seen, facts};
-use crate::codegen::element::{ElementStore, Held, Kinds};
+use crate::codegen::element::{ArrayChanges, ElementStore, Held, Kinds};
 use crate::codegen::table::Stored;
 use crate::codegen::value::{Join, Known};
 use crate::entity::{Pc, Reg, RegisterOperands};
@@ -351,9 +351,13 @@ impl Translator<'_> {
         self.end_slowly(slow, pc, done);
     }
 
-    /// Returns the conditions that the store to an element at `pc` is likely to find.
+    /// Returns the conditions that the store to an element at `pc` is likely to find. The call of a
+    /// function that appends records none: the array may be of any kind.
     pub(super) fn element_store(&self, pc: Pc) -> ElementStore {
-        let mask = self.snapshot.cell(pc);
+        let mask = match self.instr(pc).op().feedback() {
+            Feedback::Access => self.snapshot.cell(pc),
+            _ => access::OUTSIDE,
+        };
         let numbers = access::INTS | access::FLOATS;
         let places = access::OUTSIDE | access::SPARSE;
         ElementStore {
@@ -363,10 +367,9 @@ impl Translator<'_> {
                 _ => Held::Any,
             },
             seen: Kinds::of(mask),
-            grows: mask & access::OUTSIDE != 0,
+            changes: ArrayChanges { converts: false, grows: mask & access::OUTSIDE != 0 },
             is_sparse: mask & access::SPARSE != 0,
             exits: false,
-            converts: false,
         }
     }
 

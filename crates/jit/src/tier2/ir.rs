@@ -16,6 +16,7 @@ use perilune_runtime::value::Tag;
 
 use super::shapes::Shapes;
 use crate::codegen::builtin::Inlined;
+use crate::codegen::element::ArrayChanges;
 use crate::codegen::number::Operator;
 use crate::entity::{Pc, Reg};
 use crate::feedback::snapshot::Slot;
@@ -340,9 +341,8 @@ pub(crate) enum Op {
     /// metatable, or if the array has booleans and none has had them before.
     ElementOrNil(Value, Value, State),
     /// Stores an element of an array. Exits if a metamethod may be called, and if there is no such
-    /// element and the instruction has not added elements before. An array of numbers of another
-    /// kind is converted first if the flag is set; else the code exits for it.
-    SetElement(Value, Value, Value, bool, State),
+    /// element or the array is of another kind, unless the store may change the array.
+    SetElement(Value, Value, Value, ArrayChanges, State),
     /// Selects the value of a list at an integer index, which counts from 1: nil above the last.
     /// Exits if the index is below 1.
     Select(Value, List, State),

@@ -13,6 +13,7 @@ mod library;
 mod metatables;
 mod numbers;
 mod objects;
+mod quiet;
 mod sums;
 mod virtuals;
 
@@ -26,6 +27,7 @@ use perilune_bytecode::Op as Bytecode;
 use perilune_runtime::value::Tag;
 
 use self::layout::BlockLayout;
+use self::quiet::QuietLoop;
 pub(super) use self::virtuals::reserve_virtuals;
 use super::dominators::Dominators;
 use super::ir::{
@@ -34,9 +36,8 @@ use super::ir::{
 use super::passes::crossings::{self, Crossings};
 use super::passes::homes::{self, Homes};
 use crate::codegen::Emitter;
-use crate::codegen::builtin::changes_tables;
 use crate::codegen::element::ElementStore;
-use crate::codegen::memory::{Region, Regions};
+use crate::codegen::memory::Regions;
 use crate::codegen::number::Operator;
 use crate::codegen::table::Stored;
 use crate::codegen::value::Known;
@@ -87,23 +88,6 @@ pub(super) struct Lower<'f, 'a> {
     /// The last block of the quiet loop that is being emitted.
     last: Option<Block>,
     layout: BlockLayout,
-}
-
-/// A loop that keeps some regions of memory as they are.
-struct QuietLoop {
-    kept: Regions,
-    /// Its last block.
-    last: Block,
-    /// The bases of the frame on the ways that lead to it.
-    bases: Vec<ir::Value>,
-}
-
-impl QuietLoop {
-    /// Returns the base of the frame in the loop, if it is the same on all ways.
-    fn base(&self) -> Option<ir::Value> {
-        let &first = self.bases.first()?;
-        self.bases.iter().all(|&base| base == first).then_some(first)
-    }
 }
 
 /// Emits the code of `f`, whose beginning is emitted. Adds the quiet loops to `noisy` whose code is
@@ -244,75 +228,6 @@ impl<'a> Lower<'_, 'a> {
                     self.emit().note_entered_elsewhere(head);
                 }
             }
-        }
-    }
-
-    /// Finds what quiet loops keep of memory.
-    fn find_quiet_loops(&mut self, noisy: &mut HashSet<Place>) {
-        let f = self.f;
-        for (n, &head) in f.order.iter().enumerate() {
-            let Some(place) = f.blocks[head].quiet else { continue };
-            let leads_to = |b: Block, to| f.blocks[b].end.targets().any(|t| t.block == to);
-            let Some(size) = f.order[n..].iter().rposition(|&b| leads_to(b, head)) else {
-                continue;
-            };
-            // what only leads out of the loop is not in it
-            let mut members = vec![head];
-            for &b in f.order[n + 1..=n + size].iter().rev() {
-                if members.iter().any(|&to| leads_to(b, to)) {
-                    members.push(b);
-                }
-            }
-            let has_loop = members[1..].iter().any(|&b| f.blocks[b].is_loop);
-            let kept = members.iter().try_fold(Regions::ALL, |kept, &b| self.kept_by(b, kept));
-            let Some(kept) = kept.filter(|_| !has_loop) else {
-                noisy.insert(place);
-                continue;
-            };
-            let kept = kept.without(Region::Slots).without(Region::State);
-            let last = f.order[n + size];
-            self.quiet.insert(head, QuietLoop { kept, last, bases: Vec::new() });
-        }
-    }
-
-    /// Returns what a block keeps of some regions; `None` if it may change all, or is none of a
-    /// quiet loop.
-    fn kept_by(&mut self, block: Block, mut kept: Regions) -> Option<Regions> {
-        let data = &self.f.blocks[block];
-        if matches!(data.end, End::Generic(..)) {
-            return None;
-        }
-        for inst in &data.insts {
-            match inst.op {
-                Op::Generic(_) | Op::Call(_) => return None,
-                Op::FastPath(_) if self.instr(inst).op() == Bytecode::TForCall => {}
-                Op::FastPath(_) | Op::Poll(_, false) => return None,
-                Op::AddField(..) | Op::Traversal(..) => return None,
-                Op::Library(library, ..) if library.inlined.is_none() => {
-                    if changes_tables(library.number) {
-                        return None;
-                    }
-                    kept = kept.without(Region::Flags);
-                }
-                Op::Equal(..) => return None,
-                Op::SetClass(..) | Op::SetMetatable(..) => {
-                    kept = kept.without(Region::Objects).without(Region::Flags);
-                }
-                Op::SetField(..) => kept = kept.without(Region::Fields).without(Region::Flags),
-                Op::SetElement(..) => {
-                    kept = kept.without(Region::Elements).without(Region::Flags);
-                }
-                Op::SetUpvalue(..) => kept = kept.without(Region::Flags),
-                _ => {}
-            }
-        }
-        Some(kept)
-    }
-
-    /// Notes the base where a jump leads to the head of a loop.
-    fn enter_loop(&mut self, head: Block) {
-        if let Some(quiet) = self.quiet.get_mut(&head) {
-            quiet.bases.push(self.generic.emit().current_base());
         }
     }
 
@@ -821,7 +736,7 @@ impl<'a> Lower<'_, 'a> {
                 let value = self.emit().element_or_nil(inst.pc, (table, key), seen, wrong);
                 self.set_any(inst, value);
             }
-            Op::SetElement(table, key, v, converts, state) => {
+            Op::SetElement(table, key, v, changes, state) => {
                 let slow = self.exit(state);
                 let value = self.stored(v);
                 let (table, key) = (self.bits(table), self.bits(key));
@@ -830,7 +745,7 @@ impl<'a> Lower<'_, 'a> {
                     Known::Tag(tag) => tag != Tag::NIL,
                     Known::Value(_) => self.numbers.contains(v),
                 };
-                let seen = ElementStore { exits, converts, ..self.generic.element_store(inst.pc) };
+                let seen = ElementStore { exits, changes, ..self.generic.element_store(inst.pc) };
                 let done = self.emit().block();
                 self.emit().store_element(inst.pc, (table, key), value, seen, (slow, done));
                 self.emit().switch_to(done);

@@ -19,6 +19,7 @@ use super::ir::{
 };
 use super::shapes::Shapes;
 use crate::analysis::tags::tag_name;
+use crate::codegen::element::ArrayChanges;
 use crate::codegen::number::Operator;
 use crate::entity::{Pc, Reg};
 use crate::feedback::snapshot::Slot;
@@ -468,11 +469,15 @@ impl Parser<'_> {
             "set_element" => {
                 let (table, key) = self.pair()?;
                 let v = self.another()?;
-                let converts = self.has(",");
-                if converts {
-                    self.expect("converting")?;
+                let mut changes = ArrayChanges::default();
+                while self.has(",") {
+                    match self.next()? {
+                        "converting" => changes.converts = true,
+                        "growing" => changes.grows = true,
+                        word => return Err(format!("`{word}` is no change of an array")),
+                    }
                 }
-                Op::SetElement(table, key, v, converts, self.state()?)
+                Op::SetElement(table, key, v, changes, self.state()?)
             }
             "number" => {
                 let (table, key) = self.pair()?;

@@ -156,9 +156,10 @@ impl fmt::Display for Line<'_> {
                     gain.slot, gain.cache, gain.entry
                 )?;
             }
-            SetElement(t, k, v, converts, _) => {
+            SetElement(t, k, v, changes, _) => {
                 write!(f, "set_element {t}, {k}, {v}")?;
-                f.write_str(if converts { ", converting" } else { "" })?;
+                f.write_str(if changes.converts { ", converting" } else { "" })?;
+                f.write_str(if changes.grows { ", growing" } else { "" })?;
             }
             SetList(v, list, ..) | Select(v, list, _) => {
                 let name = if let SetList(..) = inst.op { "set_list" } else { "select" };

@@ -7,6 +7,7 @@ use perilune_runtime::value::Tag;
 
 use super::Builder;
 use crate::analysis::facts::{elements_seen, facts};
+use crate::codegen::element::ArrayChanges;
 use crate::entity::RegisterOperands;
 use crate::feedback::snapshot::{FieldPath, Slot};
 use crate::tier2::ir::{Chain, Checks, Entries, Gain, Metatable, Op, StringMethod, Type, Value};
@@ -306,9 +307,10 @@ impl Builder<'_> {
         };
         // a quiet loop relies on arrays to keep their kind
         let converts = is_mixed && self.quiet.is_none();
+        let changes = ArrayChanges { converts, grows: seen & access::OUTSIDE != 0 };
         self.note_element_store(table, key);
         let state = self.state();
-        self.push(Op::SetElement(table, key, v, converts, state));
+        self.push(Op::SetElement(table, key, v, changes, state));
         self.share(v);
     }
 

@@ -10,6 +10,8 @@ use perilune_runtime::value::Tag;
 use super::Builder;
 use crate::analysis::selector::Selector;
 use crate::codegen::builtin::{Inlined, changes_tables};
+use crate::codegen::element::ArrayChanges;
+use crate::codegen::number::Operator;
 use crate::entity::RegisterOperands;
 use crate::feedback::inlinee::{MAX_LIBRARY_ARGUMENTS, is_leaf_for};
 use crate::feedback::snapshot::CalleeSeen;
@@ -65,6 +67,15 @@ impl Builder<'_> {
                 self.change_metatable(table);
                 table
             }
+            Some(table)
+                if number == Builtin::Insert as u32
+                    && count == 2
+                    && wants == Wants::Nothing
+                    && !self.is_never(table, Tag::TABLE) =>
+            {
+                self.append(table, args[1].expect("there are two arguments"));
+                table
+            }
             Some(asserted) if is_assertion => {
                 let truth = self.value(Type::Condition, Op::IsTrue(asserted));
                 let (yes, no) = self.branch(truth);
@@ -103,6 +114,20 @@ impl Builder<'_> {
             Wants::One | Wants::All => self.write(i.ra(), result),
         }
         true
+    }
+
+    /// Builds `table.insert(table, v)`.
+    fn append(&mut self, table: Value, v: Value) {
+        let table = self.guard(table, Tag::TABLE);
+        let state = self.state();
+        let length = self.value(Type::Is(Tag::INTEGER), Op::Length(table, state));
+        let one = self.integer(1);
+        let add = Op::IntArith(Operator::Add, length, one, state);
+        let key = self.value(Type::Is(Tag::INTEGER), add);
+        self.note_element_store(table, key);
+        let changes = ArrayChanges { converts: false, grows: true };
+        self.push(Op::SetElement(table, key, v, changes, state));
+        self.share(v);
     }
 
     /// Builds CALL or TAILCALL of `select` among the extra arguments of an inlined function, if

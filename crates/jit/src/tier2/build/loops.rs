@@ -389,9 +389,9 @@ impl Code<'_> {
                 Closure | Concat | VarArg | SetList | TForPrep | Close | Tbc => return None,
                 TForCall if self.calls.contains_key(&pc.as_u32()) => {}
                 TForCall if self.snapshot.callee(pc) != CalleeSeen::Nothing => return None,
-                // a store that may make an array grow
+                // stores to the hash part
                 SetTable | SetTableK | SetI | SetIK
-                    if self.snapshot.cell(pc) & access::OUTSIDE != 0 =>
+                    if self.snapshot.cell(pc) & access::SPARSE != 0 =>
                 {
                     return None;
                 }

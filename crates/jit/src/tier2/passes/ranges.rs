@@ -88,7 +88,11 @@ fn members<'a>(f: &Function, loops: &'a NaturalLoops, from: Block) -> Option<&'a
     let is_entered_here = f.order.iter().filter(|block| enters(block)).eq([&from]);
     let keeps_headers = |&block: &Block| {
         let insts = &mut f.blocks[block].insts.iter();
-        insts.all(|inst| !matches!(inst.op, Op::SetClass(..) | Op::SetMetatable(..)))
+        insts.all(|inst| match inst.op {
+            Op::SetClass(..) | Op::SetMetatable(..) => false,
+            Op::SetElement(_, _, _, changes, _) => !changes.grows,
+            _ => true,
+        })
     };
     let is_kept = f.order.iter().filter(|block| members.contains(**block)).all(keeps_headers);
     (is_entered_here && is_kept).then_some(members)
