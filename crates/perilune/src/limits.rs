@@ -1,8 +1,8 @@
 //! Limits of a script's time and instructions. [`Lua::set_memory_limit`] limits its memory.
 //!
 //! A limit that was reached stays in force: whatever the script catches, closes or finalizes, the
-//! next safepoint raises the error again until control returns to the host, and every further call
-//! fails until the host sets the limit again.
+//! next safepoint raises the error again until control returns to the host, and so does the first
+//! safepoint of every further call, until the host sets the limit again.
 
 use std::time::{Duration, Instant};
 
@@ -76,7 +76,8 @@ impl Lua {
         let st = unsafe { &mut *entry.st };
         if !st.counts {
             if self.control.engine.jit.is_some() {
-                let message = "instructions are not counted by this engine's compiler";
+                let message =
+                    "instructions are not counted by this engine's code (JitOptions::counts)";
                 return Err(Error::RuntimeError(message.to_owned()));
             }
             st.counts = true;

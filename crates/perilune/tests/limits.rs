@@ -271,3 +271,27 @@ fn engines_whose_code_does_not_count_say_so() {
     assert!(lua.set_instruction_limit(Some(1)).is_err());
     assert_eq!(lua.instructions_left(), None);
 }
+
+#[test]
+fn searches_for_files_keep_the_limits() {
+    const PROGRAMS: &[&str] = &[
+        "package.searchpath(('x'):rep(1e6), ('?;'):rep(100))",
+        "package.searchpath(('.'):rep(1e5), '?', '.', ('y'):rep(1e3))",
+        "package.searchpath('x', ('a;'):rep(2e6))",
+        "package.path = ('?;'):rep(50) require(('x'):rep(1e6))",
+        "package.cpath = ('?;'):rep(50) require(('x'):rep(1e6))",
+    ];
+    for program in PROGRAMS {
+        let lua = Lua::new();
+        lua.set_memory_limit(8 << 20).unwrap();
+        let e = lua.load(*program).exec().unwrap_err();
+        assert!(matches!(e, Error::MemoryError(_)), "{program}: {e}");
+        assert!(lua.used_memory() < 9 << 20, "{program}");
+    }
+    let lua = Lua::new();
+    lua.set_time_limit(Some(Duration::from_millis(100))).unwrap();
+    let begun = Instant::now();
+    let e = lua.load("package.searchpath('x', ('/no/such/directory/?;'):rep(1e6))").exec();
+    assert!(e.unwrap_err().to_string().contains("time"));
+    assert!(begun.elapsed() < Duration::from_secs(5));
+}

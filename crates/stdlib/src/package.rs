@@ -161,27 +161,79 @@ fn replace(s: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Returns the first readable file of a path, or the message that lists all files tried.
-fn search(name: &[u8], templates: &[u8], sep: &[u8], dirsep: &[u8]) -> Result<Vec<u8>, Vec<u8>> {
-    let name = if sep.is_empty() { name.to_vec() } else { replace(name, sep, dirsep) };
-    let files = replace(templates, b"?", &name);
-    if !files.is_empty() {
-        for file in files.split(|b| *b == b';') {
-            if std::fs::File::open(path(file)).is_ok() {
-                return Ok(file.to_vec());
-            }
+/// A readable file, or the message that lists all files tried.
+type Found = Result<Vec<u8>, Vec<u8>>;
+
+/// Searches the first readable file of a path: the templates with `name` in place of each `?`,
+/// which may itself contain `;`.
+///
+/// # Errors
+/// Returns "not enough memory", or the error that stops the script.
+fn search(cx: &mut Cx, name: &[u8], templates: &[u8]) -> Result<Found, Raised> {
+    let mut search = Search { cx, file: Vec::new(), message: b"no file '".to_vec() };
+    for (n, text) in templates.split(|b| *b == b'?').enumerate() {
+        let found = if n == 0 { None } else { search.add(name)? };
+        if let Some(file) = found.map_or_else(|| search.add(text), |file| Ok(Some(file)))? {
+            return Ok(Ok(file));
         }
     }
-    Err(concat(&[b"no file '", &replace(&files, b";", b"'\n\tno file '"), b"'"]))
+    let is_empty = templates.is_empty();
+    Ok(match search.end()?.filter(|_| !is_empty) {
+        Some(file) => Ok(file),
+        None => Err(concat(&[&search.message, b"'"])),
+    })
+}
+
+/// A search for a file.
+struct Search<'a> {
+    cx: &'a mut Cx,
+    /// The file of which a part is known.
+    file: Vec<u8>,
+    /// The message, as far as it is known.
+    message: Vec<u8>,
+}
+
+impl Search<'_> {
+    /// Adds a part of the path. Returns the first readable file that it ends.
+    fn add(&mut self, text: &[u8]) -> Result<Option<Vec<u8>>, Raised> {
+        for (n, part) in text.split(|b| *b == b';').enumerate() {
+            if n > 0 {
+                if let Some(file) = self.end()? {
+                    return Ok(Some(file));
+                }
+                self.message.extend_from_slice(b"'\n\tno file '");
+            }
+            // the file is added to the message, of which a string is made
+            let size = self.file.len() + part.len();
+            self.cx.make_room(2 * (self.message.len() + 2 * size))?;
+            self.file.extend_from_slice(part);
+        }
+        Ok(None)
+    }
+
+    /// Ends a file. Returns it if it is readable.
+    fn end(&mut self) -> Result<Option<Vec<u8>>, Raised> {
+        self.cx.interrupted()?;
+        let file = std::mem::take(&mut self.file);
+        if !file.is_empty() && std::fs::File::open(path(&file)).is_ok() {
+            return Ok(Some(file));
+        }
+        self.message.extend_from_slice(&file);
+        Ok(None)
+    }
 }
 
 /// Implements `package.searchpath(name, path [, sep [, rep]])`.
 fn searchpath(cx: &mut Cx) -> NativeResult {
     let name = c_str(cx.check_str(0)?.bytes());
-    let templates = c_str(cx.check_str(1)?.bytes());
+    let templates = c_str(cx.check_str(1)?.bytes()).to_vec();
     let sep = cx.opt_str(2)?.map_or(&b"."[..], |s| c_str(s.bytes()));
     let rep = cx.opt_str(3)?.map_or(&b"/"[..], |s| c_str(s.bytes()));
-    match search(name, templates, sep, rep) {
+    if !sep.is_empty() {
+        cx.check_room(name.len() / sep.len() * rep.len())?;
+    }
+    let name = if sep.is_empty() { name.to_vec() } else { replace(name, sep, rep) };
+    match search(cx, &name, &templates)? {
         Ok(file) => cx.ret1(cx.str(&file).val()),
         Err(message) => {
             cx.push(Val::NIL);
@@ -192,7 +244,7 @@ fn searchpath(cx: &mut Cx) -> NativeResult {
 }
 
 /// Searches the path in field `which` of `package`, the bound value.
-fn find_file(cx: &mut Cx, name: &[u8], which: &str) -> Result<Result<Vec<u8>, Vec<u8>>, Raised> {
+fn find_file(cx: &mut Cx, name: &[u8], which: &str) -> Result<Found, Raised> {
     let at = cx.top();
     cx.push(cx.bound(0));
     let key = cx.str(which.as_bytes()).val().raw();
@@ -204,7 +256,7 @@ fn find_file(cx: &mut Cx, name: &[u8], which: &str) -> Result<Result<Vec<u8>, Ve
         None => return Err(cx.error(format!("'package.{which}' must be a string"))),
     };
     cx.pop(2);
-    Ok(search(name, c_str(&templates), b".", b"/"))
+    search(cx, &replace(name, b".", b"/"), c_str(&templates))
 }
 
 fn module_name(cx: &Cx) -> Result<Vec<u8>, Raised> {
@@ -315,6 +367,7 @@ fn find_loader(cx: &mut Cx, name: &[u8]) -> Result<(), Raised> {
             }
         }
         cx.pop(2);
+        cx.make_room(2 * message.len())?;
     }
     Ok(())
 }
@@ -361,7 +414,7 @@ fn require(cx: &mut Cx) -> NativeResult {
 
 #[cfg(test)]
 mod tests {
-    use super::{expand_default, replace, search};
+    use super::{expand_default, replace};
 
     #[test]
     fn paths() {
@@ -369,7 +422,5 @@ mod tests {
         assert_eq!(expand_default(b";;", b"D"), b"D");
         assert_eq!(expand_default(b"a", b"D"), b"a");
         assert_eq!(replace(b"a.b.c", b".", b"/"), b"a/b/c");
-        let message = search(b"x.y", b"?/no;./?.no", b".", b"/").unwrap_err();
-        assert_eq!(message, b"no file 'x/y/no'\n\tno file './x/y.no'");
     }
 }
