@@ -233,10 +233,14 @@ impl Watch {
     }
 }
 
-/// An operation on a state, such as a call. The state stays alive until the operation ends.
+/// An operation on a state, such as a call. The state stays alive until the operation ends. The
+/// stack has as many values then as before, also after a panic of a conversion or of a function of
+/// the host.
 pub(crate) struct Entry<'a> {
     pub(crate) lua: &'a Lua,
     pub(crate) st: *mut State,
+    /// The size of the values above the base when the operation began, in bytes.
+    size: usize,
     _guard: Guard<'a>,
 }
 
@@ -248,13 +252,18 @@ impl<'a> Entry<'a> {
         let guard = control.lock.hold();
         let st = control.state();
         control.retain();
-        Entry { lua: Lua::of(control), st, _guard: guard }
+        // SAFETY: P1: the state is alive; base and top are of the same stack.
+        let size = unsafe { (*st).top.byte_offset_from((*st).base) as usize };
+        Entry { lua: Lua::of(control), st, size, _guard: guard }
     }
 }
 
 impl Drop for Entry<'_> {
     #[inline(always)]
     fn drop(&mut self) {
+        // SAFETY: P1: the frame that was on top when the operation began is on top again, and the
+        // values that it had then are still there.
+        unsafe { (*self.st).top = (*self.st).base.byte_add(self.size) };
         self.lua.control.release();
     }
 }

@@ -28,5 +28,7 @@ mod stress;
 mod tables;
 #[path = "api/threads.rs"]
 mod threads;
+#[path = "api/unwinding.rs"]
+mod unwinding;
 #[path = "api/userdata.rs"]
 mod userdata;

@@ -15,6 +15,7 @@ mod decimal;
 pub mod engine;
 pub mod epoch;
 pub mod exit_stress;
+mod first_panic;
 pub mod frame;
 pub mod frames;
 pub mod header;

@@ -4,6 +4,7 @@ use super::Heap;
 use super::dead::Dead;
 use super::growth::{has_room, push_early};
 use super::memory::Memory;
+use crate::first_panic::FirstPanic;
 use crate::header::{GcHeader, Kind};
 use crate::instance::Instance;
 use crate::table::LocalShape;
@@ -186,10 +187,14 @@ impl Boxes {
     }
 
     /// Drops all objects.
-    pub(crate) unsafe fn free_all(&mut self, memory: &mut Memory) {
-        self.dead.clear();
+    pub(crate) unsafe fn free_all(&mut self, memory: &mut Memory) -> FirstPanic {
+        let mut panics = FirstPanic::default();
+        for value in self.dead.drain(..) {
+            panics.call(|| drop(value));
+        }
         for p in self.userdata.items.drain(..) {
-            Userdata::free(memory, p);
+            let value = Dead::of(memory, p);
+            panics.call(|| drop(value));
         }
         for p in self.threads.items.drain(..) {
             free_thread(memory, p);
@@ -204,6 +209,7 @@ impl Boxes {
         for p in self.shapes.items.drain(..) {
             memory.drop(p);
         }
+        panics
     }
 }
 

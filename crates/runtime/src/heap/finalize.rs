@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::Heap;
+use crate::first_panic::FirstPanic;
 use crate::header::{GcHeader, Kind};
 use crate::meta::Event;
 use crate::state::{State, poll};
@@ -152,10 +153,13 @@ impl Drop for Resting {
     }
 }
 
+/// Drops all host values of dead userdata that are not borrowed, and then resumes the first panic
+/// of their destructors.
 #[cold]
 unsafe fn drop_all(st: *mut State) {
     (*st).heap.finalizers.running = true;
-    let _resting = Resting(st);
+    let resting = Resting(st);
+    let mut panics = FirstPanic::default();
     // Values that are kept move to the front.
     let mut kept = 0;
     loop {
@@ -169,12 +173,14 @@ unsafe fn drop_all(st: *mut State) {
                 } else {
                     // Dropped here, where no reference to the list exists.
                     let value = dead.pop();
-                    drop(value);
+                    panics.call(|| drop(value));
                 }
             }
             _ => break,
         }
     }
+    drop(resting);
+    panics.resume();
 }
 
 /// Calls the finalizer of an object, if its metatable still has one that can be called.

@@ -197,9 +197,10 @@ impl Drop for Heap {
     fn drop(&mut self) {
         // SAFETY: the state is being dropped, so nothing refers to any object; each is freed once.
         unsafe {
-            self.boxed.free_all(&mut self.memory);
+            let panics = self.boxed.free_all(&mut self.memory);
             self.large.free_all(&mut self.memory);
             self.blocks.free_all(&mut self.memory);
+            panics.resume();
         }
     }
 }

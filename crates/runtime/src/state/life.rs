@@ -10,6 +10,7 @@ use super::{MAX_PASSED, Returned, State, StateRef, Threshold, Vm};
 use crate::engine::EngineShared;
 use crate::epoch::MetaEpoch;
 use crate::exit_stress::ExitStress;
+use crate::first_panic::FirstPanic;
 use crate::frame::{Frame, FrameWord, Link};
 use crate::heap::{Allocator, Heap};
 use crate::host::HostRoots;
@@ -151,15 +152,20 @@ impl State {
         (*st).gc_close();
     }
 
-    /// Runs all finalizers that [`State::close`] has not run, and frees the state.
+    /// Runs all finalizers that [`State::close`] has not run, and frees the state. Panics of
+    /// finalizers and of destructors of host values do not stop this; the first is resumed in the
+    /// end.
     ///
     /// # Safety
     /// `st` came from [`State::create`], no native or Lua frame of it is active, and no handle to
     /// it is used again.
     pub unsafe fn destroy(st: *mut State) {
-        State::close(st);
+        let mut panics = FirstPanic::default();
+        // each panic ends a finalizer, or comes after all destructors that are due
+        while !panics.call(|| State::close(st)) {}
         // Nothing walks the state's stacks any more.
         (*st).tier = None;
-        drop(Box::from_raw(st));
+        panics.call(|| drop(Box::from_raw(st)));
+        panics.resume();
     }
 }
