@@ -55,21 +55,22 @@ pub trait CModules {
 
 impl CModules for Lua {
     unsafe fn allow_c_modules(&self) {
-        self.with(crate::package::allow);
+        // SAFETY: the function uses nothing but the state.
+        unsafe { self.with(crate::package::allow) };
     }
 
     unsafe fn create_c_function(&self, f: CFunction) -> Result<Function> {
         crate::files::connect();
-        self.with(|cx| {
-            let cx = &*cx;
-            crate::hooks::prepare(cx);
-            // SAFETY: N1; C2 holds by the caller's contract.
-            unsafe {
+        // SAFETY: the function uses nothing but the state. N1; C2 holds by the caller's contract.
+        unsafe {
+            self.with(|cx| {
+                let cx = &*cx;
+                crate::hooks::prepare(cx);
                 let l = LuaState::of(cx.state(), (*cx.state()).thread);
                 let f = (*(*l).global).functions.light(cx, run, f as *const ());
                 cx.registry().set_name(cx, CREATED, Val::of(cx, f));
-            }
-        });
+            });
+        }
         let created = self.named_registry_value(CREATED);
         self.unset_named_registry_value(CREATED)?;
         created
@@ -91,12 +92,13 @@ impl CModules for Lua {
 
     unsafe fn with_lua_state<R>(&self, f: impl FnOnce(*mut LuaState) -> R) -> R {
         crate::files::connect();
-        self.with(|cx| {
-            crate::hooks::prepare(cx);
-            // SAFETY: N1; the caller is responsible for what `f` does.
-            let l = unsafe { LuaState::of(cx.state(), (*cx.state()).thread) };
-            f(l)
-        })
+        // SAFETY: N1; the caller is responsible for what `f` does.
+        unsafe {
+            self.with(|cx| {
+                crate::hooks::prepare(cx);
+                f(LuaState::of(cx.state(), (*cx.state()).thread))
+            })
+        }
     }
 }
 

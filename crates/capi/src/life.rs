@@ -59,17 +59,17 @@ unsafe fn warn_c(st: *mut State, parts: &[&[u8]]) {
 fn new_state(allocator: Allocator) -> *mut LuaState {
     crate::files::connect();
     let lua = Lua::without_libraries_in(engine(), allocator);
-    lua.with(|cx| {
-        crate::package::allow(cx);
-        // SAFETY: N1; the state lives until `lua_close`.
-        unsafe {
+    // SAFETY: the function uses nothing but the state. N1; the state lives until `lua_close`.
+    unsafe {
+        lua.with(|cx| {
+            crate::package::allow(cx);
             let l = LuaState::of(cx.state(), (*cx.state()).main_thread);
             (*(*l).global).lua = Some(lua.clone());
             // nothing has called the host, so its frame is not a level of the call stack
             Frame((*cx.state()).base).add_flags(flags::BOTTOM);
             l
-        }
-    })
+        })
+    }
 }
 
 #[unsafe(no_mangle)]

@@ -9,6 +9,8 @@ mod call;
 mod explain;
 mod jit_options;
 mod mode;
+#[allow(unsafe_code)]
+mod native;
 mod options;
 mod repl;
 mod session;

@@ -15,6 +15,7 @@ use crate::call::{Caller, message_handler, push_global, set_global};
 use crate::explain::Explain;
 use crate::jit_options;
 use crate::mode::Mode;
+use crate::native::with_cx;
 use crate::options::{Action, Options};
 use crate::{repl, text};
 
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
     let engine = options.jit.engine(options.mode);
     let lua = Lua::without_libraries(&engine);
     if options.ignore_environment {
-        lua.with(|cx| cx.registry().set_name(cx, "LUA_NOENV", Val::bool(true)));
+        with_cx(&lua, |cx| cx.registry().set_name(cx, "LUA_NOENV", Val::bool(true)));
     }
     lua.open_libraries();
     allow_c_modules(&lua);
@@ -85,7 +86,7 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
     let explain = Explain::new(options.explain);
     let caller = Caller::new(&lua.interrupt_handle(), name, explain);
     let session = Session { args, options, caller, engine: &engine };
-    let end = lua.with(|cx| {
+    let end = with_cx(&lua, |cx| {
         cx.push(cx.func(message_handler, &[]).val());
         session.main(cx).map_err(|stop| {
             if let Stop::Raised(_) = stop {

@@ -11,6 +11,7 @@ use rustyline::{CompletionType, Context, Helper};
 
 use super::hint::{Suggestion, suggest};
 use super::{complete, dot_command, highlight, validate};
+use crate::native::with_cx;
 use crate::style::{Role, paint};
 
 /// Answers the line editor's questions about a state in which nothing runs.
@@ -56,7 +57,7 @@ impl Completer for Assistant {
         let code = dot_command::split(text).map_or(text, |(_, rest)| rest);
         let offset = text.len() - code.len();
         let Some(place) = complete::place(code) else { return Ok((pos, Vec::new())) };
-        let mut names = self.lua.with(|cx| complete::candidates(cx, &place));
+        let mut names = with_cx(&self.lua, |cx| complete::candidates(cx, &place));
         if place.path.is_empty() {
             let locals = complete::locals(&code[..place.start]);
             names.extend(locals.into_iter().filter(|n| n.starts_with(&place.name)));
@@ -74,7 +75,8 @@ impl Hinter for Assistant {
         if pos < line.len() {
             return None;
         }
-        self.lua.with(|cx| suggest(cx, line)).or_else(|| super::hint::from_history(line, context))
+        with_cx(&self.lua, |cx| suggest(cx, line))
+            .or_else(|| super::hint::from_history(line, context))
     }
 }
 

@@ -223,6 +223,7 @@ pub(super) fn is_name(key: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Key, Place, candidates, locals, place};
+    use crate::native::with_cx;
     use perilune::Lua;
 
     fn name(key: &str) -> Key {
@@ -263,7 +264,7 @@ mod tests {
     }
 
     fn complete(lua: &Lua, text: &str) -> String {
-        lua.with(|cx| candidates(cx, &place(text).expect("a place")).join(" "))
+        with_cx(lua, |cx| candidates(cx, &place(text).expect("a place")).join(" "))
     }
 
     #[test]

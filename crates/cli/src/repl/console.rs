@@ -12,6 +12,7 @@ use super::assist::Assistant;
 use super::evaluate::{CHUNK, push_chunk, without_equals};
 use super::{commands, dot_command, history, own_prompt, prompt, validate, with_handler};
 use crate::call::Caller;
+use crate::native::with_cx;
 use crate::{explain, style, text};
 
 type LineEditor = Editor<Assistant, FileHistory>;
@@ -71,13 +72,13 @@ pub(super) fn run(lua: &Lua, caller: &Caller) -> rustyline::Result<()> {
 /// Reads an entry. If the user has set `_PROMPT2`, each line of the entry has a prompt and is
 /// edited on its own.
 fn read_entry(lua: &Lua, editor: &mut LineEditor) -> rustyline::Result<String> {
-    let (first, by_line) = lua.with(|cx| (prompt(cx, true), own_prompt(cx, false).is_some()));
+    let (first, by_line) = with_cx(lua, |cx| (prompt(cx, true), own_prompt(cx, false).is_some()));
     if let Some(assistant) = editor.helper_mut() {
         assistant.multi_line = !by_line;
     }
     let mut entry = read_line(editor, &first)?;
     while by_line && validate::is_incomplete(&entry) {
-        let next = lua.with(|cx| prompt(cx, false));
+        let next = with_cx(lua, |cx| prompt(cx, false));
         entry.push('\n');
         entry.push_str(&read_line(editor, &next)?);
     }

@@ -82,6 +82,7 @@ pub(super) fn from_history(text: &str, context: &Context<'_>) -> Option<Suggesti
 #[cfg(test)]
 mod tests {
     use super::{from_history, library, suggest};
+    use crate::native::with_cx;
     use crate::repl::signatures;
     use perilune::Lua;
     use rustyline::Context;
@@ -89,7 +90,7 @@ mod tests {
     use rustyline::history::{DefaultHistory, History};
 
     fn check(lua: &Lua, text: &str, expect: &str) {
-        let hint = lua.with(|cx| suggest(cx, text));
+        let hint = with_cx(lua, |cx| suggest(cx, text));
         assert_eq!(hint.as_ref().map_or("", |h| h.display()), expect, "{text}");
     }
 
@@ -114,7 +115,7 @@ mod tests {
     #[test]
     fn signatures_are_complete() {
         let lua = Lua::with_engine(&perilune::Engine::interpreter());
-        lua.with(|cx| {
+        with_cx(&lua, |cx| {
             for (name, _) in signatures::LIBRARY {
                 assert!(library(cx, name).as_func().is_some(), "no function {name}");
             }

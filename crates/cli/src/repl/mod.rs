@@ -21,6 +21,7 @@ use perilune::Lua;
 use perilune::native::Cx;
 
 use crate::call::{Caller, message_handler, push_global};
+use crate::native::with_cx;
 
 /// Reads and runs input until it ends.
 ///
@@ -45,7 +46,7 @@ pub(crate) fn is_console() -> bool {
 /// Calls `f` with the state, with the message handler as value 0 of the stack, as [`Caller::call`]
 /// requires.
 fn with_handler<R>(lua: &Lua, f: impl FnOnce(&mut Cx) -> R) -> R {
-    lua.with(|cx| {
+    with_cx(lua, |cx| {
         cx.push(cx.func(message_handler, &[]).val());
         f(cx)
     })

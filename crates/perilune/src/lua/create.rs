@@ -123,7 +123,8 @@ impl Lua {
     /// # Panics
     /// Panics when there is not enough memory.
     pub fn open_libraries(&self) {
-        self.with(perilune_stdlib::open_all)
+        // SAFETY: the libraries use nothing but the state.
+        unsafe { self.with(perilune_stdlib::open_all) }
             .unwrap_or_else(|_| panic!("the standard library does not open"));
     }
 
@@ -132,7 +133,8 @@ impl Lua {
     /// # Errors
     /// Returns an error when there is not enough memory.
     pub fn load_std_libs(&self, libs: StdLib) -> Result<()> {
-        self.with(|cx| libs.open(cx)).map_err(|_| Error::not_enough_memory())
+        // SAFETY: the libraries use nothing but the state.
+        unsafe { self.with(|cx| libs.open(cx)) }.map_err(|_| Error::not_enough_memory())
     }
 }
 

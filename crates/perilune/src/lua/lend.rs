@@ -10,13 +10,19 @@ use crate::stack::Online;
 impl Lua {
     /// Runs `f` with the state in the form in which native functions receive it, and removes the
     /// values that `f` leaves on the stack. Meanwhile nothing else may use the state, except
-    /// functions of the host that `f` calls through it.
+    /// functions of the host that `f` calls through it. This is how the command and the libraries
+    /// that come with it use states; programs have no need of it.
+    ///
+    /// # Safety
+    /// `f` passes no value of one state to another one, does not exchange the [`Cx`]s of two
+    /// states, and calls no function of [`Cx`] that concerns the running native function, such as
+    /// [`Cx::bound`]: there is none.
     ///
     /// # Panics
     /// Panics if `f`, or a native function that it calls, panics. The state can be used afterwards:
     /// the frames above are removed without calling `__close`, and coroutines that were running are
     /// dead. Also panics if `f` uses a handle of the state.
-    pub fn with<R>(&self, f: impl FnOnce(&mut Cx) -> R) -> R {
+    pub unsafe fn with<R>(&self, f: impl FnOnce(&mut Cx) -> R) -> R {
         let entry = self.enter();
         let _lent = Lent::new(&self.control);
         // SAFETY: P1: the state is alive, on this thread or locked, and lent: no operation finds it

@@ -128,6 +128,7 @@ fn node_width(node: &Node) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use crate::native::with_cx;
     use crate::repl::pretty::{Limits, layout, read};
     use crate::style::strip;
     use perilune::Lua;
@@ -135,7 +136,7 @@ mod tests {
     /// Returns the layout of the value of an expression.
     fn show(program: &str, width: usize, limits: &Limits) -> String {
         let lua = Lua::new();
-        lua.with(|cx| {
+        with_cx(&lua, |cx| {
             let f = cx.load(program.as_bytes(), b"=test", b"t", None).expect("compiles");
             cx.push_callee(f);
             assert_eq!(cx.call_protected(0).expect("runs"), 1);

@@ -1,0 +1,12 @@
+//! Access to the state in the form in which native functions receive it.
+
+use perilune::Lua;
+use perilune::native::Cx;
+
+/// Runs `f` with the state, and removes the values that `f` leaves on the stack. Nothing else may
+/// use the state meanwhile.
+pub(crate) fn with_cx<R>(lua: &Lua, f: impl FnOnce(&mut Cx) -> R) -> R {
+    // SAFETY: the command has one state, so values of others are not at hand, and it asks nothing
+    // about a running native function.
+    unsafe { lua.with(f) }
+}
