@@ -120,25 +120,34 @@ fn run(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// Polls the future in value 0, after the coroutine was resumed with values.
-fn poll(s: Stack<'_>, values: Option<MultiValue>) -> Result<Next> {
-    // SAFETY: the value was pushed.
+/// Returns the call whose future value 0 is. `debug.setlocal` may have changed that value, and the
+/// collector may have freed the call since, so the reference must not be used after anything else
+/// has run.
+fn waiting<'a>(s: Stack<'a>) -> Result<&'a mut Waiting> {
+    // SAFETY: the frame has value 0.
     let cell = HostCell::<Waiting>::of(s, unsafe { s.get(0) }).ok_or(Error::CallbackDestructed)?;
     // SAFETY: P1: the cell is rooted in the running frame; only this function and the cancellation
     // of a suspended call use it.
-    let waiting = unsafe { &mut *HostCell::value(cell) };
-    let Some(future) = &mut waiting.future else { return Err(Error::CallbackDestructed) };
+    Ok(unsafe { &mut *HostCell::value(cell) })
+}
+
+/// Polls the future in value 0, after the coroutine was resumed with values. The future is taken
+/// out of the cell meanwhile, so that what it runs can neither free it nor poll it.
+fn poll(s: Stack<'_>, values: Option<MultiValue>) -> Result<Next> {
+    let before = waiting(s)?;
+    let mut future = before.future.take().ok_or(Error::CallbackDestructed)?;
+    let values = values.filter(|_| before.exchanging).map(boxed);
     let polling = &s.lua.control.polling;
     // SAFETY: the waker outlives the poll in which it was set.
     let waker = polling.waker.get().map_or(Waker::noop(), |w| unsafe { w.as_ref() });
     // Hides the values that an outer future exchanges.
-    let before = polling.exchange.replace(values.filter(|_| waiting.exchanging).map(boxed));
+    let before = polling.exchange.replace(values);
     let r = future.as_mut().poll(s, &mut Context::from_waker(waker));
     let mine = polling.exchange.replace(before).map(unboxed);
     match r {
         Poll::Pending => {
             s.cut(1);
-            waiting.exchanging = mine.is_some();
+            *waiting(s)? = Waiting { future: Some(future), exchanging: mine.is_some() };
             match mine {
                 Some(values) => {
                     s.reserve(values.len())?;
@@ -154,7 +163,6 @@ fn poll(s: Stack<'_>, values: Option<MultiValue>) -> Result<Next> {
             }
         }
         Poll::Ready(r) => {
-            let future = waiting.future.take();
             drop(future);
             r.map(Next::Return)
         }
