@@ -45,17 +45,19 @@ impl Lua {
     ///
     /// # Errors
     /// Returns the state itself when handles, other `Lua`s or [`crate::WeakLua`]s refer to it, when
-    /// it has application data or a warning function, or when it has functions or userdata that are
-    /// not known to be `Send`, even if they are garbage not collected yet. Those are the functions
-    /// created by [`Lua::create_function`], the userdata created by [`Lua::create_userdata`], and
-    /// the methods of userdata types. Functions that may move are created with
-    /// [`Lua::create_send_function`]. Registry keys and interrupt handles may stay on their
-    /// threads.
+    /// it has application data, a warning function or a callback for events of coroutines, or when
+    /// it has functions or userdata that are not known to be `Send`, even if they are garbage not
+    /// collected yet. Those are the functions created by [`Lua::create_function`], the userdata
+    /// created by [`Lua::create_userdata`], and the methods of userdata types. Functions that may
+    /// move are created with [`Lua::create_send_function`]. Registry keys and interrupt handles may
+    /// stay on their threads.
     pub fn detach(self) -> Result<Detached, Lua> {
         let control = &self.control;
         let alone = XRc::strong_count(control) == 1 && XRc::weak_count(control) == 1;
         let still = control.owners() == 1 && !control.state.get().is_null();
-        let bare = control.app_data.is_empty() && control.warning.borrow().is_none();
+        let bare = control.app_data.is_empty()
+            && control.warning.borrow().is_none()
+            && control.thread_events.callback.borrow().is_none();
         if alone && still && bare { Ok(Detached(self)) } else { Err(self) }
     }
 }

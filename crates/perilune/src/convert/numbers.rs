@@ -62,10 +62,11 @@ macro_rules! integers {
                         $t::try_from(n.as_int()).ok()
                     } else {
                         // Casts saturate, so a value that has a fraction or is out of range does
-                        // not convert back to itself.
+                        // not convert back to itself, except that the maximum of a wide type
+                        // becomes the next power of two, which is no value of the type.
                         let (f, i) = (n.as_float(), n.as_float() as $t);
-                        let is_exact = f == f.trunc() && i as f64 == f;
-                        (is_exact && (f < 9.3e18 || i != $t::MAX)).then_some(i)
+                        let is_wide = $t::BITS > f64::MANTISSA_DIGITS;
+                        (i as f64 == f && !(is_wide && i == $t::MAX)).then_some(i)
                     };
                     converted.ok_or_else(|| {
                         Error::from_lua_conversion(from, stringify!($t), "out of range".to_owned())

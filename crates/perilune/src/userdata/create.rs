@@ -34,16 +34,30 @@ impl Lua {
     ) -> Result<u32> {
         let mut registry = UserDataRegistry::new(self, Target::Type(TypeId::of::<T>()));
         f(&mut registry);
-        let meta = registry.build()?;
         let entry = self.enter();
-        // SAFETY: P4; the table is rooted by its handle, and then by its own slot.
-        unsafe {
-            let slot = (*entry.st).add_host_root(meta.0.word());
-            if let Some(old) = self.control.metatables.borrow_mut().insert(key, slot) {
-                (*entry.st).host_roots.release(old);
-            }
-            Ok(slot)
+        let metatables = &self.control.metatables;
+        let mut slots = None;
+        let built = registry.build(|meta| {
+            // SAFETY: P4; the table is rooted by its handle, and then by its own slot.
+            let slot = unsafe { (*entry.st).add_host_root(meta.0.word()) };
+            slots = Some((slot, metatables.borrow_mut().insert(key, slot)));
+        });
+        let Some((slot, before)) = slots else {
+            return Err(built.expect_err("it has failed before it was published"));
+        };
+        if built.is_err() {
+            // a field cannot be converted
+            match before {
+                Some(before) => metatables.borrow_mut().insert(key, before),
+                None => metatables.borrow_mut().remove(&key),
+            };
         }
+        let unused = if built.is_err() { Some(slot) } else { before };
+        if let Some(unused) = unused {
+            // SAFETY: P4; the slot is in use nowhere else.
+            unsafe { (*entry.st).host_roots.release(unused) };
+        }
+        built.map(|_| slot)
     }
 
     /// Returns the metatable of a type, which `f` creates if there is none.
@@ -93,7 +107,8 @@ impl Lua {
     }
 
     /// Like [`Lua::create_userdata`], for values that may change threads: the state can be detached
-    /// ([`Lua::detach`]) while the userdata exists.
+    /// ([`Lua::detach`]) while the userdata exists, unless its type has methods or computed fields,
+    /// whose functions are not known to be `Send`.
     ///
     /// # Errors
     /// See [`Lua::create_userdata`].

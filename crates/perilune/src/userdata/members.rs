@@ -18,8 +18,7 @@ macro_rules! put {
 
 impl<T> UserDataFields<T> for UserDataRegistry<T> {
     fn add_field<V: IntoLua + 'static>(&mut self, name: impl Into<String>, value: V) {
-        let value = value.into_lua(&self.lua);
-        self.parts.fields.push((name.into(), value));
+        self.parts.fields.push((name.into(), Box::new(|lua| value.into_lua(lua))));
     }
 
     fn add_field_method_get<M, R>(&mut self, name: impl Into<String>, method: M)

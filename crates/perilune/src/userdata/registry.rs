@@ -27,7 +27,7 @@ pub struct UserDataRegistry<T> {
 /// The collected fields and methods.
 #[derive(Default)]
 pub(crate) struct Parts {
-    pub(super) fields: Vec<(String, Result<Value>)>,
+    pub(super) fields: Vec<(String, FieldValue)>,
     pub(super) getters: Vec<(String, Function)>,
     pub(super) setters: Vec<(String, Function)>,
     pub(super) methods: Vec<(String, Function)>,
@@ -164,8 +164,9 @@ impl<T> UserDataRegistry<T> {
         })
     }
 
-    /// Creates the metatable.
-    pub(crate) fn build(self) -> Result<Table> {
+    /// Creates the metatable. `publish` receives it before the values of fields are created, which
+    /// may be of the type itself.
+    pub(crate) fn build(self, publish: impl FnOnce(&Table)) -> Result<Table> {
         let UserDataRegistry { lua, parts, .. } = self;
         if let Some(e) = parts.failure {
             return Err(e);
@@ -190,8 +191,12 @@ impl<T> UserDataRegistry<T> {
             Value::Table(t) => t.clone(),
             _ => lua.create_table()?,
         };
-        for (name, value) in parts.fields {
-            members.raw_set(name, value?)?;
+        let is_method = |field: &str| parts.methods.iter().any(|(name, _)| name == field);
+        let fields: Vec<_> =
+            parts.fields.into_iter().filter(|(name, _)| !is_method(name)).collect();
+        // until they are created
+        for (name, _) in &fields {
+            members.raw_set(name.as_str(), true)?;
         }
         for (name, f) in parts.methods {
             members.raw_set(name, f)?;
@@ -205,15 +210,22 @@ impl<T> UserDataRegistry<T> {
             let strict = own.is_nil() && members.is_empty();
             meta.raw_set("__index", index::getter(&lua, &members, &getters, fallback, strict)?)?;
         } else if fallback.is_nil() && (own.is_table() || !members.is_empty()) {
-            meta.raw_set("__index", members)?;
+            meta.raw_set("__index", &members)?;
         }
         if !setters.is_empty() {
             let own: Value = meta.raw_get("__newindex")?;
             meta.raw_set("__newindex", index::setter(&lua, &setters, own)?)?;
         }
+        publish(&meta);
+        for (name, value) in fields {
+            members.raw_set(name, value(&lua)?)?;
+        }
         Ok(meta)
     }
 }
+
+/// Creates the value of a field that is the same for all values of a type.
+pub(super) type FieldValue = Box<dyn FnOnce(&Lua) -> Result<Value>>;
 
 pub(crate) fn check_meta_field(lua: &Lua, name: &str, value: impl IntoLua) -> Result<Value> {
     let value = value.into_lua(lua)?;

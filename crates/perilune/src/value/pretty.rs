@@ -7,6 +7,10 @@ use std::fmt::{Debug, Formatter, Result};
 
 use crate::{Table, Value};
 
+/// The indentation, in columns, below which tables are shown by their address only: a script may
+/// build tables that are too deep for the native stack.
+const MAX_INDENT: usize = 2 * 128;
+
 /// Tables that have been visited.
 type Seen = HashSet<*const c_void>;
 
@@ -50,7 +54,9 @@ fn value(v: &Value, f: &mut Formatter<'_>, indent: usize, seen: &mut Seen) -> Re
         Value::Number(n) => write!(f, "{n}"),
         Value::String(s) => write!(f, "{s:?}"),
         Value::LightUserData(p) if p.0.is_null() => f.write_str("null"),
-        Value::Table(t) if !seen.contains(&t.to_pointer()) => table(t, f, indent, seen),
+        Value::Table(t) if indent < MAX_INDENT && !seen.contains(&t.to_pointer()) => {
+            table(t, f, indent, seen)
+        }
         Value::UserData(u) => write!(f, "{u:#?}"),
         Value::Error(e) => write!(f, "{e:?}"),
         v => write!(f, "{}: {:?}", v.type_name(), v.to_pointer()),

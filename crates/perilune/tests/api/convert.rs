@@ -103,3 +103,35 @@ fn bytes_that_are_not_text() -> Result<()> {
     assert!(!lua.convert::<bool>(Value::Nil)?);
     Ok(())
 }
+
+#[test]
+fn floats_out_of_the_range_of_integers() -> Result<()> {
+    let lua = Lua::new();
+    macro_rules! fails {
+        ($($t:ident $text:literal;)*) => {$(
+            let e = lua.load(concat!("return ", $text)).eval::<$t>().unwrap_err();
+            assert!(e.to_string().contains("out of range"), "{}: {e}", $text);
+        )*};
+    }
+    fails! {
+        i64 "2^63"; i64 "'9223372036854775808'"; i64 "-2^64"; i64 "1.5"; i64 "1/0";
+        isize "2^63"; u64 "2^64"; u64 "0/0"; usize "2^64"; i128 "2^127"; u128 "2^128";
+        i32 "2^31"; u8 "256.0"; u8 "-1.0";
+    }
+    assert_eq!(lua.load("-2^63").eval::<i64>()?, i64::MIN);
+    assert_eq!(lua.load("2^63 - 1024").eval::<i64>()?, i64::MAX - 1023);
+    assert_eq!(lua.load("2^63").eval::<u64>()?, 1 << 63);
+    assert_eq!(lua.load("127.0").eval::<i8>()?, i8::MAX);
+    assert_eq!(lua.load("2^31 - 1").eval::<i32>()?, i32::MAX);
+    assert_eq!(lua.load("2^64").eval::<u128>()?, 1 << 64);
+    Ok(())
+}
+
+#[test]
+fn deep_tables_are_shown_in_part() -> Result<()> {
+    let lua = Lua::new();
+    let deep = "local t = {} for i = 1, 100000 do t = {t} end return t";
+    let shown = format!("{:#?}", lua.load(deep).eval::<Value>()?);
+    assert!(shown.starts_with("{\n  {\n    {\n") && shown.contains("table: 0x"));
+    Ok(())
+}

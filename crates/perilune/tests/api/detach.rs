@@ -86,3 +86,17 @@ fn what_may_not() -> Result<()> {
     lua.detach().expect("it goes");
     Ok(())
 }
+
+#[test]
+fn states_with_a_callback_for_events_stay() -> Result<()> {
+    let lua = Lua::new();
+    let local = Arc::new(());
+    lua.set_thread_event_callback(perilune::thread::ThreadTriggers::ON_YIELD, move |_, _| {
+        let _ = local.clone();
+        Ok(())
+    });
+    let lua = lua.detach().expect_err("the callback may hold what belongs to this thread");
+    lua.remove_thread_event_callback();
+    assert!(lua.detach().is_ok());
+    Ok(())
+}

@@ -361,3 +361,52 @@ fn dropped_values_of_userdata_do_not_pile_up() -> Result<()> {
     assert!(most < 1 << 20, "up to {most} bytes of dead values");
     Ok(())
 }
+
+/// A type with constants of its own type.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Level(i64);
+
+impl UserData for Level {
+    fn add_fields<F: UserDataFields<Self>>(fields: &mut F) {
+        fields.add_field("LOW", Level(1));
+        fields.add_field("NAME", "level");
+        fields.add_field("twice", 5);
+        fields.add_field_method_get("value", |_, this| Ok(this.0));
+    }
+
+    fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
+        methods.add_method("twice", |_, this, ()| Ok(Level(this.0 * 2)));
+    }
+}
+
+/// A type with a field that has no value.
+struct Fails;
+
+impl UserData for Fails {
+    fn add_fields<F: UserDataFields<Self>>(fields: &mut F) {
+        fields.add_field("x", u128::MAX);
+        fields.add_field("y", NoValue);
+    }
+}
+
+struct NoValue;
+
+impl perilune::IntoLua for NoValue {
+    fn into_lua(self, _: &Lua) -> Result<Value> {
+        Err(Error::runtime("no value"))
+    }
+}
+
+#[test]
+fn fields_may_be_of_the_type_itself() -> Result<()> {
+    let lua = Lua::new();
+    lua.globals().set("level", Level(5))?;
+    let text = "return level.LOW.value, level.LOW:twice().value, level.LOW.LOW.NAME, level.other";
+    let (low, twice, name, other) = lua.load(text).eval::<(i64, i64, String, Value)>()?;
+    assert_eq!((low, twice, name.as_str()), (1, 2, "level"));
+    assert!(other.is_nil());
+    for _ in 0..2 {
+        assert!(lua.create_userdata(Fails).unwrap_err().to_string().contains("no value"));
+    }
+    Ok(())
+}
