@@ -204,14 +204,16 @@ pub(crate) unsafe fn deliver(st: *mut State, src: *mut Value, n: usize) -> Step 
     run_to_lua(st, ret::deliver(st, src, n))
 }
 
-/// Gives results to a frame of machine code.
+/// Gives results to a frame of machine code, which continues with them, unless it is at a CONCAT
+/// whose next metamethod runs first.
 ///
 /// # Safety
 /// I2; the top frame is one of machine code, which waits for the `n` results at `src`.
 #[inline(never)]
 pub(crate) unsafe fn returned_to_machine(st: *mut State, src: *mut Value, n: usize) -> Exit {
     match deliver(st, src, n) {
-        Ok(()) => Exit::Done,
+        Ok(()) if Frame((*st).base).word().is_machine() => Exit::Done,
+        Ok(()) => Exit::Switch,
         Err(e) => e,
     }
 }
