@@ -151,6 +151,7 @@ impl JitChoices {
             }
             Mode::Unprofiled
             | Mode::Tier2Sync
+            | Mode::MixedTiers
             | Mode::Tier2GcStress
             | Mode::Tier2GcPhases
             | Mode::CheckValues
@@ -215,6 +216,10 @@ impl JitChoices {
         }
         let is_early = match mode {
             Mode::Tier2Sync | Mode::Tier2GcStress | Mode::Tier2GcPhases => true,
+            Mode::MixedTiers => {
+                o.mix = Some(chaos_seed());
+                true
+            }
             Mode::CheckValues => {
                 o.verify_values = true;
                 true
@@ -229,6 +234,9 @@ impl JitChoices {
             // compile with a little feedback, and recompile early when execution deviates from it
             (o.threshold, o.loop_threshold, o.miss_threshold, o.sync) = (2, 4, 4, true);
             (o.stitch_threshold, o.verify) = (u32::MAX, true);
+        }
+        if o.mix.is_some() {
+            (o.stitch_threshold, o.stitch_footprint) = (2, usize::MAX);
         }
         if let Some(threshold) = self.threshold {
             if self.tier(mode) == Tier::Baseline {
@@ -254,8 +262,7 @@ impl JitChoices {
     }
 }
 
-/// Returns the seed of the modes `chaos`, `exit-stress` and `gc-phases`: the variable
-/// `PERILUNE_CHAOS_SEED`, or 1.
+/// Returns the seed of the modes that need one: the variable `PERILUNE_CHAOS_SEED`, or 1.
 pub(crate) fn chaos_seed() -> u64 {
     std::env::var("PERILUNE_CHAOS_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1)
 }

@@ -32,6 +32,9 @@ modes! {
     Unprofiled "unprofiled";
     /// Every method is optimized early.
     Tier2Sync "tier2-sync";
+    /// Like `tier2-sync`, but each method stays in one tier, determined by the seed in
+    /// `PERILUNE_CHAOS_SEED`.
+    MixedTiers "mixed-tiers";
     /// Hot methods are compiled by other threads.
     Background "background";
     /// Safepoints do random things, determined by the seed in `PERILUNE_CHAOS_SEED`.

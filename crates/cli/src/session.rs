@@ -67,6 +67,7 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
         | Mode::BaselineSync
         | Mode::Unprofiled
         | Mode::Tier2Sync
+        | Mode::MixedTiers
         | Mode::Background
         | Mode::CheckValues => {}
         Mode::Portable => lua.set_portable_interpreter(true),

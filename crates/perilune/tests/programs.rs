@@ -28,12 +28,13 @@
 //! | `exit-stress` | all | like `sync`, with guards that fail although they hold |
 //! | `baseline` | all | runs stitched code, from the first entry or after some |
 //! | `chaos` | all | lets safepoints change code and heap at random |
-//! | `baseline-chaos` | one in six | does the same with stitched code alone |
-//! | `background` | one in six | compiles on another thread, as by default |
-//! | `tiers` | one in six | runs handlers, then stitched code, then code from another thread |
-//! | `evicted` | one in six | has room for little code |
-//! | `interleaved` | one in six | runs three states of one engine in turns |
-//! | `threads` | one in six | runs two states of one engine on two threads |
+//! | `baseline-chaos` | one in seven | does the same with stitched code alone |
+//! | `background` | one in seven | compiles on another thread, as by default |
+//! | `tiers` | one in seven | runs handlers, then stitched code, then code from another thread |
+//! | `mixed` | one in seven | like `sync`, with functions that stay in one of the tiers |
+//! | `evicted` | one in seven | has room for little code |
+//! | `interleaved` | one in seven | runs three states of one engine in turns |
+//! | `threads` | one in seven | runs two states of one engine on two threads |
 //!
 //! The states of one engine have different metatables of strings, numbers, nil and functions,
 //! different globals and different functions of the library; each must have the output of PUC when
@@ -106,6 +107,7 @@ fn modes_of(seed: u64, all: bool) -> Vec<Mode> {
     let in_turn = [
         Mode { code: background, ..mode },
         Mode { code: Code::Tiers(threshold, loops), ..mode },
+        Mode { code: Code::Mixed(threshold, loops, seed), ..mode },
         Mode { code: Code::Evicted, ..mode },
         Mode { code: Code::BaselineChaos(seed), ..mode },
         states(States::Interleaved),
@@ -157,7 +159,7 @@ fn modes_of(seed: u64, all: bool) -> Vec<Mode> {
     ];
     match all {
         true => modes.extend(in_turn),
-        false => modes.push(in_turn[(seed / 2 % 6) as usize]),
+        false => modes.push(in_turn[(seed / 2) as usize % in_turn.len()]),
     }
     modes
 }

@@ -17,6 +17,7 @@ use crate::baseline::Plan;
 use crate::observe::metrics::Metric;
 use crate::observe::source_map::Placed;
 use crate::policy::hotness;
+use crate::testing::mix::Fixed;
 
 /// Adds the feedback that stitched code assumes and does not record to that of an instance.
 ///
@@ -37,6 +38,9 @@ impl Jit {
     /// chosen by the feedback `cells`. The state that calls this is online, and stores the address
     /// before its next poll.
     fn stitched(&self, proto: &Proto, cells: &[u32]) -> Result<*const u8, NoRoom> {
+        if !self.options.allows(proto, Fixed::Stitched) {
+            return Err(NoRoom(usize::MAX));
+        }
         let attached = self.attached(proto);
         let mut stitched = attached.stitched();
         let kept = stitched.code.as_ref().and_then(|code| self.space.keep(code));

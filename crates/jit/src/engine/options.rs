@@ -1,10 +1,12 @@
 //! How methods are compiled.
 
+use perilune_bytecode::Proto;
 use perilune_runtime::chaos::Chaos;
 
 use crate::observe::dump::DumpRequest;
 use crate::observe::perf::Perf;
 use crate::testing::fault::Fault;
+use crate::testing::mix::{Fixed, tier_of};
 
 /// How methods are compiled.
 #[derive(Clone, Debug)]
@@ -62,6 +64,9 @@ pub struct JitOptions {
     /// Let stitched code assume kinds of operands where there is no feedback yet. This is for tests
     /// of the stencils, and of how they continue in others.
     pub speculate_unseen: bool,
+    /// Keep each function in one tier, which this seed and its place in the source determine. This
+    /// is for tests of calls between tiers.
+    pub mix: Option<u64>,
     /// Count instructions, for states that do (`State::counts`).
     pub counts: bool,
     /// Texts to write to the standard error as functions are compiled.
@@ -99,6 +104,7 @@ impl Default for JitOptions {
             verify_values: false,
             stress_exits: false,
             speculate_unseen: false,
+            mix: None,
             counts: false,
             dump: Vec::new(),
             perf: None,
@@ -110,6 +116,11 @@ impl Default for JitOptions {
 }
 
 impl JitOptions {
+    /// Returns whether a function may have code of this tier.
+    pub(crate) fn allows(&self, proto: &Proto, tier: Fixed) -> bool {
+        self.mix.is_none_or(|seed| tier_of(seed, proto) == tier)
+    }
+
     /// Returns options that use the baseline compiler alone.
     pub fn baseline() -> JitOptions {
         JitOptions {

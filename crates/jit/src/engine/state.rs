@@ -34,6 +34,7 @@ use crate::policy::hotness::{
 };
 use crate::policy::recompile::Avoid;
 use crate::testing::fault::{Stage, guarded};
+use crate::testing::mix::Fixed;
 
 /// The compiler's data of a state.
 pub struct JitState {
@@ -138,6 +139,9 @@ impl JitState {
         entry: Option<u32>,
     ) {
         self.jit.space.mend_after_fork();
+        if !self.jit.options.allows(&(*inst).proto, Fixed::Optimized) {
+            return;
+        }
         // The current heat decides when a waiting job is taken. Code of a loop is for the call that
         // is in it, and code of the function for later ones.
         let heat = heat(inst, &attached.code_loops, entry);
@@ -323,6 +327,8 @@ impl JitState {
             let length = early.as_ref().map_or(proto.code.len(), |&(length, _)| length);
             let refusal = if chain.len() > MAX_DEPTH {
                 Some("too many functions are inlined in each other")
+            } else if !self.jit.options.allows(proto, Fixed::Optimized) {
+                Some("the function stays in a lower tier")
             } else if !is_hot {
                 Some("the function is called too rarely")
             } else if !is_whole && early.is_none() {

@@ -2,3 +2,4 @@
 
 mod chaos;
 pub(crate) mod fault;
+pub(crate) mod mix;

@@ -156,6 +156,8 @@ pub(crate) enum Code {
     /// Stitched code after this many entries and iterations, and machine code that other threads
     /// compile after twice as many.
     Tiers(u32, u32),
+    /// Like [`Code::Sync`], with functions that stay in one tier, determined by the seed.
+    Mixed(u32, u32, u64),
     /// Like [`Code::Sync`], with code that compares its values with frame and heap.
     CheckValues(u32, u32),
     /// As [`Code::Sync`], with guards that fail although their conditions hold, determined by the
@@ -195,6 +197,7 @@ impl Mode {
             (_, Code::Sync(..)) => "sync",
             (_, Code::Baseline(..)) => "baseline",
             (_, Code::Tiers(..)) => "tiers",
+            (_, Code::Mixed(..)) => "mixed",
             (_, Code::CheckValues(..)) => "check-values",
             (_, Code::ExitStress(..)) => "exit-stress",
             (_, Code::Background(..)) => "background",
@@ -231,6 +234,11 @@ impl Mode {
             Code::Tiers(threshold, loop_threshold) => JitOptions {
                 stitch_threshold: threshold,
                 ..of(2 * threshold, 2 * loop_threshold, false)
+            },
+            Code::Mixed(threshold, loop_threshold, seed) => JitOptions {
+                stitch_threshold: threshold,
+                mix: Some(seed),
+                ..of(threshold, loop_threshold, true)
             },
             Code::CheckValues(threshold, loop_threshold) => JitOptions {
                 miss_threshold: 1 + threshold,
