@@ -76,7 +76,7 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             compile on N threads (as the machine has cores)
   --mode=off|portable|baseline-sync|baseline-chaos|unprofiled|tier2-sync
   --mode=check-values|exit-stress|background|chaos|gc-stress|gc-phases
-  --mode=small-stack|tier2-gc-stress|tier2-gc-phases
+  --mode=small-stack|tier2-gc-stress|tier2-gc-phases|mixed-tiers
             for tests: --jit=off; the same with --interpreter=portable;
             --jit=baseline with thresholds of 1, and with code evicted at
             random; --jit=on --jit-sync with
@@ -85,7 +85,8 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             --jit=on with low thresholds; that and all of the rest at random
             (by the variable PERILUNE_CHAOS_SEED); collect garbage after every
             allocation, or in tiny steps and random phases; move the stack
-            often; some of them together
+            often; some of them together; --jit=on --jit-sync with functions
+            that stay in one tier (by the same variable)
   --perf[=map|jitdump]
             make machine code known to Linux perf, by /tmp/perf-PID.map or
             by jit-PID.dump

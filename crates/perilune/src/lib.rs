@@ -133,7 +133,7 @@ pub use string::{BorrowedBytes, BorrowedStr, LuaString};
 #[doc(inline)]
 pub use table::{Table, TablePairs, TableSequence};
 #[doc(inline)]
-pub use thread::{Thread, ThreadStatus};
+pub use thread::{Thread, ThreadEvent, ThreadStatus, ThreadTriggers};
 pub use traits::{FromLua, FromLuaMulti, IntoLua, IntoLuaMulti};
 pub use types::{Integer, LightUserData, MaybeSend, MaybeSync, Number, VmState};
 #[doc(inline)]

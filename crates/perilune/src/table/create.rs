@@ -9,6 +9,13 @@ use crate::{Lua, Result, Table};
 /// The number of list elements that are stored together.
 const BATCH: usize = 32;
 
+/// Returns the number of elements that a table has room for at first. An iterator may promise more
+/// than there is memory for.
+fn expected(iter: &impl Iterator) -> usize {
+    const MOST: usize = 1 << 16;
+    iter.size_hint().0.min(MOST)
+}
+
 impl Lua {
     /// Creates an empty table.
     ///
@@ -42,7 +49,7 @@ impl Lua {
         iter: impl IntoIterator<Item = (K, V)>,
     ) -> Result<Table> {
         let iter = iter.into_iter();
-        let t = self.create_table_with_capacity(0, iter.size_hint().0)?;
+        let t = self.create_table_with_capacity(0, expected(&iter))?;
         for (k, v) in iter {
             t.raw_set(k, v)?;
         }
@@ -60,7 +67,7 @@ impl Lua {
         let iter = iter.into_iter();
         let entry = self.enter();
         let s = entry.stack();
-        let t = self.create_table_with_capacity(iter.size_hint().0, 0)?;
+        let t = self.create_table_with_capacity(expected(&iter), 0)?;
         s.reserve(2 * BATCH)?;
         let top = s.top();
         // moves this many elements at a time from the stack to the table

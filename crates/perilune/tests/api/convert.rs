@@ -6,7 +6,9 @@ use std::ffi::{CString, OsString};
 use std::fmt::Debug;
 use std::path::PathBuf;
 
-use perilune::{Either, Error, FromLua, IntoLua, LightUserData, Lua, LuaString, Result, Value};
+use perilune::{
+    Either, Error, FromLua, Function, IntoLua, LightUserData, Lua, LuaString, Result, Value,
+};
 
 /// Converts a value to Lua and back.
 fn round<T: IntoLua + FromLua + Clone + PartialEq + Debug>(lua: &Lua, v: T) {
@@ -133,5 +135,14 @@ fn deep_tables_are_shown_in_part() -> Result<()> {
     let deep = "local t = {} for i = 1, 100000 do t = {t} end return t";
     let shown = format!("{:#?}", lua.load(deep).eval::<Value>()?);
     assert!(shown.starts_with("{\n  {\n    {\n") && shown.contains("table: 0x"));
+    Ok(())
+}
+
+#[test]
+fn null_pointers_are_shown_as_by_the_c_library() -> Result<()> {
+    let lua = Lua::new();
+    let show: Function = lua.load("function(p) return tostring(p), ('%p'):format(p) end").eval()?;
+    let (shown, formatted) = show.call::<(String, String)>(Value::NULL)?;
+    assert_eq!((shown.as_str(), formatted.as_str()), ("userdata: (nil)", "(null)"));
     Ok(())
 }

@@ -93,3 +93,23 @@ fn traversal() -> Result<()> {
     assert!(t.pairs::<i64, i64>().any(|p| p.is_err()));
     Ok(())
 }
+
+#[test]
+fn promises_of_iterators_are_not_trusted() -> Result<()> {
+    /// Promises as many elements as there can be, and has three.
+    struct Promising(i64);
+    impl Iterator for Promising {
+        type Item = i64;
+        fn next(&mut self) -> Option<i64> {
+            self.0 += 1;
+            (self.0 <= 3).then_some(self.0)
+        }
+        fn size_hint(&self) -> (usize, Option<usize>) {
+            (usize::MAX, None)
+        }
+    }
+    let lua = Lua::new();
+    assert_eq!(lua.create_sequence_from(Promising(0))?.raw_len(), 3);
+    assert_eq!(lua.create_table_from(Promising(0).map(|n| (n, n)))?.raw_len(), 3);
+    Ok(())
+}

@@ -482,9 +482,14 @@ impl Cx {
         const ADDRESS: usize = ": 0x".len() + 2 * size_of::<u64>();
         let mut text = Vec::with_capacity(name.len() + ADDRESS);
         text.extend_from_slice(name);
-        text.extend_from_slice(b": 0x");
         let address = v.address().unwrap_or(v.raw().bits());
-        let digits = (u64::BITS - address.leading_zeros()).div_ceil(4).max(1);
+        if address == 0 {
+            // a null pointer as a light userdata, as `%p` of the C library shows it
+            text.extend_from_slice(b": (nil)");
+            return self.str(&text);
+        }
+        text.extend_from_slice(b": 0x");
+        let digits = (u64::BITS - address.leading_zeros()).div_ceil(4);
         let digit = |n: u32| b"0123456789abcdef"[(address >> (4 * n) & 0xF) as usize];
         text.extend((0..digits).rev().map(digit));
         self.str(&text)

@@ -192,7 +192,7 @@ fn item(
         }
         b'p' => {
             let spec = check(cx, text, TEXT_FLAGS, false)?;
-            match cx.get(arg).address() {
+            match cx.get(arg).address().filter(|&address| address != 0) {
                 Some(address) => cfmt::format_pointer(out, address, &spec),
                 None => cfmt::format_str(out, b"(null)", &spec),
             }
