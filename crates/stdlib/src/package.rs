@@ -172,8 +172,12 @@ type Found = Result<Vec<u8>, Vec<u8>>;
 fn search(cx: &mut Cx, name: &[u8], templates: &[u8]) -> Result<Found, Raised> {
     let mut search = Search { cx, file: Vec::new(), message: b"no file '".to_vec() };
     for (n, text) in templates.split(|b| *b == b'?').enumerate() {
-        let found = if n == 0 { None } else { search.add(name)? };
-        if let Some(file) = found.map_or_else(|| search.add(text), |file| Ok(Some(file)))? {
+        if n > 0
+            && let Some(file) = search.add(name)?
+        {
+            return Ok(Ok(file));
+        }
+        if let Some(file) = search.add(text)? {
             return Ok(Ok(file));
         }
     }

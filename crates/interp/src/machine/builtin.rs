@@ -361,37 +361,36 @@ unsafe fn ceil(_: *mut State, args: *mut Value, n: usize) -> Pair {
 }
 
 macro_rules! functions_of_a_float {
-    ($($function:ident $method:ident;)*) => {$(
+    ($($function:ident)*) => {$(
         unsafe fn $function(_: *mut State, args: *mut Value, n: usize) -> Pair {
-            answer(float(args, n, 0).map(|x| Value::float(x.$method())))
+            answer(float(args, n, 0).map(|x| Value::float(super::float::$function(x))))
         }
     )*};
 }
 
-functions_of_a_float! {
-    acos acos;
-    asin asin;
-    cos cos;
-    exp exp;
-    sin sin;
-    sqrt sqrt;
-    tan tan;
+functions_of_a_float!(acos asin cos exp sin tan);
+
+unsafe fn sqrt(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    answer(float(args, n, 0).map(|x| Value::float(x.sqrt())))
 }
 
 unsafe fn atan(_: *mut State, args: *mut Value, n: usize) -> Pair {
     let x = if n == 1 { Some(1.0) } else { float(args, n, 1) };
-    answer(float(args, n, 0).zip(x).map(|(y, x)| Value::float(y.atan2(x))))
+    answer(float(args, n, 0).zip(x).map(|(y, x)| Value::float(super::float::atan(y, x))))
 }
 
 /// The function itself takes the logarithm to another base.
 unsafe fn log(_: *mut State, args: *mut Value, n: usize) -> Pair {
-    answer(float(args, n, 0).filter(|_| n == 1).map(|x| Value::float(x.ln())))
+    answer(float(args, n, 0).filter(|_| n == 1).map(|x| Value::float(super::float::log(x))))
 }
 
 unsafe fn fmod(_: *mut State, args: *mut Value, n: usize) -> Pair {
     answer(match (integer(args, n, 0), integer(args, n, 1)) {
         (Some(a), Some(b)) => (b != 0).then(|| Value::int(a.wrapping_rem(b))),
-        _ => float(args, n, 0).zip(float(args, n, 1)).map(|(a, b)| Value::float(a % b)),
+        _ => {
+            let operands = float(args, n, 0).zip(float(args, n, 1));
+            operands.map(|(a, b)| Value::float(super::float::fmod(a, b)))
+        }
     })
 }
 

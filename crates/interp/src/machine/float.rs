@@ -1,5 +1,5 @@
-//! Library functions of floats that machine code calls with floats, without the arguments of
-//! [`super::builtin`] in the stack.
+//! Library functions of floats. Machine code that knows the types of its values calls them with
+//! floats; the leaves in [`super::builtin`] call them with arguments from the stack.
 
 macro_rules! functions {
     ($($function:ident $method:ident;)*) => {$(
