@@ -25,19 +25,9 @@ impl Function {
         s.push(Raw(Word::NIL));
         // SAFETY: P1: callee, header and arguments are pushed; results lie where the callee was.
         unsafe {
-            let n = match args.push_into_stack_multi(s) {
-                Ok(n) => n,
-                Err(e) => {
-                    s.cut(at);
-                    return Err(e);
-                }
-            };
+            let n = args.push_into_stack_multi(s)?;
             match ((*s.st).vm.traced)(s.st, (*s.st).base.add(at), n) {
-                Ok(n) => {
-                    let r = R::from_stack_multi(at, n, s);
-                    s.cut(at);
-                    r
-                }
+                Ok(n) => R::from_stack_multi(at, n, s),
                 Err(_) => Err(s.caught(at)),
             }
         }
@@ -54,27 +44,17 @@ impl Function {
         s.reserve(8)?;
         s.push(Raw(self.0.word()));
         // SAFETY: P1.
-        let n = match unsafe { args.push_into_stack_multi(s) } {
-            Ok(0) => {
-                s.cut(top);
-                return Ok(self.clone());
-            }
-            Ok(n) => n,
-            Err(e) => {
-                s.cut(top);
-                return Err(e);
-            }
-        };
+        let n = unsafe { args.push_into_stack_multi(s)? };
+        if n == 0 {
+            return Ok(self.clone());
+        }
         if n > 254 {
-            s.cut(top);
             return Err(Error::BindError);
         }
         let cx = s.cx();
         let values: Vec<Val<'_>> = (top..=top + n).map(|i| cx.get(i)).collect();
         let f = cx.func(call_bound, &values).val().raw();
-        let f = Function(s.handle(Raw(f)));
-        s.cut(top);
-        Ok(f)
+        Ok(Function(s.handle(Raw(f))))
     }
 }
 
