@@ -328,13 +328,14 @@ impl Lua {
         Chunk::new(self, chunk, Location::caller())
     }
 
-    /// Creates a chunk from a compiled program of this state's engine, to run in this state.
-    ///
-    /// # Panics
-    /// Panics if the program belongs to another engine.
+    /// Creates a chunk from a compiled program of this state's engine, to run in this state. If the
+    /// program belongs to another engine, running the chunk fails.
     pub fn load_program(&self, program: &Program) -> Chunk<'static> {
-        let same = Arc::ptr_eq(&self.control.engine.shared, &program.engine);
-        assert!(same, "the program is one of another engine");
-        Chunk::of_program(self, program.proto.clone())
+        let mut chunk = Chunk::of_program(self, program.proto.clone());
+        if !Arc::ptr_eq(&self.control.engine.shared, &program.engine) {
+            let e = std::io::Error::other("the program belongs to another engine");
+            chunk.code = Code::Source(Err(e));
+        }
+        chunk
     }
 }

@@ -1,5 +1,7 @@
 //! States that move between threads.
 
+use std::fmt;
+
 use crate::Lua;
 use crate::sync::XRc;
 
@@ -34,30 +36,88 @@ impl Detached {
     }
 }
 
-impl std::fmt::Debug for Detached {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Detached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Detached")
     }
 }
+
+/// The error of [`Lua::detach`]: says what binds the state to its thread, and holds the state.
+pub struct DetachError {
+    lua: Lua,
+    reason: Reason,
+}
+
+/// What binds a state to its thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reason {
+    Owners,
+    Weak,
+    Handles,
+    AppData,
+    Warnings,
+    Events,
+}
+
+impl DetachError {
+    /// Returns the state, which is still attached to the current thread.
+    pub fn into_lua(self) -> Lua {
+        self.lua
+    }
+}
+
+impl fmt::Display for DetachError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.reason {
+            Reason::Owners => "another `Lua` refers to the state, or the state is running",
+            Reason::Weak => "a `WeakLua` refers to the state",
+            Reason::Handles => {
+                "a handle refers to the state, or the state has functions or userdata that are not \
+                 known to be `Send`"
+            }
+            Reason::AppData => "the state has application data",
+            Reason::Warnings => "the state has a warning function",
+            Reason::Events => "the state has a callback for events of coroutines",
+        })
+    }
+}
+
+impl fmt::Debug for DetachError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DetachError").field("reason", &self.reason).finish_non_exhaustive()
+    }
+}
+
+impl std::error::Error for DetachError {}
 
 impl Lua {
     /// Detaches the state, so that it can be sent to another thread.
     ///
     /// # Errors
-    /// Returns the state itself when handles, other `Lua`s or [`crate::WeakLua`]s refer to it, when
-    /// it has application data, a warning function or a callback for events of coroutines, or when
-    /// it has functions or userdata that are not known to be `Send`, even if they are garbage not
-    /// collected yet. Those are the functions created by [`Lua::create_function`], the userdata
-    /// created by [`Lua::create_userdata`], and the methods of userdata types. Functions that may
-    /// move are created with [`Lua::create_send_function`]. Registry keys and interrupt handles may
-    /// stay on their threads.
-    pub fn detach(self) -> Result<Detached, Lua> {
+    /// Returns an error, from which the state can be taken back, when handles, other `Lua`s or
+    /// [`crate::WeakLua`]s refer to it, when it has application data, a warning function or a
+    /// callback for events of coroutines, or when it has functions or userdata that are not known
+    /// to be `Send`, even if they are garbage not collected yet. Those are the functions created by
+    /// [`Lua::create_function`], the userdata created by [`Lua::create_userdata`], and the methods
+    /// of userdata types. Functions that may move are created with [`Lua::create_send_function`].
+    /// Registry keys and interrupt handles may stay on their threads.
+    pub fn detach(self) -> Result<Detached, DetachError> {
         let control = &self.control;
-        let alone = XRc::strong_count(control) == 1 && XRc::weak_count(control) == 1;
-        let still = control.owners() == 1 && !control.state.get().is_null();
-        let bare = control.app_data.is_empty()
-            && control.warning.borrow().is_none()
-            && control.thread_events.callback.borrow().is_none();
-        if alone && still && bare { Ok(Detached(self)) } else { Err(self) }
+        let reason = if control.owners() != 1 || control.state.get().is_null() {
+            Reason::Owners
+        } else if XRc::weak_count(control) != 1 {
+            Reason::Weak
+        } else if !control.app_data.is_empty() {
+            Reason::AppData
+        } else if control.warning.borrow().is_some() {
+            Reason::Warnings
+        } else if control.thread_events.callback.borrow().is_some() {
+            Reason::Events
+        } else if XRc::strong_count(control) != 1 {
+            Reason::Handles
+        } else {
+            return Ok(Detached(self));
+        };
+        Err(DetachError { lua: self, reason })
     }
 }

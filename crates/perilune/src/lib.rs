@@ -95,7 +95,7 @@ pub use call::call_with_handler;
 pub use chunk::{AsChunk, Chunk, ChunkMode};
 #[doc(inline)]
 pub use debug::{Debug, DebugEvent, DebugNames, DebugSource, DebugStack, HookTriggers};
-pub use detached::Detached;
+pub use detached::{DetachError, Detached};
 pub use either::Either;
 pub use engine::{Engine, EngineOptions};
 #[doc(inline)]

@@ -6,8 +6,8 @@ use std::cell::{Ref, RefCell, RefMut};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::target::{Guard, mismatch};
-use crate::cell::{HostCell, unavailable};
+use super::target::{Guard, Target, mismatch};
+use crate::cell::HostCell;
 use crate::stack::{Raw, Stack};
 use crate::{Error, Result};
 
@@ -89,23 +89,38 @@ cells! {
     Arc<RwLock<T>>: try_read Read, try_write Write;
 }
 
-/// Locks or borrows the value behind the pointer that a userdata holds.
-pub(super) fn hold<P: Pointer<T>, T: 'static>(
+/// Locks or borrows the value behind the pointer that a userdata holds. The target is that of the
+/// pointer.
+///
+/// # Safety
+/// As for [`Target::borrow`], for a target of `P`.
+pub(super) unsafe fn hold_of<P: Pointer<T>, T: 'static>(
+    target: &Target,
     s: Stack<'_>,
     v: Raw,
     exclusive: bool,
-) -> Result<Hold<T>> {
-    let head = s.cell_of(v, TypeId::of::<P>()).ok_or_else(|| mismatch::<T>(s, v))?;
-    // SAFETY: the head is alive because its userdata is, which is in use; the cell's type is the
-    // pointer's.
+) -> Result<(*mut T, Held<T>, Guard)> {
+    if s.cell(v).is_none() {
+        return Err(mismatch::<T>(s, v));
+    }
+    let (pointer, guard) =
+        target.borrow::<P>(s, v, exclusive && P::WHOLE).map_err(|e| match e {
+            Error::UserDataBorrowError if exclusive => Error::UserDataBorrowMutError,
+            e => e,
+        })?;
+    let (at, held) = P::hold(pointer, exclusive)?;
+    Ok((at, held, guard))
+}
+
+/// Locks or borrows the value behind the pointer that a userdata holds.
+fn hold<P: Pointer<T>, T: 'static>(s: Stack<'_>, v: Raw, exclusive: bool) -> Result<Hold<T>> {
+    let target = Target::Type(TypeId::of::<P>());
+    // SAFETY: the target is that of the type; a raw value is alive until the next operation. The
+    // cell is alive because its userdata is, and its type is the pointer's.
     unsafe {
-        let whole = exclusive && P::WHOLE;
-        let begun = if whole { (*head).begin_exclusive() } else { (*head).begin_shared() };
-        begun.map_err(|why| unavailable(why, exclusive))?;
-        let guard = Guard { head };
-        let cell = head.cast::<HostCell<P>>();
-        let (at, held) = P::hold(HostCell::value(cell), exclusive)?;
-        Ok(Hold { at, held, guard, own: (*cell).is_inside() })
+        let (at, held, guard) = hold_of::<P, T>(&target, s, v, exclusive)?;
+        let own = (*guard.head.cast::<HostCell<P>>()).is_inside();
+        Ok(Hold { at, held, guard, own })
     }
 }
 

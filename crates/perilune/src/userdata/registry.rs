@@ -19,7 +19,7 @@ use crate::{Error, Function, Lua, Result, Table, Value};
 /// Collects the fields and methods of a type.
 pub struct UserDataRegistry<T> {
     pub(super) lua: Lua,
-    target: Target,
+    pub(super) target: Target,
     pub(crate) parts: Parts,
     of: PhantomData<T>,
 }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use perilune_runtime::native::{Cx, NativeResult};
 use perilune_runtime::userdata::CellHead;
 
-use super::held::{Pointer, hold};
+use super::held::{Pointer, hold_of};
 use super::registry::UserDataRegistry;
 use super::target::{Outer, Place, Target, first};
 use super::traits::UserData;
@@ -34,14 +34,27 @@ fn entry<P: Pointer<T>, T: 'static>(cx: &mut Cx) -> NativeResult {
     let hold = inside(cx, |s| {
         // SAFETY: these values are the arguments of the call.
         let this = unsafe { first(s, 0, n) };
-        hold::<P, T>(s, this, outer.exclusive).map_err(|e| e.bad_self(&outer.name))
+        // SAFETY: the pointer's target is that of `P`.
+        unsafe { hold_of::<P, T>(&outer.place.pointer, s, this, outer.exclusive) }
+            .map_err(|e| e.bad_self(&outer.name))
     })?;
+    let (value, ..) = hold;
     let at = &outer.place.at;
-    let _before = Before(at, at.replace(hold.at.cast()));
+    let _before = Before(at, at.replace(value.cast()));
     (outer.inner)(cx)
 }
 
 impl<T> UserDataRegistry<T> {
+    /// Returns the target of the shared pointers of this type, which methods of their values look
+    /// for.
+    fn pointer_target(&self, id: TypeId) -> Target {
+        match &self.target {
+            // of the userdata that hold pointers to pointers, neither is found
+            Target::Held(_) => Target::Type(id),
+            target => target.clone(),
+        }
+    }
+
     /// Takes over the fields and methods of the type `U`, whose values are found through `target`.
     fn take_parts_of<U: UserData>(&mut self, target: Target) {
         let mut other = UserDataRegistry::<U>::new(&self.lua, target);
@@ -66,7 +79,9 @@ macro_rules! userdata {
         /// that it is the only pointer.
         impl<T: UserData + 'static> UserData for $t {
             fn register(registry: &mut UserDataRegistry<$t>) {
+                let pointer = registry.pointer_target(TypeId::of::<$t>());
                 registry.take_parts_of::<T>(Target::Held(Rc::new(Place {
+                    pointer,
                     at: Cell::new(std::ptr::null_mut()),
                     head: CellHead { id: TypeId::of::<$t>(), borrow: Cell::new(0) },
                     entry: entry::<$t, T>,

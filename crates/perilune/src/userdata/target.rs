@@ -116,6 +116,8 @@ pub(super) unsafe fn first(s: Stack<'_>, at: usize, n: usize) -> Raw {
 
 /// The address of the value of a running method.
 pub(crate) struct Place {
+    /// The shared pointers to such values.
+    pub(super) pointer: Target,
     pub(super) at: Cell<*mut ()>,
     /// Counts the borrow that a method begins and ends.
     pub(super) head: CellHead,

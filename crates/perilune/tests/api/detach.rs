@@ -52,31 +52,35 @@ fn what_may_go() -> Result<()> {
 
 #[test]
 fn what_may_not() -> Result<()> {
-    let stays = |lua: Lua| lua.detach().expect_err("it stays");
+    let stays = |lua: Lua, why: &str| {
+        let e = lua.detach().expect_err("it stays");
+        assert!(e.to_string().contains(why), "{e}");
+        e.into_lua()
+    };
     let lua = Lua::new();
     let t = lua.create_table()?;
-    let lua = stays(lua);
+    let lua = stays(lua, "a handle");
     drop(t);
     let weak = lua.weak();
-    let lua = stays(lua);
+    let lua = stays(lua, "`WeakLua`");
     drop(weak);
     let other = lua.clone();
-    let lua = stays(lua);
+    let lua = stays(lua, "another `Lua`");
     drop(other);
     lua.set_app_data(Arc::new(1));
-    let lua = stays(lua);
+    let lua = stays(lua, "application data");
     lua.remove_app_data::<Arc<i32>>();
     lua.set_warning_function(|_, _, _| Ok(()));
-    let lua = stays(lua);
+    let lua = stays(lua, "warning function");
     lua.remove_warning_function();
     lua.create_any_userdata(Arc::new(1))?;
     // garbage that was not collected yet counts as well
-    let lua = stays(lua);
+    let lua = stays(lua, "functions or userdata");
     lua.gc_collect()?;
     lua.gc_collect()?;
     let f = lua.create_function(|_, ()| Ok(()))?;
     lua.globals().set("f", f)?;
-    let lua = stays(lua);
+    let lua = stays(lua, "functions or userdata");
     lua.globals().set("f", Value::Nil)?;
     lua.gc_collect()?;
     lua.gc_collect()?;
@@ -95,7 +99,9 @@ fn states_with_a_callback_for_events_stay() -> Result<()> {
         let _ = local.clone();
         Ok(())
     });
-    let lua = lua.detach().expect_err("the callback may hold what belongs to this thread");
+    let e = lua.detach().expect_err("the callback may hold what belongs to this thread");
+    assert!(e.to_string().contains("events of coroutines"), "{e}");
+    let lua = e.into_lua();
     lua.remove_thread_event_callback();
     assert!(lua.detach().is_ok());
     Ok(())

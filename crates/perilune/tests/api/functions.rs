@@ -119,6 +119,21 @@ fn environments_and_dumps() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn programs_of_other_engines_do_not_run() -> Result<()> {
+    let (lua, other) = (Lua::new(), Lua::with_engine(&perilune::Engine::new()));
+    let program = other.engine().compile("return 1", "=one")?;
+    assert_eq!(other.load_program(&program).eval::<i64>()?, 1);
+    for result in [
+        lua.load_program(&program).eval::<i64>().map(drop),
+        lua.load_program(&program).into_function().map(drop),
+    ] {
+        let why = result.unwrap_err().to_string();
+        assert!(why.contains("the program belongs to another engine"), "{why}");
+    }
+    Ok(())
+}
+
 /// The compiler takes globals that have not changed for constants; the host changes them, and the
 /// environment, while compiled functions wait for it to return.
 #[test]

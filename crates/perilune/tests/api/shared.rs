@@ -98,6 +98,55 @@ fn all_kinds_have_what_the_value_has() -> Result<()> {
     check(Arc::new(RwLock::new(account())), false, !cfg!(feature = "send"))
 }
 
+/// A userdata of a scope holds the pointer, and has the methods of the value, too.
+#[test]
+fn pointers_in_scopes() -> Result<()> {
+    fn check<T: UserData + 'static>(lua: &Lua, value: T, plain: bool) -> Result<()> {
+        lua.scope(|scope| {
+            let account = scope.create_userdata(value)?;
+            lua.globals().set("a", account)?;
+            lua.load(
+                "assert(a.currency == 'EUR' and a.balance == 10 and a:plus(5) == 15)
+                 assert(tostring(a) == '10 EUR' and a:with(function(n) return n end) == 10)
+                 kept = a.plus",
+            )
+            .exec()?;
+            let pay = lua.load("a:pay(1) a.balance = a.balance + 1 return a.balance");
+            match pay.eval::<i64>() {
+                Err(e) if plain => {
+                    assert!(e.to_string().contains("error mutably borrowing userdata"), "{e}");
+                }
+                balance => assert_eq!(balance?, 12),
+            }
+            // methods of one userdata do not apply to another
+            let other = scope.create_userdata(Arc::new(Account { balance: 1 }))?;
+            lua.globals().set("other", other)?;
+            let why = lua.load("return kept(other, 1)").exec().unwrap_err().to_string();
+            assert!(why.contains("Account.plus"), "{why}");
+            let why = lua.load("return kept(1, 1)").exec().unwrap_err().to_string();
+            assert!(why.contains("expected userdata of type 'Account'"), "{why}");
+            Ok(())
+        })?;
+        let why = lua.load("return a:plus(1)").exec().unwrap_err().to_string();
+        assert!(why.contains("destructed"), "{why}");
+        Ok(())
+    }
+    let lua = Lua::new();
+    let account = || Account { balance: 10 };
+    #[cfg(not(feature = "send"))]
+    {
+        let shared = std::rc::Rc::new(RefCell::new(account()));
+        check(&lua, shared.clone(), false)?;
+        assert_eq!((shared.borrow().balance, std::rc::Rc::strong_count(&shared)), (12, 1));
+        check(&lua, std::rc::Rc::new(account()), false)?;
+    }
+    let shared = Arc::new(account());
+    check(&lua, shared.clone(), true)?;
+    assert_eq!(Arc::strong_count(&shared), 1);
+    check(&lua, Arc::new(Mutex::new(account())), false)?;
+    check(&lua, Arc::new(RwLock::new(account())), false)
+}
+
 #[test]
 fn the_host_and_lua_see_one_value() -> Result<()> {
     let lua = Lua::new();
