@@ -1,15 +1,17 @@
-//! Passes options for a short start and a small process to the linker, and exports the C API.
+//! Passes linker options that shorten the start-up time and reduce the resident memory, and exports
+//! the C API.
 //!
-//! - C modules find the functions of the API in the command itself. They find those of the
-//!   mathematical library there as well, which is why the command is linked with it.
-//! - The command is linked for fixed addresses: relocating it at each start takes an eighth of the
-//!   time that it needs to print a line. Programs that embed the engine are not affected.
-//! - The unwinder of GCC is linked statically, so that the loader has one library less to map and
-//!   relocate, which takes another eighth.
+//! - C modules resolve the functions of the API in the command itself, and those of the
+//!   mathematical library as well, which is why the command is linked with it.
+//! - The command is linked at fixed addresses, since relocating it at each start would take an
+//!   eighth of the time that it needs to start and print a line. Programs that embed the engine are
+//!   not affected.
+//! - The unwinder of GCC is linked statically, so that the loader need not map and relocate another
+//!   library, which would take another eighth.
 //! - The system maps 64 KB around each page that a process touches, and all of it becomes resident.
-//!   In the order of the linker, the functions that run are spread over the whole text section;
-//!   `order.ld` puts them together. Each begins a cache line: the interpreter's loop is up to a
-//!   tenth slower at some other addresses, and any change elsewhere would move it.
+//!   By default, the functions that run are spread over the whole text section; `order.ld` groups
+//!   them. Each begins a cache line: the interpreter's loop is up to a tenth slower at some other
+//!   addresses, and any change elsewhere would move it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

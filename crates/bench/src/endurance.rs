@@ -1,5 +1,5 @@
-//! Code shared by the commands that test the life of machine code: they run the engine in this
-//! process and look at its metrics.
+//! Code shared by the commands that test the life cycle of machine code. They run the engine in
+//! this process and check its metrics.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! `pauses`: how long the collector stops a program with a large heap, and its share of the
-//! processor time.
+//! `pauses`: measures for how long the collector stops a program with a large heap, and its share
+//! of the processor time.
 
 use std::time::{Duration, Instant};
 

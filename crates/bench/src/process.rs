@@ -1,4 +1,4 @@
-//! Runs one process to its end and measures its time and peak memory.
+//! Runs one process to completion and measures its time and peak memory.
 
 use std::io::Read;
 use std::process::{Command, ExitStatus, Stdio};

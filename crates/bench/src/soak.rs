@@ -1,5 +1,5 @@
-//! `soak`: many distinct programs are loaded, made hot, run and dropped; checks that nothing of
-//! them remains.
+//! `soak`: loads many distinct programs, runs them until they are hot, and drops them; checks that
+//! nothing of them remains.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Barrier, Mutex};

@@ -1,4 +1,4 @@
-//! `stitch`: how fast the baseline compiler is, on one thread and on several.
+//! `stitch`: measures how fast the baseline compiler is, on one thread and on several.
 
 use std::sync::Barrier;
 use std::thread;

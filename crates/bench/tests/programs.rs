@@ -1,8 +1,9 @@
 //! Runs every benchmark program at a small scale and compares what it prints with PUC Lua.
 //!
-//! A benchmark whose output differs from the oracle's measures nothing, and one that is never run
-//! breaks unnoticed. Each runs in the interpreter and with the compiler: the small ones with every
-//! function compiled before it runs, the large ones as the command runs them.
+//! A benchmark whose output differs from the oracle's measures nothing useful, and one that is
+//! never run may break unnoticed. Each program runs in the interpreter and with the compiler: the
+//! small ones with every function compiled before it runs, the large ones with the default options
+//! of the command.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! Listings of bytecode in the style of `luac -l -l`, which are stable, for golden tests and for
-//! readers.
+//! Listings of bytecode in the style of `luac -l -l`, for readers and for golden tests. They are
+//! stable from run to run.
 //!
 //! Program counters, registers, constants, upvalues and functions are counted from 0, as in the
 //! instructions.

@@ -1,5 +1,5 @@
-//! The registers that each instruction reads and writes: one table for the verifier and for
-//! analyses of code.
+//! The registers that each instruction reads and writes: one table that the verifier and all
+//! analyses of code share.
 
 use crate::instr::Instr;
 use crate::opcode::Op;

@@ -1,5 +1,5 @@
-//! The places where control continues after an instruction: the one definition for the compiler,
-//! the verifier and all analyses of code.
+//! The successors of each instruction: the only definition, shared by the compiler, the verifier
+//! and all analyses of code.
 
 use crate::instr::Instr;
 use crate::opcode::Op;

@@ -1,8 +1,8 @@
 //! Names of functions, derived from the code that creates them, for listings and profiles, where a
 //! line number alone says little.
 //!
-//! A function has no name of its own; it is named after the place into which its closure is first
-//! stored.
+//! Lua functions are anonymous; a function is named after the variable or field into which its
+//! closure is first stored.
 
 use crate::opcode::Op;
 use crate::proto::{Constant, Proto};

@@ -1,12 +1,12 @@
 //! The instruction set: one table, from which the enum, the names and the operand shapes are
 //! generated.
 //!
-//! An instruction is one 32-bit word: opcode in bits 0-7, then either `A B C` (8 bits each),
-//! `A Bx` (8 and 16 bits; `sBx` signed), `sJ` (24 bits, signed) or `Ax` (24 bits).
+//! An instruction is one 32-bit word: the opcode in bits 0-7, then either `A B C` (8 bits each), `A
+//! Bx` (8 and 16 bits; `sBx` is signed), `sJ` (24 bits, signed) or `Ax` (24 bits).
 //!
-//! Notation: `R[x]` register, `K[x]` constant, `U[x]` upvalue, `top` the end of a multiple result.
-//! A frame on the VM stack is `[callee][header][R[0] ..]`, so the compiler reserves **two**
-//! registers, for function and header, before the arguments of every call.
+//! Notation: `R[x]` is a register, `K[x]` a constant, `U[x]` an upvalue, `top` the end of a
+//! multiple result. A frame on the VM stack is `[callee][header][R[0] ..]`, so the compiler
+//! reserves **two** registers, for function and header, before the arguments of every call.
 
 /// The interpretation of the operand bits of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

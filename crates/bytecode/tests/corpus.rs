@@ -1,5 +1,5 @@
-//! Every Lua file at hand compiles, verifies and survives a round trip: the project's own, and
-//! those in the folders named by `PERILUNE_LUA_FILES` (separated by `:`).
+//! Every available Lua file compiles, verifies and survives a round trip: those of the project, and
+//! those in the directories listed in `PERILUNE_LUA_FILES` (separated by `:`).
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! `docs/bytecode.md` lists each opcode, and says of it what the code says.
+//! `docs/bytecode.md` lists each opcode, and its description matches the code.
 
 use std::collections::HashMap;
 use std::path::Path;

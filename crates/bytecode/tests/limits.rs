@@ -1,4 +1,4 @@
-//! Deep chains, big functions, limits of the instruction format.
+//! Deep chains, large functions, limits of the instruction format.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Programs made by shuffling the words of real ones: whatever parses, compiles to code that
+//! Programs made by shuffling the words of real programs: whatever parses must compile to code that
 //! verifies.
 //!
 //! `PERILUNE_FUZZ` sets the number of programs.

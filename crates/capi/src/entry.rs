@@ -1,5 +1,5 @@
-//! Entering the API: the coroutine that a call names becomes the running one for the duration of
-//! the call.
+//! Entering the API: for the duration of a call, the coroutine that is passed to it becomes the
+//! running coroutine.
 
 use std::mem::{ManuallyDrop, MaybeUninit};
 

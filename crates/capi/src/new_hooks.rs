@@ -1,4 +1,4 @@
-//! Hooks that `lua_sethook` has recorded and that are not installed yet.
+//! Hooks that `lua_sethook` has recorded but that are not installed yet.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};

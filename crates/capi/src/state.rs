@@ -1,5 +1,5 @@
-//! What C knows as `lua_State`: a block for each coroutine, and the data that the coroutines of a
-//! state share.
+//! The representation of `lua_State`: a block for each coroutine, and the data that the coroutines
+//! of a state share.
 
 use std::ffi::{c_char, c_int, c_void};
 

@@ -1,4 +1,5 @@
-//! Texts that C code has pointers to: names in `lua_Debug`, and of upvalues and locals.
+//! Texts to which C code has pointers: the names in `lua_Debug`, and the names of upvalues and
+//! locals.
 
 use std::any::Any;
 use std::ffi::c_char;

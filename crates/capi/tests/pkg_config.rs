@@ -1,5 +1,5 @@
-//! Checks the answers of `pkg-config` about `lua5.4.pc`: the version is that of the library, and
-//! programs are linked with the library next to the file.
+//! Checks the output of `pkg-config` for `lua5.4.pc`: the version is that of the library, and
+//! programs are linked with the library in the same directory.
 
 #![cfg(target_os = "linux")]
 

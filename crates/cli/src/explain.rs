@@ -1,4 +1,4 @@
-//! Errors shown with their source: the line that a message names, and a mark under the error.
+//! Shows errors with their source: the line to which a message refers, and a mark under the error.
 //!
 //! The text of the message stays PUC's; the lines of source follow it.
 

@@ -1,7 +1,8 @@
-//! The `perilune` command: PUC's `lua` command line on Perilune (manual 7).
+//! The `perilune` command: implements the command line of PUC's `lua` (manual 7) with Perilune.
 //!
-//! **Invariant:** the command uses the engine only through the crate `perilune`, and has no unsafe
-//! code of its own.
+//! **Invariant:** the command uses the engine only through the crates `perilune` and
+//! `perilune-capi`, and contains no unsafe code except for the call that allows C modules and the
+//! module that lends the state.
 
 #![deny(unsafe_code)]
 

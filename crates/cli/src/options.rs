@@ -1,7 +1,8 @@
 //! The options of the command line.
 //!
-//! PUC's rules: an option is one letter, an argument of `-e` and `-l` follows in the same word or
-//! the next, everything is checked before anything runs. Perilune's own options are long.
+//! The rules are those of PUC: an option is a single letter, the argument of `-e` and `-l` follows
+//! in the same word or in the next one, and all options are checked before anything runs. Options
+//! that only Perilune has are long.
 
 use crate::jit_options::JitChoices;
 use crate::mode::Mode;

@@ -1,6 +1,6 @@
-//! Variables that the program never assigns, changed by debug functions while machine code that
-//! relies on them waits. Only the first change in a state deoptimizes frames, so each case of the
-//! program runs in a process of its own.
+//! Tests debug functions that change variables which the program never assigns, while machine code
+//! that relies on them waits for a call. Only the first change in a state deoptimizes frames, so
+//! each case of the program runs in a separate process.
 #![cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux"))]
 
 use std::path::Path;

@@ -1,12 +1,12 @@
-//! Checks that the output of commands in the documents is what the commands print.
+//! Checks that the output shown in the documents matches what the commands print.
 //!
-//! An indented block that begins with `$ perilune` shows a command, which the shell runs, and all
-//! that it writes. An indented block after the comment `<!-- NAME.lua -->` is the program NAME.lua.
-//! Times differ from run to run, so lines of metrics that name nanoseconds or microseconds are
-//! compared without their number.
+//! An indented block that begins with `$ perilune` shows a command, which the shell runs, and its
+//! whole output. An indented block after the comment `<!-- NAME.lua -->` is the program NAME.lua.
+//! Times differ from run to run, so lines of metrics in nanoseconds or microseconds are compared
+//! without their numbers.
 //!
-//! To bless: `PERILUNE_BLESS=1 cargo test -p perilune-cli --test documents`, then read whether the
-//! text around the blocks still explains them.
+//! To bless: `PERILUNE_BLESS=1 cargo test -p perilune-cli --test documents`, then check whether the
+//! text around the blocks still matches them.
 #![cfg(all(unix, target_arch = "x86_64"))]
 
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Memory that is really exhausted: the command runs with little address space (`ulimit -v`). In
-//! every kind of program, a lack of memory is a Lua error and the program can continue.
+//! Tests of real memory exhaustion: the command runs with little address space (`ulimit -v`). In
+//! every kind of program, running out of memory is a Lua error and the program can continue.
 
 #![cfg(target_os = "linux")]
 

@@ -11,9 +11,8 @@
 //! cargo test -p perilune-cli --test lang -- --exact puc/6.1-base/select.lua
 //! ```
 //!
-//! **Adding a test.** Write `lang-tests/<section>-<noun>/<name>.lua`, one file
-//! for one subject, printing its results. Its first comment lines are the
-//! header:
+//! **Adding a test.** Write `lang-tests/<section>-<noun>/<name>.lua`, with one file per subject,
+//! which prints its results. Its first comment lines are the header:
 //!
 //! ```text
 //! -- What the file shows (manual section).
@@ -26,17 +25,17 @@
 //! -- skip(MODE): reason         optional; MODE is one of src/mode.rs, or `puc`
 //! ```
 //!
-//! Chunks are named by the file's name alone, for the trial runs in the file's folder. A program
-//! must be deterministic: its output must not depend on the order of `pairs`, on addresses, or on
-//! when the collector runs.
+//! Chunks are named by the file name without a directory, since the test runs in the directory of
+//! the file. A program must be deterministic: its output must not depend on the order of `pairs`,
+//! on addresses, or on when the collector runs.
 //!
 //! **Under a checker.** `PERILUNE_LANG_UNDER="valgrind -q --smc-check=all --error-exitcode=99"`
 //! runs the binary under that command; a trial fails when the checker reports errors in its exit
 //! code.
 //!
 //! **Blessing.** `UPDATE_EXPECT=1 cargo test -p perilune-cli --test lang -- [filter]` rewrites the
-//! expectations of the selected files from the output of PUC. Read the difference against the
-//! manual before committing it.
+//! expectations of the selected files from the output of PUC. Check the diff against the manual
+//! before committing it.
 
 #[path = "lang/bless.rs"]
 mod bless;

@@ -2,7 +2,7 @@
 //! and calling it.
 //!
 //! A state stores its status and then loads the claim; the reclaimer stores the claim and then
-//! loads the status. At least one must see the other's store, which takes a full barrier on both
+//! loads the status. At least one must see the other's store, which requires a full barrier on both
 //! sides. States enter often and the reclaimer runs rarely. So if the kernel offers an expedited
 //! `membarrier`, which runs a full barrier on every running thread of the process, the state's half
 //! is only a compiler barrier.

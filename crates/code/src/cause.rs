@@ -1,4 +1,4 @@
-//! Reasons for which code is retired.
+//! The reasons for which code is retired.
 
 use crate::Counter;
 

@@ -1,4 +1,4 @@
-//! Retired code that waits to be freed.
+//! Retired code that is waiting to be freed.
 
 use std::sync::Arc;
 

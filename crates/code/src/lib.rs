@@ -1,26 +1,27 @@
-//! The life of machine code: its memory, the slots that it is called through, versions, their
-//! reclamation while other threads run, and the threads that compile. This crate knows neither Lua
-//! nor the compiler.
+//! The life cycle of machine code: its memory, the slots through which it is called, versions,
+//! their reclamation while other threads run, and the compile threads. This crate depends neither
+//! on Lua nor on the compiler.
 //!
-//! `docs/code-life.md` gives the protocol and the argument why no freed code runs. In short:
+//! `docs/code-life.md` describes the protocol and argues why freed code is never executed. In
+//! short:
 //!
 //! - A [`Method`] has an [`EntrySlot`] that always holds a callable address. Machine code calls
-//!   through the slot, and otherwise an address is only in a machine register between load and
-//!   call, and in return addresses.
-//! - [`Method::begin`] hands out the one [`Ticket`] for compiling it. Its holder takes
+//!   through the slot; apart from slots, code addresses are held only in a machine register between
+//!   load and call, and in return addresses.
+//! - [`Method::begin`] issues the only [`Ticket`] for compiling it. The holder of the ticket takes
 //!   [`CodeSpace::ids`], [`CodeSpace::reserve`]s memory, writes the code with
-//!   [`Reservation::publish`], and hands all to [`CodeSpace::publish`], which swaps the slots and
-//!   retires what was in them.
-//! - Each state of the engine is a [`Mutator`]. It is online while it runs Lua, reports at its
-//!   polls which versions its frames are in ([`Mutator::announce`]), and is walked on its behalf
-//!   while it is offline. A retired version is freed when every state has reported since its
+//!   [`Reservation::publish`], and passes everything to [`CodeSpace::publish`], which swaps the
+//!   slots and retires the code that was installed in them.
+//! - Each state of the engine is a [`Mutator`]. It is online while it runs Lua, and reports at its
+//!   polls in which versions it has frames ([`Mutator::announce`]); while it is offline, its stacks
+//!   are walked on its behalf. A retired version is freed when every state has reported since its
 //!   retirement and none has a frame in it.
-//! - Code that no frame names and that nothing returns into is a [`Placement`]. States keep its
-//!   address, and forget it at their next announcement or entry after it is retired
-//!   ([`Hooks::forget`]).
+//! - A [`Placement`] is code to which no frame refers and into which no return address leads.
+//!   States keep its address, and discard it at their next announcement or entry after it is
+//!   retired ([`Hooks::forget`]).
 //! - [`Workers`] run compile jobs by priority.
-//! - A process may [`fork`]: parent and child keep their code apart, and the child continues with
-//!   the thread that it has.
+//! - A process may [`fork`]: the code of parent and child is separate afterwards, and the child
+//!   continues with its only thread.
 //!
 //! With `--cfg loom`, only the parts that the model of the protocol needs are built
 //! (`tests/loom.rs`).

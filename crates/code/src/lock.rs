@@ -1,5 +1,6 @@
-//! Locks, of `std` or of the model checker. All locks that threads of an engine share are taken
-//! with [`lock`], those of other crates as well, so that a forked child finds them free.
+//! Locks, of `std` or of the model checker. All locks that the threads of an engine share,
+//! including those of other crates, are taken with [`lock`], so that they are free in a forked
+//! child.
 
 #[cfg(loom)]
 pub use loom::sync::{Mutex, MutexGuard};

@@ -1,4 +1,4 @@
-//! The life of a method: whether it has machine code, is being compiled, or is refused.
+//! The life cycle of a method: whether it has machine code, is being compiled, or is refused.
 
 use std::any::Any;
 use std::collections::HashMap;

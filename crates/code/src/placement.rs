@@ -1,4 +1,4 @@
-//! Placements: code that states enter without a slot and without frames that name it.
+//! Placements: code that states enter without a slot, and to which no frame refers.
 
 use std::any::Any;
 use std::collections::BTreeMap;

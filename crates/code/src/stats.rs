@@ -1,4 +1,4 @@
-//! Named counters of events in the life of code.
+//! Named counters of events in the life cycle of code.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -1,7 +1,8 @@
 //! Atomics, of `std` or of the model checker, and the mutants of the protocol.
 //!
-//! Each step, fence or ordering that the argument of `docs/code-life.md` needs names the [`Mutant`]
-//! that omits it. Only the model can switch one on; otherwise [`mutated`] is the constant `false`.
+//! Each step, fence or ordering that the argument of `docs/code-life.md` requires refers to the
+//! [`Mutant`] that omits it. Only the model can switch one on; otherwise [`mutated`] is the
+//! constant `false`.
 
 #[cfg(loom)]
 pub use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence};

@@ -1,8 +1,8 @@
-//! The threads that compile.
+//! The compile threads.
 //!
 //! Requests and wake-ups travel over channels. From there jobs go into one queue that all threads
-//! share. It keeps the order of priority, lets a thread take companions of its job, and lets jobs
-//! be cancelled.
+//! share. The queue orders jobs by priority, lets a thread take companions of its job, and supports
+//! cancelling jobs.
 
 mod link;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Processes that fork while code is compiled, replaced and freed. Parent and children must not see
-//! each other's changes, and a child must neither wait for a thread of its parent nor lose memory
-//! or tickets to it.
+//! each other's changes, and a child must neither wait for a thread of its parent nor leak memory
+//! or tickets that such a thread held.
 #![cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"), not(loom), not(miri)))]
 
 mod common;

@@ -1,4 +1,4 @@
-//! What becomes of methods, versions and their memory, one step at a time.
+//! The life cycle of methods, versions and their memory, one step at a time.
 #![cfg(not(loom))]
 
 mod common;

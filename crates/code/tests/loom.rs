@@ -1,11 +1,11 @@
 //! The model of the protocol, for
 //! `RUSTFLAGS="--cfg loom" cargo test -p perilune-code --test loom --target-dir target/loom`.
 //!
-//! It runs the crate's own `Quiescence`, `Mutator`, `EntrySlot` and `Gate`, with a word for the
-//! code. Running code reads the word, publishing and freeing write it; a state's frames are words
-//! that it writes and that walks read. The model checker reports a read and a write that nothing
-//! orders, and the model a freed word that is run. Each mutant of the protocol must make some
-//! scenario fail.
+//! It runs the real `Quiescence`, `Mutator`, `EntrySlot` and `Gate`, with a word in place of the
+//! code. Running the code reads the word, publishing and freeing write it; a state's frames are
+//! words that the state writes and that walks read. The model checker reports a read and a write
+//! that are not ordered, and the model reports running a word that was freed. Each mutant of the
+//! protocol must make some scenario fail.
 #![cfg(loom)]
 
 use std::process::Command;

@@ -1,5 +1,5 @@
 //! Calls from native code: the entry points of [`Vm`](perilune_runtime::state::Vm) that run a
-//! function to its end.
+//! function to completion.
 
 use std::mem::MaybeUninit;
 

@@ -1,5 +1,5 @@
 //! Coroutines: resume, yield, close. A resume runs the coroutine's frames in a nested loop on the
-//! native stack; a suspended coroutine holds no native frame.
+//! native stack; a suspended coroutine has no native frames.
 
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::meta::Event;

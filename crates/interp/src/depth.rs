@@ -1,4 +1,4 @@
-//! The depth of calls from native code.
+//! The nesting depth of calls from native code.
 
 use perilune_runtime::debug;
 use perilune_runtime::native::Raised;

@@ -1,4 +1,4 @@
-//! Runs the frames on top of the stack: chooses the loop, and unwinds after errors.
+//! Runs the frames on top of the stack: selects the loop, and unwinds after errors.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,4 @@
-//! Prepares `for` loops, and runs generic loops off the fast paths.
+//! Prepares `for` loops, and executes the slow paths of generic loops.
 
 use std::sync::atomic::Ordering;
 

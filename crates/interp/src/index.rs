@@ -1,4 +1,4 @@
-//! Reads and writes of tables off the hot paths: cache misses, metamethods, errors.
+//! The slow paths of reads and writes of tables: cache misses, metamethods, errors.
 
 use perilune_bytecode::Instr;
 use perilune_runtime::debug;

@@ -1,17 +1,17 @@
 //! The bytecode interpreter: dispatch, calls, metamethods, errors, coroutines.
 //!
 //! One loop ([`run`]) executes frames of Lua functions; a Lua-to-Lua call changes frames and never
-//! recurses on the native stack. Everything off the hot paths is a *step*: a function that gets the
-//! state, with the frame's pc stored in its frame word, and leaves the state so that the loop can
-//! continue from its top frame. See `docs/architecture.md`.
+//! recurses on the native stack. All slow paths are *steps*: a step is a function that receives the
+//! state, with the frame's pc stored in its frame word, and leaves the state such that the loop can
+//! continue with the frame that is then on top. See `docs/architecture.md`.
 //!
 //! **Invariants** (referred to by number in `SAFETY` comments):
 //! * **I1** code is verified: registers, constants, upvalues and jumps are in range, and operands
-//!   have the kinds that the opcode asks for;
+//!   have the kinds that the opcode requires;
 //! * **I2** `State::base` is the base of the top frame of the running coroutine, and all frames
 //!   below it are linked by their headers;
-//! * **I3** addresses into the stack are taken again from the state after every step (a step may
-//!   move the stack);
+//! * **I3** addresses into the stack are loaded again from the state after every step, since a step
+//!   may move the stack;
 //! * **I4** collections happen only in steps that poll, with `State::top` at the end of the live
 //!   registers.
 

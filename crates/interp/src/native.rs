@@ -1,4 +1,5 @@
-//! Runs the steps of native functions and their requests, and continues after returns to them.
+//! Runs the steps of native functions, carries out their requests, and continues them after calls
+//! return.
 
 use std::sync::atomic::Ordering;
 

@@ -1,5 +1,5 @@
-//! The arithmetic operators, a type for each, with their effect on numbers of one kind and their
-//! metamethod.
+//! The arithmetic operators, each represented by a type, with their result for numbers of one kind
+//! and their metamethod.
 
 use perilune_runtime::arith::{float_mod, int_floor_div, int_mod, pow, shift_left};
 use perilune_runtime::meta::Event;

@@ -1,4 +1,4 @@
-//! Operators off the hot paths: mixed numbers, strings, metamethods, errors.
+//! The slow paths of operators: mixed numbers, strings, metamethods, errors.
 
 use perilune_bytecode::Instr;
 use perilune_bytecode::feedback::operands as seen;

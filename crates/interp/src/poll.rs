@@ -1,4 +1,4 @@
-//! Safepoints: the actions when the poll word is set.
+//! Safepoints: the actions that are taken when the poll word is set.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,4 @@
-//! Returns: pops a frame, and gives its results to the caller.
+//! Returns: pops a frame, and passes its results to the caller.
 
 use perilune_bytecode::Op;
 use perilune_runtime::frame::{Frame, Link, flags};

@@ -1,9 +1,9 @@
 //! The loop: fetches and executes instructions of Lua frames.
 //!
 //! While it runs, the frame's base, code, pc and constants live in local variables; `State::base`
-//! always equals `base`. Everything off the hot paths is a step (see [`crate::step`]): the pc is
-//! stored in the frame word, the step runs, and the locals are loaded again from the frame that is
-//! then on top.
+//! always equals `base`. All slow paths are steps (see [`crate::step`]): the pc is stored in the
+//! frame word, the step runs, and the local variables are reloaded from the frame that is then on
+//! top.
 //!
 //! This file is longer than others because it is one `match` over the instruction set.
 

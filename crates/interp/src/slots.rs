@@ -1,4 +1,4 @@
-//! Slots of frames: the places of results, and of the values that a native frame keeps.
+//! Slots of frames: where results are stored, and the values that a native frame keeps.
 
 use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::value::{SlotExt, Tag, Value};

@@ -1,5 +1,5 @@
-//! Resumes coroutines that wait in a call of `coroutine.yield`, without running a frame of the
-//! library. The library functions handle all other cases, by way of [`crate::coroutine`].
+//! Resumes coroutines that are suspended in a call of `coroutine.yield`, without running a frame of
+//! the library. The library functions handle all other cases, through [`crate::coroutine`].
 
 use std::sync::atomic::Ordering;
 

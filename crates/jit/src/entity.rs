@@ -1,4 +1,5 @@
-//! The entities that analyses and compilers index by: the instructions and registers of a function.
+//! The entities by which analyses and compilers index their tables: the instructions and registers
+//! of a function.
 
 use std::ops::{Add, Sub};
 

@@ -1,28 +1,28 @@
 //! Machine code for hot methods: two compilers, and the policy that decides what to compile and
 //! when.
 //!
-//! | Room | What is in it |
+//! | Module | Contents |
 //! |---|---|
-//! | `engine` | options, the compiler of an engine, what each state has of it |
-//! | `policy` | what is compiled, when, and together with what |
+//! | `engine` | options, the compiler of an engine, its data in each state |
+//! | `policy` | decides what is compiled, when, and together with what |
 //! | `feedback` | the copy of inline caches and counters that a compile job owns |
-//! | `entity` | what analyses and compilers index by |
+//! | `entity` | the indices of analyses and compilers: instructions and registers |
 //! | `analysis` | control flow, liveness, tags of registers, constructors of tables |
-//! | `codegen` | what compilers emit: frames, guards, calls and the like, as Cranelift IR |
-//! | `exits` | where code leaves a frame, and in which state |
-//! | `baseline` | the baseline compiler, which stitches prepared code |
+//! | `codegen` | emits Cranelift IR for the compilers: frames, guards, calls and the like |
+//! | `exits` | the points where code leaves a frame, and the frame states there |
+//! | `baseline` | the baseline compiler, which stitches code together from stencils |
 //! | `tier2` | the optimizing compiler: an intermediate representation, and passes over it |
-//! | `generic` | the code of single instructions that it has no operations for |
+//! | `generic` | the code of single instructions for which `tier2` has no operations |
 //! | `pipeline` | jobs, compile threads, modules of machine code |
 //! | `observe` | dumps, metrics, profilers and debuggers |
 //! | `testing` | faults and chaos, for tests |
 //!
-//! Compiled code has inline paths for the operands that feedback has recorded. For others it calls
-//! the runtime, or deoptimizes to the interpreter. Live registers are in their home slots at calls,
-//! so that a frame of compiled code can be read, suspended and finished like one of the
-//! interpreter.
+//! Compiled code has inline paths for the operands that feedback has recorded. For other operands
+//! it calls the runtime, or deoptimizes to the interpreter. Live registers are in their home slots
+//! at calls, so that a frame of compiled code can be read, suspended and completed like a frame of
+//! the interpreter.
 //!
-//! **Invariant:** a compile job owns a [`Snapshot`] of feedback and knows its proto; no compile
+//! **Invariant:** a compile job owns a [`Snapshot`] of feedback and refers to its proto; no compile
 //! thread accesses a heap.
 
 mod analysis;

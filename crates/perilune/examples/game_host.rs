@@ -1,5 +1,5 @@
 //! A game whose entities are moved by scripts: userdata, one environment per script, coroutines
-//! that are resumed each frame, errors that stop one script and not the game.
+//! that are resumed once per frame, and errors that stop only one script and not the game.
 //!
 //!     cargo run -p perilune --example game_host
 

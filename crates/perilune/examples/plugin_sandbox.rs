@@ -1,5 +1,5 @@
-//! Untrusted plugins: each runs in a sandbox, with limits of memory, time and instructions that
-//! also hold in machine code.
+//! Untrusted plugins: each runs in a sandbox, with limits on memory, time and instructions that are
+//! enforced in machine code as well.
 //!
 //!     cargo run -p perilune --example plugin_sandbox
 

@@ -1,5 +1,5 @@
-//! Rules evaluated on a pool of threads: the program is compiled once, to bytecode and to machine
-//! code, and each thread runs it in its own state.
+//! Rules that are evaluated on a pool of threads: the program is compiled once, to bytecode and to
+//! machine code, and each thread runs it in a separate state.
 //!
 //!     cargo run --release -p perilune --example rules_engine
 

@@ -9,7 +9,8 @@ use perilune_code::lock::{Mutex, MutexGuard, lock};
 
 type Ring = Box<dyn Fn() + Send>;
 
-/// The pending alarms by time. The number tells alarms of the same time apart.
+/// The pending alarms, ordered by time. The number distinguishes alarms that are due at the same
+/// time.
 struct Alarms {
     due: BTreeMap<(Instant, u64), Ring>,
     next: u64,
@@ -24,8 +25,8 @@ fn alarms() -> MutexGuard<'static, Alarms> {
     lock(&ALARMS)
 }
 
-/// An alarm that rings once, unless it is dropped first. It never rings after its drop has
-/// returned.
+/// An alarm that calls its function once, unless it is dropped first. It never calls the function
+/// after its destructor has returned.
 pub(crate) struct Alarm((Instant, u64));
 
 impl Alarm {

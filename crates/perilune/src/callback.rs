@@ -67,8 +67,8 @@ where
     }
 }
 
-/// Makes the state available to operations while a callback runs, even if an outer [`Lua::with`]
-/// has lent it.
+/// Makes the state available to operations while a callback runs, even if an enclosing
+/// [`Lua::with`] has lent it.
 struct Open<'a> {
     control: &'a Control,
     before: *mut State,

@@ -16,7 +16,7 @@ use crate::{Error, Function, Lua, Program, Result, Table, Value};
 
 /// A source of a chunk: source text or a binary chunk, given by value or as a file.
 pub trait AsChunk {
-    /// Returns the chunk's name. The default is the place of the call to [`Lua::load`].
+    /// Returns the chunk's name. The default is the source location of the call to [`Lua::load`].
     fn name(&self) -> Option<String> {
         None
     }
@@ -139,7 +139,7 @@ pub enum ChunkMode {
 pub struct Chunk<'a> {
     lua: Lua,
     code: Code<'a>,
-    /// Computed on demand, since many chunks are named later.
+    /// Computed lazily, since many chunks are given a name later.
     name: OnceCell<String>,
     place: Option<&'static Location<'static>>,
     env: Result<Option<Table>>,

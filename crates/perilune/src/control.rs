@@ -42,7 +42,7 @@ pub(crate) struct Control {
     pub(crate) options: LuaOptions,
     pub(crate) engine: Engine,
     pub(crate) app_data: AppData,
-    /// The slots of the registry keys that were dropped, on any thread, and not released yet.
+    /// The slots of registry keys that were dropped, on any thread, and have not been released yet.
     pub(crate) keys: Arc<Keys>,
     /// The metatables of the userdata types, as handle slots.
     pub(crate) metatables: RefCell<HashMap<TypeId, u32, foldhash::fast::FixedState>>,
@@ -163,7 +163,7 @@ impl Control {
     }
 
     /// Ends the state. Finalizers may still use it, and destructors of host values may try to; if
-    /// one of them keeps a `Lua`, the state lives on.
+    /// one of them keeps a `Lua`, the state stays alive.
     #[cold]
     #[inline(never)]
     fn destroy(&self) {
@@ -233,9 +233,9 @@ impl Watch {
     }
 }
 
-/// An operation on a state, such as a call. The state stays alive until the operation ends. The
-/// stack has as many values then as before, also after a panic of a conversion or of a function of
-/// the host.
+/// An operation on a state, such as a call. The state stays alive until the operation ends. After
+/// it, the stack has the same number of values as before, even if a conversion or a function of the
+/// host has panicked.
 pub(crate) struct Entry<'a> {
     pub(crate) lua: &'a Lua,
     pub(crate) st: *mut State,
@@ -370,8 +370,8 @@ impl PartialEq for Handle {
 pub(crate) const FOREIGN: &str =
     "Lua instance passed Value created from a different main Lua state";
 
-/// Holds the control block on behalf of a host value that must not change threads, so that
-/// [`Lua::detach`] notices the value.
+/// Holds a reference to the control block on behalf of a host value that must stay on its thread,
+/// so that [`Lua::detach`] detects the value.
 pub(crate) struct Local(#[allow(dead_code)] pub(crate) Option<XRc<Control>>);
 
 /// Boxed host data of any type.

@@ -94,13 +94,13 @@ impl Lua {
     /// Detaches the state, so that it can be sent to another thread.
     ///
     /// # Errors
-    /// Returns an error, from which the state can be taken back, when handles, other `Lua`s or
-    /// [`crate::WeakLua`]s refer to it, when it has application data, a warning function or a
-    /// callback for events of coroutines, or when it has functions or userdata that are not known
-    /// to be `Send`, even if they are garbage not collected yet. Those are the functions created by
-    /// [`Lua::create_function`], the userdata created by [`Lua::create_userdata`], and the methods
-    /// of userdata types. Functions that may move are created with [`Lua::create_send_function`].
-    /// Registry keys and interrupt handles may stay on their threads.
+    /// Returns an error, which gives the state back, if handles, other `Lua`s or
+    /// [`crate::WeakLua`]s refer to the state, if it has application data, a warning function or a
+    /// callback for coroutine events, or if it contains functions or userdata that are not known to
+    /// be `Send`, even if they are garbage that has not been collected yet. These are functions
+    /// created by [`Lua::create_function`], userdata created by [`Lua::create_userdata`], and
+    /// methods of userdata types. Functions created with [`Lua::create_send_function`] may move
+    /// with the state. Registry keys and interrupt handles may remain on other threads.
     pub fn detach(self) -> Result<Detached, DetachError> {
         let control = &self.control;
         let reason = if control.owners() != 1 || control.state.get().is_null() {

@@ -76,9 +76,9 @@ impl Default for EngineOptions {
 }
 
 impl Engine {
-    /// Whether engines have a compiler unless they are made without one. On aarch64 the compiler
-    /// has to be asked for by [`Engine::with_jit`]: its code has been run by an emulator only,
-    /// which orders memory accesses more strongly than processors do.
+    /// Whether engines have a compiler by default. On aarch64 they do not, and [`Engine::with_jit`]
+    /// enables it: machine code for aarch64 has been run only under an emulator, which orders
+    /// memory accesses more strongly than real processors.
     pub const COMPILES_BY_DEFAULT: bool = Jit::IS_DEFAULT;
 
     /// Creates an engine with these options.
@@ -118,7 +118,7 @@ impl Engine {
         Program::new(self, source.as_ref(), name.as_ref())
     }
 
-    /// Starts to compile all functions of a program to machine code before they run, on all compile
+    /// Starts compiling all functions of a program to machine code before they run, on all compile
     /// threads. Functions that call each other are compiled together. Returns the number of
     /// functions; [`Engine::wait_for_compiler`] waits until they are compiled.
     pub fn precompile(&self, program: &Program) -> usize {
@@ -147,14 +147,14 @@ impl Engine {
         }
     }
 
-    /// Returns metrics of the machine code and its compilation by name; none for an engine without
+    /// Returns metrics of the machine code and its compilation by name; empty for an engine without
     /// a compiler.
     pub fn jit_metrics(&self) -> Vec<(&'static str, u64)> {
         self.jit.as_ref().map_or_else(Vec::new, |jit| jit.metrics())
     }
 
-    /// Returns the metrics of [`Engine::jit_metrics`] as text, with the average costs of
-    /// compilation and, with [`JitOptions::stats`], the functions that were refused and the
+    /// Returns the metrics of [`Engine::jit_metrics`] as text, together with the average costs of
+    /// compilation and, if [`JitOptions::stats`] is set, the functions that were refused and the
     /// reasons.
     pub fn jit_report(&self) -> String {
         match &self.jit {
@@ -169,8 +169,8 @@ impl Engine {
         self.shared.symbol_count()
     }
 
-    /// Returns the number of table shapes that the engine's states use, the two empty ones
-    /// included. A shape is freed with its last user.
+    /// Returns the number of table shapes that the engine's states use, including the two empty
+    /// shapes. A shape is freed with its last user.
     pub fn shapes(&self) -> usize {
         self.shared.shape_count()
     }

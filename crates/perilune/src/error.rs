@@ -5,7 +5,7 @@ use std::fmt;
 use std::result::Result as StdResult;
 use std::sync::Arc;
 
-/// The type of errors from outside of this crate.
+/// The type of errors from outside this crate.
 type DynStdError = dyn StdError + Send + Sync;
 
 /// The result of the operations of this crate.
@@ -90,7 +90,7 @@ pub enum Error {
         /// The error.
         cause: Arc<Error>,
     },
-    /// A panic of a callback was returned once more, after an earlier call had already resumed it.
+    /// A panic of a callback was returned again after an earlier call had already resumed it.
     PreviouslyResumedPanic,
     /// A value could not be serialized.
     SerializeError(String),
@@ -130,8 +130,8 @@ impl Error {
         }
     }
 
-    /// Returns an iterator over this error and the errors that it wraps, from the outside in. An
-    /// external error is shown as itself and ends the chain.
+    /// Returns an iterator over this error and the errors that it wraps, from the outermost to the
+    /// innermost. An external error is returned as itself and ends the chain.
     pub fn chain(&self) -> impl Iterator<Item = &(dyn StdError + 'static)> {
         let mut next = Some(self);
         std::iter::from_fn(move || {

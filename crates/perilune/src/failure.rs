@@ -41,8 +41,8 @@ impl Failure {
         u
     }
 
-    /// Raises an error of a callback with a traceback. An error of a hook gets none, since no
-    /// program called the hook.
+    /// Raises an error of a callback with a traceback. An error of a hook gets no traceback, since
+    /// no program called the hook.
     #[cold]
     #[inline(never)]
     pub(crate) fn raise(self, s: Stack<'_>) -> Raised {

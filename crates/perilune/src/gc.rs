@@ -109,7 +109,8 @@ impl Lua {
         Ok(if old == usize::MAX { 0 } else { old })
     }
 
-    /// Returns whether the collector is running: not stopped by [`Lua::gc_stop`] or the program.
+    /// Returns whether the collector is running, that is, not stopped by [`Lua::gc_stop`] or the
+    /// program.
     pub fn gc_is_running(&self) -> bool {
         // SAFETY: P1.
         unsafe { (*self.enter().st).gc_is_running() }
@@ -140,7 +141,7 @@ impl Lua {
         Ok(())
     }
 
-    /// Performs a basic step of the collector. Returns whether it ended a cycle.
+    /// Performs a basic step of the collector. Returns whether the step completed a cycle.
     ///
     /// # Errors
     /// Does not fail at present.

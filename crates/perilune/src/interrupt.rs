@@ -8,9 +8,9 @@ use perilune_runtime::state::{State, poll};
 
 /// A gate to a state's poll word that outlives the state.
 ///
-/// Requests are lock-free, so that signal handlers may make them: a request announces itself in
-/// `users` before it reads `word`, and [`Gate::close`] clears `word` and then waits for the
-/// announced requests.
+/// Requests are lock-free, so that signal handlers may make them: a request is counted in `users`
+/// before it reads `word`, and [`Gate::close`] clears `word` and then waits until the counted
+/// requests have ended.
 pub(crate) struct Gate {
     word: AtomicPtr<AtomicU32>,
     users: AtomicU32,
@@ -47,8 +47,8 @@ impl Gate {
     }
 }
 
-/// A handle that raises "interrupted!" in the script that a state runs. It may be kept and used on
-/// any thread, even after the end of the state.
+/// A handle that raises "interrupted!" in the script that a state is running. It may be kept and
+/// used on any thread, even after the state has ended.
 #[derive(Clone)]
 pub struct Interrupt(pub(crate) Arc<Gate>);
 
@@ -59,9 +59,9 @@ impl Interrupt {
         self.0.request(0);
     }
 
-    /// Lets a signal request the interrupt. When the trap is armed, the signal disarms it and
-    /// interrupts the script; otherwise the signal has its default effect. So a second signal ends
-    /// a process whose script does not stop.
+    /// Installs a signal handler that requests the interrupt. While the trap is armed, the signal
+    /// disarms it and interrupts the script; otherwise the signal has its default effect. A second
+    /// signal therefore ends a process whose script does not stop.
     ///
     /// # Errors
     /// Returns the system's error when the signal cannot be caught.
@@ -100,17 +100,17 @@ impl SignalTrap {
     }
 
     /// Sets whether long-running library functions, such as a search with an expensive pattern,
-    /// continue for a second after the signal. Library functions of PUC Lua cannot be interrupted,
-    /// so programs that send a second signal expect to need it. The script itself still stops at
-    /// its next safepoint.
+    /// continue for up to a second after the signal. Library functions of PUC Lua cannot be
+    /// interrupted, so programs that send signals may rely on a second one being necessary. The
+    /// script itself still stops at its next safepoint.
     pub fn set_patient(&self, patient: bool) {
         self.patient.store(patient, Ordering::SeqCst);
     }
 }
 
-/// Restores the default action of SIGPIPE: a write to a pipe that has no reader ends the process,
-/// as in C programs. Rust's start-up code ignores the signal. Commands call this when they start,
-/// so that `command | head` works.
+/// Restores the default action of SIGPIPE, which Rust's start-up code sets to be ignored: a write
+/// to a pipe that has no reader ends the process, as in C programs. Commands call this when they
+/// start, so that `command | head` works.
 pub fn end_on_broken_pipe() {
     // SAFETY: P3: the default action runs no code of the process.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };

@@ -1,6 +1,6 @@
 //! Lua 5.4 in pure Rust, with a just-in-time compiler.
 //!
-//! An [`Engine`] can be shared by threads. A [`Lua`] is one of the engine's states: a heap and a
+//! An [`Engine`] can be shared by several threads. A [`Lua`] is a state of an engine: a heap and a
 //! set of globals, used by one thread at a time.
 //!
 //! ```

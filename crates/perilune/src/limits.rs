@@ -1,4 +1,5 @@
-//! Limits of a script's time and instructions. [`Lua::set_memory_limit`] limits its memory.
+//! Limits on the time and the number of instructions of a script. [`Lua::set_memory_limit`] limits
+//! its memory.
 //!
 //! A limit that was reached stays in force: whatever the script catches, closes or finalizes, the
 //! next safepoint raises the error again until control returns to the host, and so does the first
@@ -13,7 +14,7 @@ use crate::{Error, Lua, Result};
 
 impl Lua {
     /// Limits the script to this much wall-clock time from now on; `None` removes the limit. After
-    /// that time the script fails with "time limit exceeded", also in machine code and in
+    /// that time the script fails with "time limit exceeded", even in machine code and in
     /// long-running library functions. Functions of the host are not stopped.
     ///
     /// One thread of the process watches the clocks of all states that have such a limit.
@@ -48,14 +49,14 @@ impl Lua {
         Ok(())
     }
 
-    /// Limits the script to this number of further instructions; `None` removes the limit. After
-    /// them the script fails with "instruction limit exceeded".
+    /// Limits the script to this number of further instructions; `None` removes the limit. When
+    /// they are used up, the script fails with "instruction limit exceeded".
     ///
     /// The limit is deterministic: a program stops at the same place in the interpreter and in
-    /// machine code. A call is charged for all instructions of the function, and a back-edge for
-    /// all instructions of the loop, so the limit is reached early rather than late. Long-running
-    /// library functions are charged 100 for each piece of their work. Finalizers are charged too,
-    /// and the time at which they run is not deterministic.
+    /// machine code. Each call counts as all instructions of the function, and each back edge as
+    /// all instructions of the loop, so the limit may be reached early but never late. Each piece
+    /// of work of a long-running library function counts as 100 instructions. Instructions of
+    /// finalizers count as well, and when finalizers run is not deterministic.
     ///
     /// # Errors
     /// Returns [`Error::RuntimeError`] when the state's engine has a compiler whose code does not

@@ -1,4 +1,4 @@
-//! The targets of macro expansions (feature `macros`).
+//! The functions and types that macro expansions use (feature `macros`).
 
 use std::any::{Any, TypeId};
 use std::borrow::Cow;

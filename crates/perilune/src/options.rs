@@ -12,7 +12,7 @@ pub struct LuaOptions {
     /// Whether `pcall` and `xpcall` catch panics of host functions as error values (the default).
     /// In either case, a panic that no `pcall` has caught is resumed in the call of the host.
     pub catch_rust_panics: bool,
-    /// Accepted for programs written for mlua, and ignored: coroutines that have ended are left to
+    /// Accepted for compatibility with mlua, and ignored: coroutines that have ended are left to
     /// the collector.
     #[cfg(feature = "async")]
     pub thread_pool_size: usize,
@@ -73,12 +73,12 @@ impl StdLib {
     pub const PACKAGE: StdLib = StdLib(1 << 8);
     /// `debug`
     pub const DEBUG: StdLib = StdLib(1 << 31);
-    /// The libraries that do not reach outside the state. Some basic functions do;
+    /// The libraries that give no access to anything outside the state. Some basic functions do;
     /// [`crate::Sandbox`] removes those.
     pub const SANDBOX: StdLib = StdLib(
         StdLib::COROUTINE.0 | StdLib::TABLE.0 | StdLib::STRING.0 | StdLib::UTF8.0 | StdLib::MATH.0,
     );
-    /// The basic functions only.
+    /// No libraries, only the basic functions.
     pub const NONE: StdLib = StdLib(0);
     /// All libraries.
     pub const ALL: StdLib = StdLib(u32::MAX);

@@ -9,7 +9,7 @@ use crate::{Engine, Error};
 
 /// A compiled chunk, for any number of states of one engine on any number of threads. It is cheap
 /// to clone. It is freed, together with its machine code, when its last handle and its last
-/// function are gone.
+/// function have been dropped.
 #[derive(Clone)]
 pub struct Program {
     pub(crate) proto: Arc<Proto>,

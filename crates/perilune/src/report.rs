@@ -11,8 +11,8 @@ use crate::Engine;
 static DUE: Mutex<Option<Engine>> = Mutex::new(None);
 static HANDLER: Once = Once::new();
 
-/// Writes [`Engine::jit_report`] to standard error when the process exits, also through `os.exit`,
-/// unless [`report_now`] has done so before. Intended for commands.
+/// Writes [`Engine::jit_report`] to standard error when the process exits, including by `os.exit`,
+/// unless [`report_now`] has already done so. Intended for commands.
 pub fn report_at_exit(engine: &Engine) {
     *lock(&DUE) = Some(engine.clone());
     let _inside = fork::enter();

@@ -15,7 +15,7 @@ use crate::{
     StdLib, Table, Value, Variadic,
 };
 
-/// Basic functions that reach files or the host's collector.
+/// Basic functions that give access to files or the host's collector.
 const NOT_BASIC: &[&str] = &["collectgarbage", "dofile", "loadfile"];
 /// The functions of `os` that are kept: those about dates and times.
 const OS: &[&str] = &["clock", "date", "difftime", "time"];
@@ -44,7 +44,8 @@ impl SandboxOptions {
         SandboxOptions::default()
     }
 
-    /// Limits the memory of the state, in bytes, for its whole life ([`Lua::set_memory_limit`]).
+    /// Limits the memory of the state, in bytes, for its whole lifetime
+    /// ([`Lua::set_memory_limit`]).
     pub fn memory(mut self, bytes: usize) -> SandboxOptions {
         self.memory = Some(bytes);
         self
@@ -140,15 +141,15 @@ pub enum Limit {
     Instructions,
 }
 
-/// A state for untrusted scripts. Its scripts reach only what the host puts into the state, and use
-/// no more resources than they are given.
+/// A state for untrusted scripts. Its scripts can access only what the host puts into the state,
+/// and can use no more resources than they are given.
 ///
 /// It has the basic functions without `dofile`, `loadfile` and `collectgarbage`; `coroutine`,
 /// `table`, `string` (without `dump`), `utf8` and `math`; of `os` the functions `clock`, `date`,
-/// `difftime` and `time`; of `debug` the function `traceback`. `load` takes source text only. The
-/// metatable of strings is hidden. `__gc` has no effect, since finalizers would run outside the
-/// limits. Printed text goes to the host ([`SandboxOptions::print`]) or is discarded; warnings are
-/// discarded.
+/// `difftime` and `time`; of `debug` the function `traceback`. `load` accepts only source text. The
+/// metatable of strings is hidden. `__gc` has no effect, since finalizers could run outside the
+/// limits. Printed text is passed to the host ([`SandboxOptions::print`]) or discarded; warnings
+/// are discarded.
 ///
 /// ```
 /// use std::time::Duration;
@@ -189,16 +190,16 @@ impl Sandbox {
         self.lua.load(chunk).set_mode(ChunkMode::Text)
     }
 
-    /// Calls `f` with the state. The limits of time and instructions begin with the call and end
-    /// when `f` returns. Results that may have metamethods of the script should be converted inside
-    /// `f`. A run that a function of the host starts inside another run shares the limits of the
-    /// outer one.
+    /// Calls `f` with the state. The limits on time and instructions apply from the beginning of
+    /// the call until `f` returns. Results that may have metamethods of the script should be
+    /// converted inside `f`. A run that a function of the host starts inside another run shares the
+    /// limits of the outer one.
     ///
     /// # Errors
     /// Returns the error of `f`. [`Sandbox::reached`] tells whether a limit was the reason; the
-    /// error itself is no proof, since a script can raise an error with the same text.
+    /// error itself does not, since a script can raise an error with the same text.
     pub fn run<R>(&self, f: impl FnOnce(&Lua) -> Result<R>) -> Result<R> {
-        /// Lifts the limits, also after a panic.
+        /// Removes the limits when it is dropped, even during a panic.
         struct Run<'a>(&'a Sandbox);
         impl Drop for Run<'_> {
             fn drop(&mut self) {

@@ -105,7 +105,7 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
         })
     }
 
-    /// Returns an error once the scope has ended, since destructors of its items may still use it.
+    /// Returns an error if the scope has ended: destructors of its items may still try to use it.
     fn check_open(&self) -> Result<()> {
         if self.ends.over.get() { Err(Error::runtime("the scope has ended")) } else { Ok(()) }
     }
@@ -271,9 +271,9 @@ fn with_cell<T: 'static>(handle: &Handle, f: impl FnOnce(*mut HostCell<T>)) {
     }
 }
 
-/// Aborts the process when a value of a scope is in use at the scope's end, since its user would
-/// continue with a dangling reference. Lua code cannot cause this, as a scope ends only after all
-/// calls that it began; a leaked borrow can.
+/// Aborts the process if a value of a scope is in use when the scope ends, since its user would
+/// continue with a dangling reference. Lua code cannot cause this, because a scope ends only after
+/// all calls that were made in it; a leaked borrow can.
 unsafe fn assert_free<T: 'static>(cell: *mut HostCell<T>, own: usize) {
     if !(*cell).is_taken() && (*cell).borrows() != own as isize {
         eprintln!("a userdata is borrowed beyond the end of its scope");

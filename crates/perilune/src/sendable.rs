@@ -1,5 +1,5 @@
-//! Types that any thread may use, given that their contents are used with the lock of their state
-//! held (feature `send`).
+//! Types that any thread may use, provided that the lock of their state is held while their
+//! contents are used (feature `send`).
 
 use crate::control::Control;
 use crate::{BorrowedBytes, LightUserData, UserDataRef, UserDataRefMut};

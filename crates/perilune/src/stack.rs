@@ -8,8 +8,8 @@ use perilune_runtime::value::{SlotExt, Tag, Value as Word};
 use crate::control::{Entry, FOREIGN, Handle};
 use crate::{Error, Lua, Result};
 
-/// An unrooted value on its way between Rust and Lua. It must be stored, pushed or returned before
-/// any other operation.
+/// An unrooted value that is being passed between Rust and Lua. It must be stored, pushed or
+/// returned before any other operation.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct Raw(pub(crate) Word);
@@ -82,7 +82,8 @@ impl<'a> Stack<'a> {
         })
     }
 
-    /// Pushes a value. Without [`Stack::reserve`] there is room for a few values.
+    /// Pushes a value. There is always room for a few values; for more, call [`Stack::reserve`]
+    /// first.
     ///
     /// # Panics
     /// Panics if there is no room.
@@ -97,8 +98,8 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// Performs a safepoint if one is due: a slice of the collector's work, finalizers included.
-    /// The caller holds no unrooted value.
+    /// Performs a safepoint if one is due: a slice of the collector's work, including finalizers.
+    /// The caller must hold no unrooted value.
     #[inline(always)]
     pub(crate) fn poll(self) -> Result<()> {
         // SAFETY: as above.
@@ -114,8 +115,8 @@ impl<'a> Stack<'a> {
         unsafe { (*self.st).gc_poll() }.map_err(|_| Error::not_enough_memory())
     }
 
-    /// Returns an error if the last store failed for lack of memory. The caller holds no unrooted
-    /// value.
+    /// Returns an error if the last store failed for lack of memory. The caller must hold no
+    /// unrooted value.
     #[inline(always)]
     pub(crate) fn check_stored(self) -> Result<()> {
         // SAFETY: as above.

@@ -28,7 +28,8 @@ impl LightUserData {
 pub enum VmState {
     /// Continues the program.
     Continue,
-    /// Yields the coroutine, without values, where that is possible: in hooks for lines and counts.
+    /// Yields the coroutine, without values, where this is possible, that is, in line and count
+    /// hooks.
     Yield,
 }
 

@@ -7,9 +7,9 @@ use crate::types::MaybeSend;
 use crate::{Lua, Result};
 
 impl Lua {
-    /// Passes warnings to a function. Each message is passed as a whole, so that the last argument
-    /// of the function is always false. Control messages such as `@on` are passed as well. Errors
-    /// of the function are ignored.
+    /// Sets a function to which warnings are passed. Each message is passed as a whole, so the last
+    /// argument of the function is always false. Control messages such as `@on` are passed as well.
+    /// Errors of the function are ignored.
     pub fn set_warning_function<F>(&self, callback: F)
     where
         F: Fn(&Lua, &str, bool) -> Result<()> + MaybeSend + 'static,

@@ -1,5 +1,5 @@
-//! The life of machine code: code of real programs is published, replaced and freed while states
-//! run it. The metrics of the engine show this.
+//! The life cycle of machine code: code of real programs is published, replaced and freed while
+//! states run it, as the metrics of the engine show.
 
 #[path = "code_life/support.rs"]
 mod support;

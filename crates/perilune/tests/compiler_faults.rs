@@ -1,5 +1,5 @@
-//! A fault of the compiler only costs speed: the method is refused with a reason, the refusal is
-//! counted, and the program continues.
+//! A failure of the compiler affects only the speed: the method is refused with a reason, the
+//! refusal is counted, and the program continues.
 
 use perilune::{Engine, Fault, JitOptions, Lua, Stage};
 

@@ -1,5 +1,5 @@
-//! Objects that no other code can see are not allocated by optimized code, and are there where it
-//! is left.
+//! Optimized code does not allocate objects that no other code can see, and allocates them at
+//! exits.
 
 use perilune::{Engine, JitOptions, Lua, Result};
 

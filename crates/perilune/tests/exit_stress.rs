@@ -1,4 +1,5 @@
-//! The mode `exit-stress`: guards that never fail otherwise do, and their exits are right.
+//! The mode `exit-stress`: guards that would otherwise never fail are made to fail, and their exits
+//! must be right.
 #![cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux"))]
 
 use perilune::{Engine, Fault, JitOptions, Lua};

@@ -1,4 +1,4 @@
-//! Hostile scripts are stopped by the limits in every mode, and leave a state that works.
+//! Hostile scripts are stopped by the limits in every mode, and the state works afterwards.
 
 #[path = "hostile/programs.rs"]
 mod programs;

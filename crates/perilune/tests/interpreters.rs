@@ -1,5 +1,5 @@
-//! The generated handlers of the interpreter and its portable loop give the same results, and leave
-//! the same feedback, cell by cell.
+//! The generated handlers of the interpreter and its portable loop give the same results, and
+//! record the same feedback, cell by cell.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

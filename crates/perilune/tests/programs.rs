@@ -39,9 +39,9 @@
 //! The states of one engine have different metatables of strings, numbers, nil and functions,
 //! different globals and different functions of the library; each must have the output of PUC when
 //! it is set up in the same way. One in 300 runs of `off` and `sync` collects at every safepoint,
-//! one in 20 does a little of the collector's work at each safepoint (`gc-phases`), and one in 4
-//! has stacks with no spare room. Thresholds for compiling differ by seed, so that code is compiled
-//! with and without feedback.
+//! one in 20 performs a small increment of the collector's work at each safepoint (`gc-phases`),
+//! and one in 4 has stacks with no spare room. Thresholds for compiling differ by seed, so that
+//! code is compiled with and without feedback.
 
 #[path = "programs/dense.rs"]
 mod dense;

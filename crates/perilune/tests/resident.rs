@@ -1,4 +1,4 @@
-//! Memory goes back to the system after a peak.
+//! Memory is returned to the system after a peak.
 //!
 //! This file has a single test, which needs its own process since it reads the resident memory of
 //! the process.

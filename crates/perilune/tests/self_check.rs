@@ -1,5 +1,5 @@
-//! Code compiled with [`JitOptions::verify_values`] ends the process when it holds a wrong value:
-//! known faults of the translator are restored, and the check must find each.
+//! Code compiled with [`JitOptions::verify_values`] aborts the process when it holds a wrong value:
+//! known faults of the translation are reintroduced, and the check must detect each.
 #![cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux"))]
 
 use std::os::unix::process::ExitStatusExt as _;

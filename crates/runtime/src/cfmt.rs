@@ -1,4 +1,4 @@
-//! Formatting of numbers and strings as C's `printf` does it, byte for byte as in glibc.
+//! Formatting of numbers and strings as with C's `printf`, byte for byte as in glibc.
 //!
 //! Floats are converted exactly, so every digit is right at any precision: by Rust's `{:e}` and
 //! `{:.p}` or, where 128 bits hold the exact product with a power of ten, from that product

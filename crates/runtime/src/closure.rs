@@ -1,4 +1,4 @@
-//! Functions: Lua closures and native ones.
+//! Functions: Lua closures and native closures.
 
 use crate::header::{GcHeader, Kind};
 use crate::instance::{CalleeCache, Instance};

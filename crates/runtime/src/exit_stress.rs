@@ -1,8 +1,8 @@
 //! The mode `exit-stress`, for tests: guards of compiled code fail although their conditions hold.
 //!
-//! A guard that never fails leaves its side exit untested: the frame state may name the wrong
-//! instruction, or the exit may forget to store a register. In this mode, exits are taken all the
-//! time and everywhere.
+//! If a guard never fails, its side exit is untested: the frame state may refer to the wrong
+//! instruction, or the exit may omit a store to a register. In this mode, exits are taken
+//! frequently and everywhere.
 
 use crate::chaos::Chaos;
 

@@ -1,4 +1,4 @@
-//! Values that handles of the host refer to.
+//! The values to which handles of the host refer.
 
 use crate::heap::has_room;
 use crate::value::Value;

@@ -1,4 +1,4 @@
-//! Requests to stop the script, as its own thread sees them.
+//! Requests to stop the script, as seen by the thread that runs it.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! The offsets at which machine code accesses the runtime's objects, all in one place and taken
+//! The offsets at which machine code accesses the runtime's objects, all defined here and computed
 //! from the types.
 //!
 //! Sizes and offsets from which code generators build addressing modes (scaled indices, element

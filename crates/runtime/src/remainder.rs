@@ -1,7 +1,8 @@
 //! The remainder of a division of floats that is rounded towards zero: C's `fmod`, which is exact.
 //!
-//! The C library iterates over the difference of the exponents. Where the processor has a fused
-//! multiplication and addition, most remainders take a division and one such operation instead.
+//! The C library iterates over the difference of the exponents. If the processor has fused
+//! multiply-add instructions, most remainders are computed with a division and one such instruction
+//! instead.
 
 /// The floats below this limit have all integers among them.
 const LIMIT: f64 = 9_007_199_254_740_992.0;

@@ -3,7 +3,7 @@
 //! Rust's collections and reference counts abort the process when the global allocator fails. A
 //! program that installs [`Reserve`] as its global allocator has some memory set aside, from which
 //! such allocations are served when the system has none left. Each use is counted. A state that
-//! finds the count changed collects at its next safepoint, and raises "not enough memory" unless
+//! detects a changed count collects at its next safepoint, and raises "not enough memory" unless
 //! the system has memory again. Memory for objects that may be large is requested before they are
 //! created ([`State::make_room`](crate::state::State::make_room)), so that the reserve only serves
 //! small allocations, and few of them between two safepoints.

@@ -1,10 +1,10 @@
 //! Reduces the resident memory of a command whose programs are small compared with the compiler.
 //!
-//! Compiling executes megabytes of the compiler's text, one pass after the other, and all of it
-//! stays resident. The system maps the text again from its file cache when it is executed next, so
-//! it can be given back between two passes: at the peak of a large compile only the text of the
-//! current pass is resident then. The same holds for the text and data used during startup, most of
-//! it a megabyte of the C library, and for the compiler while it is idle.
+//! Compiling executes megabytes of the compiler's program text, one pass after the other, and all
+//! of it stays resident. The system maps the text again from its file cache when it is executed the
+//! next time, so it can be released between two passes: at the peak of a large compile, only the
+//! text of the current pass is then resident. The same holds for the text and data used during
+//! startup, most of which is a megabyte of the C library, and for the compiler while it is idle.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,15 +1,16 @@
 //! The interface of the interpreter and machine code: statuses, and the calls that machine code
 //! makes.
 //!
-//! Machine code of a method is entered through its slot, with Cranelift's `tail` convention and the
-//! state in the pinned register: `(callee, base, nargs) -> (status, bits, tag, base)`. The callee
-//! and its arguments are in the VM stack, and the link of the frame is stored. The code returns a
-//! [`status`] and the number of results. A single result is in registers; any other number of
-//! results is in the stack, from the callee's slot on (with the first, or nil, in registers as
-//! well). The code also returns its base, since the stack may have moved.
+//! The machine code of a method is entered through its slot, with Cranelift's `tail` calling
+//! convention and the state in the pinned register: `(callee, base, nargs) -> (status, bits, tag,
+//! base)`. The callee and its arguments are on the VM stack, and the link of the frame is stored.
+//! The code returns a [`status`] and the number of results. A single result is returned in
+//! registers; any other number of results is on the stack, from the callee's slot on (with the
+//! first result, or nil, in registers as well). The code also returns its base, since the stack may
+//! have moved.
 //!
 //! Machine code has each register in its home slot whenever it calls other code. Its frame then
-//! looks like one of the interpreter, except for the code id in its frame word.
+//! looks like a frame of the interpreter, except for the code id in its frame word.
 
 use crate::closure::LuaClosure;
 use crate::header::GcHeader;

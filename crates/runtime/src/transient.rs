@@ -1,11 +1,11 @@
-//! Large allocations for short-lived work, in mappings of their own.
+//! Large allocations for short-lived work, in separate mappings.
 //!
-//! Compiling a function takes megabytes for a few milliseconds, most of them in lists that grow.
-//! The system's allocator keeps freed memory for the thread that it belonged to, and the former
-//! copies of growing lists become holes. In a mapping of its own a list grows in place, and its
-//! memory goes back to the system when it is dropped.
+//! Compiling a function takes megabytes for a few milliseconds, most of them for lists that grow.
+//! The system's allocator keeps freed memory for the thread that allocated it, and the old copies
+//! of growing lists become holes. In a separate mapping, a list grows in place, and its memory is
+//! returned to the system when it is dropped.
 //!
-//! The program's global allocator has to support this ([`Reserve`](crate::reserve::Reserve)).
+//! The program's global allocator must support this ([`Reserve`](crate::reserve::Reserve)).
 
 use std::cell::Cell;
 use std::ptr::null_mut;

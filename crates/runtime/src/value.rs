@@ -1,7 +1,7 @@
 //! A Lua value: 8 bytes of payload and a tag byte.
 //!
-//! Each type of objects other than strings adds its own conversions to [`Value`] where it is
-//! defined, so that this file does not depend on them.
+//! The conversions between [`Value`] and each type of object other than strings are defined with
+//! that type, so that this file does not depend on the types.
 
 use std::marker::PhantomData;
 use std::mem::offset_of;

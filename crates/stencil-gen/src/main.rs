@@ -1,5 +1,5 @@
-//! `cargo xtask generate`: writes the generated files, or with `--sizes` prints how many
-//! instructions each function has.
+//! `cargo xtask generate`: writes the generated files, or, with `--sizes`, prints the number of
+//! instructions of each function.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -1,14 +1,14 @@
 //! The form of stitched code: operands are holes, which are filled when the code of a function is
-//! stitched, and an instruction ends where the next one begins.
+//! stitched, and the code of an instruction falls through to that of the next one.
 //!
 //! Code receives the arguments of handlers (see [`crate::handler`]) with two exceptions: the
 //! address of the function's first instruction in place of that of the next instruction, which the
 //! code knows, and the address of the feedback cells in place of the distance to them. Code
-//! contains no absolute address: work that it does not do itself it leaves to a handler, through
-//! the table.
+//! contains no absolute addresses: cases that it does not cover are left to a handler, through the
+//! table.
 //!
-//! **Invariant:** a number that decides about control flow is not a hole, since Cranelift would use
-//! the placeholder for the decision. Such numbers are loaded from the instruction.
+//! **Invariant:** a number on which control flow depends is not a hole, since Cranelift would
+//! evaluate the condition with the placeholder. Such numbers are loaded from the instruction.
 
 use cranelift_codegen::ir::types::{F64, I32, I64};
 use cranelift_codegen::ir::{

@@ -1,4 +1,4 @@
-//! What depends on the processor that code is generated for.
+//! The parts of the generator that depend on the processor for which code is generated.
 
 use cranelift_codegen::binemit::Reloc;
 use perilune_semantics::Jump;

@@ -1,4 +1,4 @@
-//! Checks that the checked-in files are those that the definitions generate.
+//! Checks that the checked-in files match those that are generated from the definitions.
 
 use perilune_stencil_gen::{generate, root};
 

@@ -1,10 +1,10 @@
 //! The syntax tree of one chunk, with every name already resolved.
 //!
-//! A tree lives in an [`Arena`](crate::Arena) and is never dropped piece by piece. Expressions
-//! refer to each other by number ([`Chunk::exprs`]). A left-associative chain (`1+1+1+…`, `a.b.c…`,
-//! `f()()…`) may be arbitrarily deep, so code that walks expressions must follow the left spine of
-//! such chains iteratively. Statements and everything else nest at most as deep as the parser's
-//! level limit.
+//! A tree is allocated in an [`Arena`](crate::Arena) and is never dropped piece by piece.
+//! Expressions refer to each other by number ([`Chunk::exprs`]). A left-associative chain
+//! (`1+1+1+…`, `a.b.c…`, `f()()…`) may be arbitrarily deep, so code that walks expressions must
+//! follow the left spine of such chains iteratively. Statements and everything else are nested at
+//! most as deeply as the parser's level limit.
 
 use std::ops::{Index, IndexMut};
 

@@ -1,4 +1,4 @@
-//! Chunk names: how messages show where a chunk came from.
+//! Chunk names, by which messages identify the origin of a chunk.
 
 /// Longest display name, counting a terminating zero that C would need.
 const ID_SIZE: usize = 60;

@@ -1,4 +1,4 @@
-//! Syntax errors, worded as PUC Lua 5.4 words them.
+//! Syntax errors, with the same wording as in PUC Lua 5.4.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! Numerals (manual 3.1 and 3.4.3): the conversion from text to number that source code, `tonumber`
-//! and string arithmetic share.
+//! Numerals (manual 3.1 and 3.4.3): the conversion from text to numbers that is used for source
+//! code, `tonumber` and string arithmetic.
 
 /// A number of either subtype.
 #[derive(Clone, Copy, PartialEq, Debug)]

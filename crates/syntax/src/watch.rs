@@ -1,4 +1,4 @@
-//! The check by which a caller can end a long parse.
+//! The check through which a caller can stop a long parse.
 
 /// Returns whether to give up. It is called every few thousand tokens or statements, and within
 /// long tokens, with the number of bytes that parsing has taken so far.

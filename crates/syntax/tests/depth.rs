@@ -1,4 +1,4 @@
-//! No source overflows the native stack: nesting has a limit, and chains are read without
+//! No source text overflows the native stack: nesting has a limit, and chains are parsed without
 //! recursion.
 
 use perilune_syntax::{parse, with_arena};

@@ -1,4 +1,4 @@
-//! Error messages equal PUC's to the letter, on a table of malformed (and a few valid) chunks.
+//! Error messages are identical to PUC's, for a table of malformed (and a few valid) chunks.
 
 mod oracle;
 

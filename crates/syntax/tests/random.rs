@@ -1,6 +1,6 @@
-//! Random programs, broken at random, are accepted or refused with the same message as by PUC.
+//! Random programs with random damage are accepted, or rejected with the same message, as in PUC.
 //!
-//! `PERILUNE_RANDOM_CHUNKS` sets how many are tried, `PERILUNE_RANDOM_SEED` where to start.
+//! `PERILUNE_RANDOM_CHUNKS` sets the number of programs, `PERILUNE_RANDOM_SEED` the first seed.
 
 mod oracle;
 

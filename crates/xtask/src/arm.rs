@@ -1,7 +1,7 @@
-//! Runs tests as programs for aarch64, which qemu executes.
+//! Builds tests for aarch64 and runs them under qemu.
 //!
-//! qemu executes the loads and stores of all threads in the strong order of the host, so these runs
-//! say nothing about barriers. Neither do they say anything about time.
+//! qemu executes the loads and stores of all threads with the strong memory ordering of the host,
+//! so these runs reveal nothing about missing barriers, nor about performance.
 
 use std::ffi::OsString;
 use std::path::Path;

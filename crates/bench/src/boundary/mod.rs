@@ -1,7 +1,7 @@
 //! `boundary`: the cost of crossing from the host to Lua and back, compared with mlua in the same
 //! process.
 //!
-//! Both sides run the same text (`lines.rs`) and take turns. Times are the processor time of the
+//! Both sides run the same source (`lines.rs`) and take turns. Times are processor times of the
 //! thread, so that other work of the machine is not included. The compile threads of Perilune have
 //! finished before the first sample.
 

@@ -1,9 +1,10 @@
-//! Binary chunks (`string.dump`, manual 6.4): a compact form of a function and all functions inside
-//! it.
+//! Binary chunks (`string.dump`, manual 6.4): a compact serialization of a function and all
+//! functions nested in it.
 //!
-//! The header is that of PUC Lua, for programs that read it. [`FORMAT`] follows where a chunk of
-//! PUC has the number of upvalues, so that neither engine accepts the other's chunks. After it,
-//! counts and small numbers are LEB128 varints, and signed ones are zigzag-coded.
+//! The header is the same as in PUC Lua, for programs that read it. It is followed by [`FORMAT`],
+//! in the place where a PUC chunk has the number of upvalues, so that neither engine accepts the
+//! other's chunks. After it, counts and small numbers are LEB128 varints, and signed ones are
+//! zigzag-coded.
 
 mod read;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Reading binary chunks, which may contain anything.
+//! Reading binary chunks, which may contain arbitrary bytes.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Expressions: the walk over the syntax tree.
 //!
 //! Operators associate to the left, so the left spine of an expression may be as deep as the source
-//! is long. It is followed with an explicit stack. Everything else nests at most as deep as the
+//! is long. It is walked with an explicit stack. Everything else is nested at most as deeply as the
 //! parser allows.
 
 use perilune_syntax::ast::{BinaryOp, Expr, ExprId, ExprKind, FuncId, LocalId};

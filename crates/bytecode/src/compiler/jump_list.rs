@@ -1,4 +1,4 @@
-//! Pending jumps: the head of a list that is threaded through the code.
+//! Pending jumps, in a list that is threaded through the code.
 
 /// A list of pending jumps: the pc of the first. Each JMP of the list holds the distance to the
 /// next.

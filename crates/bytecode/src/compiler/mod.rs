@@ -1,9 +1,9 @@
 //! The compiler from the syntax tree to a [`Proto`].
 //!
-//! It makes one pass per function over the tree, in source order. Expressions are described
-//! ([`desc`]), and their code is finished only when it is known where the value goes, so that an
-//! operand is read where it already is. Local variables take registers in order of declaration;
-//! temporaries form a stack above them.
+//! It makes one pass per function over the tree, in source order. Expressions are represented by
+//! descriptors ([`desc`]), and their code is completed only when it is known where the value is
+//! needed, so that an operand is used in the register that already holds it. Local variables take
+//! registers in order of declaration; temporaries form a stack above them.
 
 mod assign;
 mod call;

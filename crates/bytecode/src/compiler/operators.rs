@@ -1,4 +1,4 @@
-//! Unary and binary operators: folding, choice of operand forms, and tests.
+//! Unary and binary operators: constant folding, selection of operand forms, and tests.
 
 use perilune_syntax::ast::{BinaryOp, UnaryOp};
 

@@ -1,8 +1,8 @@
 //! Room for the fields that the code after a constructor adds to its table.
 //!
 //! Many objects are created empty and get their fields from the statements that follow. The code
-//! that is certainly executed after NEWTABLE determines how many there will be, so these tables get
-//! room for them at once, and slots, as if the constructor named them.
+//! that is certainly executed after NEWTABLE determines how many there will be, so these tables
+//! immediately get room and slots for them, as if the constructor named them.
 //!
 //! Other objects get their fields from a method or function that the code calls next, as in
 //! `local o = setmetatable({}, self) o:init()`. These get room for a few fields.

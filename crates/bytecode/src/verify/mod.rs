@@ -1,16 +1,17 @@
-//! The verifier: checks all properties that an interpreter relies on when it trusts the code.
+//! The verifier: checks all properties of the code on which the interpreter relies without further
+//! checks.
 //!
 //! It makes three passes over each function: operands by themselves ([`operands`]), the shape of
 //! control flow ([`shape`]), and the contents of registers on every path ([`flow`]). After them:
 //!
 //! 1. Operands name existing registers, constants of the right type, upvalues and functions.
 //! 2. Control stays in the code, never enters a pair (test and JMP, LOADKX or SETLIST and EXTRAARG,
-//!    producer and consumer of a multiple value) in its middle, and never leaves by the end.
+//!    producer and consumer of a multiple value) in its middle, and never runs off the end.
 //! 3. No register is read that was not written on every path since its last release; so neither the
 //!    header of a finished call nor a slot that a collection did not see is ever read.
-//! 4. A return that does not close leaves no open upvalue and no pending to-be-closed variable
-//!    behind.
-//! 5. The state of a numeric loop is written by its own instructions only.
+//! 4. A return that does not close variables is reached only if there is no open upvalue and no
+//!    pending to-be-closed variable.
+//! 5. The state of a numeric loop is written only by the instructions of that loop.
 
 mod flow;
 mod operands;

@@ -1,4 +1,4 @@
-//! What the tests of this crate share; each of them uses a part of it.
+//! Helpers shared by the tests of this crate; each test uses some of them.
 #![allow(dead_code)]
 
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 //! The parts of the C API that are written in assembly, for x86-64 and the System V convention.
 //!
 //! An error in a function of the API must leave the C function that called it, as `longjmp` does in
-//! PUC. No frame of Rust may be skipped on the way, since its destructors would not run. So C code
-//! is called by `try_call`, which saves the callee-saved registers, and a function of the API that
-//! can raise an error is a *stub*: it calls its body, a Rust function that returns normally, and
-//! only then jumps to the innermost `try_call`, if the body says so.
+//! PUC. No Rust frame may be skipped on the way, since its destructors would not run. Therefore C
+//! code is called through `try_call`, which saves the callee-saved registers, and an API function
+//! that can raise an error is a *stub*: it calls its body, a Rust function that returns normally,
+//! and only then jumps to the innermost `try_call`, if the result of the body requires it.
 
 use std::arch::naked_asm;
 

@@ -1,4 +1,4 @@
-//! The libraries of Lua as C code opens them (manual 5 and 6, `luaL_requiref`, `luaopen_…`).
+//! Opening the libraries of Lua from C code (manual 5 and 6, `luaL_requiref`, `luaopen_…`).
 
 use std::ffi::{c_char, c_int};
 

@@ -1,4 +1,4 @@
-//! The auxiliary library (manual 5), whose functions have names with `luaL_`.
+//! The auxiliary library (manual 5), whose function names begin with `luaL_`.
 
 #![allow(non_snake_case)] // the names are PUC's
 

@@ -1,4 +1,5 @@
-//! Answers to the line editor while a line is typed.
+//! Handles the requests of the line editor while a line is typed: completion, hints, validation and
+//! highlighting.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,8 @@
-//! Completion: the variable, field or method at the end of a text, and its possible completions.
+//! Completion: finds the variable, field or method at the end of a text, and its possible
+//! completions.
 //!
-//! Values are read without metamethods, so that completing has no effects; tables in `__index` are
-//! followed.
+//! Values are read without metamethods, so that completion has no side effects; tables in `__index`
+//! are followed.
 
 use std::collections::BTreeSet;
 

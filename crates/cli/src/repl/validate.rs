@@ -1,4 +1,4 @@
-//! Whether the input is a complete entry.
+//! Determines whether the input is a complete entry.
 
 use perilune::syntax;
 

@@ -1,4 +1,4 @@
-//! The command in a pseudo-terminal, with a screen that is read back.
+//! The command in a pseudo-terminal whose screen contents the tests can read.
 
 use std::io::{Read, Write};
 use std::num::NonZero;

@@ -1,7 +1,7 @@
 //! The gate that keeps locks free while the process forks.
 //!
-//! A spin lock for many readers and one writer in a single word. The writer is a thread that forks.
-//! It is not a lock of `std`, because the child has to reset the word by a plain store.
+//! The gate is a reader-writer spin lock in a single word; the writer is the thread that forks. It
+//! does not use a lock of `std`, because the child must be able to reset the word by a plain store.
 
 use crate::sync::{AtomicUsize, Mutant, Ordering, mutated, order, relax};
 

@@ -5,13 +5,14 @@
 //!
 //! - Locks that other threads held would stay locked. Threads hold the engine's locks only *inside*
 //!   the [`Gate`] ([`lock`](crate::lock::lock)), and compile threads run inside it except while
-//!   they generate code ([`outside`]). A thread that forks closes the gate first and waits until it
-//!   is empty, so the child finds no lock held and no structure half changed.
+//!   they generate code ([`outside`]). A thread that forks first closes the gate and waits until no
+//!   thread is inside, so in the child no lock is held and no structure is in an inconsistent
+//!   state.
 //! - Other threads, and the states that they were running, do not exist in the child. [`child`]
-//!   says in which process the caller runs; structures that name threads compare it and mend
-//!   themselves.
-//! - Memory that is mapped shared stays shared. [`count`] says how often the process has forked or
-//!   been forked; `region/mapping.rs` replaces pages that are older before it writes to them.
+//!   identifies the process in which the caller runs; structures that refer to threads compare it
+//!   and repair themselves.
+//! - Memory that is mapped shared stays shared. [`count`] returns how often the process has forked
+//!   or been forked; `region/mapping.rs` replaces older pages before it writes to them.
 //!
 //! The handlers run for `fork`, and not for `posix_spawn`, `vfork` and `_Fork`, whose children may
 //! only call `exec` and what is safe in a signal handler.

@@ -1,9 +1,10 @@
-//! Retire, advance, announce, free: finds out when no state can be in a retired version any more,
-//! without stopping any state. `docs/code-life.md` has the argument.
+//! Retire, advance, announce, free: determines when no state can be executing a retired version any
+//! more, without stopping any state. `docs/code-life.md` has the argument.
 //!
-//! There is one number. Retired code takes its current value. An advance raises it, arms the polls
-//! of the states that run Lua, and reports for those that do not. A state's report says which
-//! number it has seen and which versions its frames are in.
+//! There is one global number. Retired code is tagged with its current value. An advance raises the
+//! number, arms the polls of the states that are running Lua, and makes the reports of those that
+//! are not. The report of a state contains the number that it has seen and the versions in which it
+//! has frames.
 
 mod mutator;
 mod pauses;

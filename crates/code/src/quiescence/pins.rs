@@ -1,4 +1,4 @@
-//! The versions that a state's frames are in.
+//! The versions in which a state has frames.
 
 use crate::CodeId;
 use crate::sync::{Mutant, mutated};

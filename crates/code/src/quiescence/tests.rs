@@ -1,5 +1,5 @@
-//! The protocol without machine code, so that Miri can watch it: a version is a box that a slot
-//! points to.
+//! The protocol without machine code, so that Miri can check it: a version is a box to which a slot
+//! points.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};

@@ -1,4 +1,4 @@
-//! Memory that can be written and executed, never at one address.
+//! Memory that can be written and executed, but never at the same address.
 
 use std::io;
 use std::os::fd::OwnedFd;

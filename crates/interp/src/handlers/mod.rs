@@ -1,12 +1,12 @@
 //! The generated interpreter: a handler for each opcode, generated from the definitions in
 //! `crates/semantics` (see `docs/semantics.md`).
 //!
-//! A handler ends with a jump to that of the next instruction, so all of them run in one native
-//! frame, that of `perilune_run`. The state is in the pinned register (r15, on aarch64 x21); base,
-//! pc, instance, constants, the distance to the feedback cells and the table of handlers are in the
-//! registers for arguments. What a handler does not handle, it leaves to the loop of
-//! [`crate::run`], before it has had an effect: that executes the one instruction, and the handlers
-//! continue with the frame that is on top then.
+//! A handler ends with a jump to the handler of the next instruction, so all handlers run in one
+//! native frame, that of `perilune_run`. The state is in the pinned register (r15, or x21 on
+//! aarch64); base, pc, instance, constants, the distance to the feedback cells and the table of
+//! handlers are in argument registers. If a handler does not cover a case, it leaves the
+//! instruction to the loop of [`crate::run`] before it has had any side effect: the loop executes
+//! that one instruction, and the handlers continue with the frame that is then on top.
 
 mod layout;
 mod runtime;

@@ -1,7 +1,8 @@
 //! The functions that handlers call: see `Runtime` of `crates/semantics`.
 //!
-//! Those that return a status may run Lua code, collect and move the stack, and find the position
-//! stored in the frame word. The others do none of that. Panics pass the handlers by unwinding.
+//! Functions that return a status may run Lua code, collect garbage and move the stack, and expect
+//! the position to be stored in the frame word. The others do none of that. Panics unwind through
+//! the handlers.
 
 use std::sync::atomic::Ordering;
 

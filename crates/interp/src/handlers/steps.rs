@@ -1,9 +1,9 @@
-//! The functions that execute one instruction which its definition leaves to the runtime, for the
-//! opcodes of which that is common (`step` in `crates/semantics`).
+//! The functions that execute a single instruction that its definition leaves to the runtime, for
+//! the opcodes for which this is common (`step` in `crates/semantics`).
 //!
-//! Each does what the loop of [`crate::run`] does for the instruction, all of it: the definition
-//! has done nothing, except that it may have set bits of feedback. The position after the
-//! instruction is stored in the frame word of the frame on top.
+//! Each function executes the whole instruction, as the loop of [`crate::run`] does: the definition
+//! has had no effect, except that it may have set feedback bits. The position after the instruction
+//! is stored in the frame word of the frame on top.
 
 use std::sync::atomic::Ordering;
 

@@ -1,8 +1,8 @@
-//! Library functions that machine code calls without a frame: the common cases of those in
-//! [`Builtin`], for one result.
+//! Library functions that machine code calls without a frame: the common cases of the functions in
+//! [`Builtin`], for calls with one result.
 //!
-//! Each gets a pointer to its arguments in the stack. It leaves cases that it does not handle,
-//! above all errors, to the function itself, before it has changed anything.
+//! Each receives a pointer to its arguments on the stack. It leaves the cases that it does not
+//! handle, in particular errors, to the library function itself, before it has changed anything.
 
 use perilune_runtime::cfmt;
 use perilune_runtime::compare;

@@ -1,5 +1,5 @@
-//! Library functions of floats. Machine code that knows the types of its values calls them with
-//! floats; the leaves in [`super::builtin`] call them with arguments from the stack.
+//! Library functions of floats. Machine code that knows the types of the arguments passes them as
+//! floats in registers; the leaves in [`super::builtin`] take the arguments from the stack.
 
 macro_rules! functions {
     ($($function:ident $method:ident;)*) => {$(

@@ -1,5 +1,5 @@
-//! Finds metamethods for machine code, which itself calls those that are Lua functions. The
-//! interpreter executes the instruction otherwise.
+//! Finds metamethods for machine code, which calls them itself if they are Lua functions. Otherwise
+//! the interpreter executes the instruction.
 
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::{State, StateRef};

@@ -1,8 +1,8 @@
 //! The functions that machine code calls and that neither run Lua code nor collect: see
 //! [`perilune_runtime::tier::RuntimeCalls`].
 //!
-//! Those that are not run by [`panics::leaf`] cannot panic: they only compare and move their
-//! arguments, or compute.
+//! Functions that are not run by [`panics::leaf`] cannot panic: they only compare, move or compute
+//! values.
 
 use std::ptr::null_mut;
 

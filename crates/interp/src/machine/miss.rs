@@ -1,8 +1,8 @@
-//! Counts operands that compiled code was not compiled for.
+//! Counts operands for which compiled code was not compiled.
 //!
-//! Such operands end in a call of the runtime. A method with many of these may be worth compiling
-//! again with new feedback. The compiler decides whether there is any; after each request, the next
-//! one takes four times as many misses, up to a limit.
+//! For such operands, the code calls the runtime. A method with many such misses may be worth
+//! recompiling with new feedback. The compiler decides whether the feedback has changed; after each
+//! request, the next one takes four times as many misses, up to a limit.
 
 use perilune_bytecode::{Feedback, Instr, Op};
 use perilune_runtime::frame::Frame;

@@ -2,10 +2,10 @@
 //! functions that it calls.
 //!
 //! A frame of machine code has its registers in their home slots whenever other code can access
-//! them, so it is a frame like others; the code id in its frame word says that native code waits
-//! for it. So the interpreter's loop ends where it would continue with such a frame (`Exit::Done`),
-//! and with a frame that has the flag `NATIVE_CALLER`. An error passes the native frames as a
-//! status.
+//! them, so it looks like any other frame; the code id in its frame word indicates that native code
+//! is waiting for it. Therefore the interpreter's loop ends when it would continue with such a
+//! frame (`Exit::Done`), or with a frame that has the flag `NATIVE_CALLER`. Errors propagate
+//! through native frames as a status.
 
 pub(crate) mod builtin;
 mod calls;

@@ -1,9 +1,9 @@
-//! Panics in functions that machine code calls: its frames cannot be unwound, so panics pass
-//! through them as a status.
+//! Panics in functions that machine code calls. Frames of machine code cannot be unwound, so panics
+//! propagate through them as a status.
 //!
-//! A function that returns a status returns [`status::PANIC`]. Others, the leaves, return that they
-//! have no answer; the code then calls a function with a status for the same instruction, which
-//! reports the panic at once. The next poll reports it in any case.
+//! A function that returns a status returns [`status::PANIC`]. The others, the leaves, report that
+//! they do not handle the case; the code then calls a function with a status for the same
+//! instruction, which reports the panic immediately. The next poll reports it in any case.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 

@@ -1,11 +1,11 @@
-//! Functions of the runtime under Cranelift's convention `preserve_all`, which preserves all
+//! Runtime functions with Cranelift's calling convention `preserve_all`, which preserves all
 //! registers.
 //!
-//! Code calls them on rare paths. A call by the system's convention there would slow down the hot
-//! path around it as well: in a loop, all floats and most other values would be spilled and
-//! reloaded in each iteration. Even an argument has that effect on the register that it is passed
-//! in, so these functions take their arguments from the frame or from the state. The convention has
-//! no results: they are left in the state.
+//! Code calls them on rare paths. A call with the system's convention would slow down the
+//! surrounding hot path as well: in a loop, all floats and most other values would be spilled and
+//! reloaded in each iteration. Even a single argument has that effect on the register in which it
+//! is passed, so these functions take their arguments from the frame or from the state. The
+//! convention does not support results, which are therefore stored in the state.
 
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
 mod native {

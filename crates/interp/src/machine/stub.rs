@@ -1,4 +1,5 @@
-//! The entries of the interpreter for machine code: addresses to jump to and to compare.
+//! The entry points of the interpreter for machine code: addresses that code jumps to or compares
+//! with.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 

@@ -1,5 +1,5 @@
-//! The self-check of code compiled with the option to verify values. A difference ends the process,
-//! since memory may already be damaged.
+//! The self-check of code compiled with the option to verify values. A mismatch aborts the process,
+//! since memory may already be corrupted.
 
 use perilune_bytecode::place;
 use perilune_runtime::frame::Frame;

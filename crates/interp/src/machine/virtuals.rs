@@ -1,5 +1,5 @@
-//! Allocates the tables that code has kept as their fields, and the closures that it has not made,
-//! where frames are left.
+//! Allocates, at exits, the tables that code has represented by their fields, and the closures that
+//! it has not created.
 
 use std::ptr;
 

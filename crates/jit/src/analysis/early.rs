@@ -1,13 +1,13 @@
-//! Finds the early returns of a function: those that it reaches by tests alone, before anything
-//! that has an effect.
+//! Finds the early returns of a function: returns that it reaches through tests alone, before
+//! anything that has a side effect.
 //!
-//! A recursive function cannot be inlined in itself without end, but many of its calls return at
-//! once: `if n < 2 then return n end`. The tests and the early returns are inlined then, and the
-//! function is called only where none of these returns is taken.
+//! A recursive function cannot be inlined into itself indefinitely, but many of its calls return
+//! immediately: `if n < 2 then return n end`. For such a function, the tests and the early returns
+//! are inlined, and the function is called only if none of these returns is taken.
 //!
-//! If effects come first, as in a function that counts its calls, the call would repeat them. But a
-//! test of a parameter can be evaluated before them: it tells whether the function is going to
-//! return early.
+//! If side effects precede the tests, as in a function that counts its calls, the call would repeat
+//! them. But a test of a parameter can be evaluated before them, which predicts whether the
+//! function is going to return early.
 
 use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
 use perilune_bytecode::effects::effects;

@@ -1,9 +1,9 @@
-//! The assumptions of an instruction's code about its operands, and the facts that follow: one
-//! table for the analyses and the compilers.
+//! The assumptions that the code of an instruction makes about its operands, and the facts that
+//! follow from them: one table for the analyses and the compilers.
 //!
-//! If feedback has seen operands of one kind only, code is compiled for that kind, and deoptimizes
-//! for others ([`Speculation`]). So code after such an instruction may rely on the tags of its
-//! operands and of its result ([`facts`]).
+//! If feedback has recorded operands of only one kind, code is compiled for that kind, and
+//! deoptimizes for others ([`Speculation`]). Code after such an instruction may therefore rely on
+//! the tags of its operands and of its result ([`facts`]).
 
 use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::effects::effects;

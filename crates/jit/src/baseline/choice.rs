@@ -1,4 +1,4 @@
-//! Chooses the stencils of a function's instructions by the feedback.
+//! Selects the stencils for the instructions of a function according to the feedback.
 
 use perilune_bytecode::flow::{is_test, successors};
 use perilune_bytecode::{Constant, Instr, Op, Proto};

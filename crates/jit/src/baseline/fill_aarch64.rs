@@ -1,5 +1,5 @@
-//! Holes on aarch64. A hole is a field of an instruction, which the rest of the instruction
-//! determines. Distances count from the beginning of the instruction.
+//! Holes on aarch64. A hole is a field of an instruction; the rest of the instruction determines
+//! which field it is. Distances are relative to the beginning of the instruction.
 
 use perilune_bytecode::Instr;
 

@@ -1,4 +1,4 @@
-//! The baseline compiler: copy and patch.
+//! The baseline compiler, a copy-and-patch compiler.
 //!
 //! The code of a function consists of a stencil for each of its instructions. Stencils are
 //! generated from the definitions in `crates/semantics`. Stitching takes a fraction of a

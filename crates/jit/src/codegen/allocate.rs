@@ -1,8 +1,8 @@
 //! Inline allocation: tables with their first fields, closures, upvalues.
 //!
 //! An object that fits into the current hole is allocated there, as `State::alloc` does. Only the
-//! runtime looks for another hole, counts allocated bytes, and requests a collection. So code has
-//! to poll only after a call of the runtime.
+//! runtime looks for another hole, counts allocated bytes, and requests collections. Code therefore
+//! has to poll only after a call of the runtime.
 
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::IntCC;

@@ -1,22 +1,24 @@
-//! What need not be emitted again: loads whose value is at hand, and guards that cannot fail.
+//! Determines what need not be emitted again: loads whose value is available, and guards that
+//! cannot fail.
 //!
-//! Cranelift removes repeated loads, but in a loop only within a block, since its analysis takes
-//! every block of a loop in which something is called for a merge point. It never removes a
-//! branch on a condition that an earlier branch has decided. As nearly everything that is emitted
-//! here is a load and a guard, most code would consist of both.
+//! Cranelift removes repeated loads, but in a loop with calls only within a block, since its
+//! analysis treats every block of such a loop as a merge point. It never removes a branch on a
+//! condition that an earlier branch has decided. Since nearly every access is emitted as loads and
+//! guards, most of the code would be redundant.
 //!
-//! A block is begun when everything that branches to it is emitted ([`Emitter::switch_to`]), so its
-//! dominator and the state of memory are known then. Each region of memory has a *version*, a
-//! number that changes with every store to the region and every call, and where paths with
-//! different versions merge. A load can be used again where its block dominates the current one and
-//! the version is the same. A condition is known in the blocks that the branch on it dominates; it
-//! is about values in SSA form, so it needs no version.
+//! A block is begun only after all branches to it have been emitted ([`Emitter::switch_to`]), so
+//! its dominator and the state of memory are known at that point. Each region of memory has a
+//! *version*, a number that changes with every store to the region and every call, and where paths
+//! with different versions merge. A load can be reused where its block dominates the current one
+//! and the version is the same. The outcome of a condition is known in the blocks that one side of
+//! the branch dominates; since conditions are about SSA values, they need no version.
 //!
-//! At the head of a loop memory has new versions, but for the regions that the loop is said not to
-//! store to. Whether it does is known at the end of a round: code of a loop for which that was
-//! wrong must not be used ([`Emitter::broken_loops`]).
+//! At the head of a loop, memory has new versions, except for the regions to which the loop is
+//! declared not to store. Whether this is right is known when the back edge is emitted: if it was
+//! wrong, the code must not be used ([`Emitter::broken_loops`]).
 //!
-//! Cold blocks use nothing of others: that would keep values in registers for what seldom happens.
+//! Cold blocks reuse nothing from other blocks, since that would keep values in registers for rare
+//! cases.
 
 use cranelift_codegen::entity::{EntitySet, SecondaryMap};
 use cranelift_codegen::ir::condcodes::{CondCode, IntCC};

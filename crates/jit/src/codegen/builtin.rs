@@ -1,4 +1,4 @@
-//! Library functions as instructions.
+//! Library functions that are computed inline.
 //!
 //! Each method computes the result of its function for the usual arguments without a call. It
 //! branches to `other` for everything else: other types, errors, and results that need a call.

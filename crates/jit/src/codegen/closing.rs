@@ -1,4 +1,4 @@
-//! Closing of upvalues: variables that closures share leave the stack.
+//! Closing upvalues: moves variables that closures share off the stack.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};

@@ -1,4 +1,4 @@
-//! Exits from the code: by a status of the runtime, and by deoptimization.
+//! Exits from the code: because of a status that the runtime returns, and by deoptimization.
 
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::IntCC;

@@ -1,4 +1,4 @@
-//! The extra arguments of a vararg function, which lie below its frame.
+//! The extra arguments of a vararg function, which are below its frame.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;

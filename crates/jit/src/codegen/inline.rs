@@ -1,10 +1,11 @@
 //! Frames of inlined functions.
 //!
-//! Code of several frames is in one body: that of the function itself, and those of the functions
-//! inlined in it. Their registers are where they would be if the functions had been called, so at a
-//! constant distance from the base of the outermost frame. Such a frame comes into being only where
-//! the runtime may look at it: there [`Emitter::materialize`] stores what calls would have stored.
-//! All frames of the body carry its code id.
+//! One body contains the code of several frames: that of the function itself, and those of the
+//! functions inlined into it. The registers of an inlined function have the same home slots as if
+//! it had been called, at a constant distance from the base of the outermost frame. The frame of an
+//! inlined function is materialized only where the runtime may inspect it: there,
+//! [`Emitter::materialize`] stores what calls would have stored. All frames of the body have its
+//! code id.
 
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::types::I64;

@@ -1,4 +1,4 @@
-//! Lists of constructors: the first elements of new tables.
+//! The list items of constructors: the first elements of new tables.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;

@@ -1,9 +1,9 @@
 //! Loads and stores.
 //!
-//! Every location that code accesses belongs to one [`Region`]. A store changes nothing in other
-//! regions, so that Cranelift knows what a load in one of them would find after it: it removes
-//! loads of what was loaded or stored before, and stores of what is there already. Calls may change
-//! all regions.
+//! Every memory location that code accesses belongs to exactly one [`Region`]. A store changes
+//! nothing in other regions, so that Cranelift can remove loads of values that were loaded or
+//! stored before, and stores of values that the location already contains. Calls may change all
+//! regions.
 
 use std::borrow::Cow;
 

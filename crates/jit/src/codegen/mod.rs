@@ -3,11 +3,11 @@
 //!
 //! An [`Emitter`] has one method for each of these. It knows the layout of the runtime and the
 //! protocols of `crates/runtime/src/tier.rs`, and is the only part of the crate that loads and
-//! stores. The caller decides which code an instruction gets, and knows the facts about its
-//! operands: nothing here depends on feedback or on the contents of registers.
+//! stores. The caller decides which code is emitted for an instruction, and tracks the facts about
+//! its operands: nothing here depends on feedback or on the contents of registers.
 //!
-//! A method that takes a block named after a condition (`slow`, `other`) branches there under that
-//! condition and continues in a new block.
+//! A method that takes a block named after a condition (`slow`, `other`) branches to that block if
+//! the condition holds, and otherwise continues in a new block.
 
 mod allocate;
 mod available;

@@ -2,7 +2,7 @@
 //! those of plain lookups.
 //!
 //! Nothing is emitted without [`JitOptions::verify_values`](crate::JitOptions::verify_values). A
-//! difference ends the process.
+//! mismatch aborts the process.
 
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::IntCC;

@@ -1,5 +1,5 @@
-//! Gives instances the stitched code of their functions: when it is made, found, evicted and made
-//! again.
+//! Provides instances with the stitched code of their functions: creates it, looks it up, and
+//! creates it again after it was evicted.
 
 use std::any::Any;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! The compiler of an engine, and its part in each state.
+//! The compiler of an engine, and its data in each state.
 
 pub(crate) mod attached;
 pub(crate) mod jit;

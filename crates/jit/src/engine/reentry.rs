@@ -1,8 +1,8 @@
 //! OSR entry after exits.
 //!
-//! The interpreter and stitched code ask for the compiled code of a loop only once in as many
+//! The interpreter and stitched code look for compiled code of a loop only once in as many
 //! iterations as make a loop hot. A frame that has left compiled code would run all these
-//! iterations in the lower tiers, although there is code for the loop. So the threshold is lower
+//! iterations in the lower tiers, although the loop is compiled. Therefore the threshold is lowered
 //! from an exit until some loop is entered.
 
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! A state's part of the compiler: requests, announcements, transitions.
+//! The compiler's data in a state: requests, announcements, transitions between tiers.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Finds the versions that the frames of a state are in, for the reclaimer.
+//! Finds the versions in which a state has frames, for the reclaimer.
 
 use std::sync::atomic::Ordering;
 

@@ -1,8 +1,8 @@
-//! Exits as data: the places where code leaves a frame to the interpreter, and the frame states
-//! there.
+//! Exits as data: the points at which code leaves a frame to the interpreter, and their frame
+//! states.
 //!
-//! Compilers describe a state, `codegen` emits the code for it, and the states of a body form its
-//! exit map, which dumps show.
+//! Compilers create a frame state, `codegen` emits the code for it, and the states of a body form
+//! its exit map, which dumps show.
 
 pub(crate) mod map;
 pub(crate) mod share;

@@ -1,8 +1,9 @@
 //! Finds the stores that exits have in common.
 //!
-//! The exits of a function store mostly the same registers. If each exit sorts its stores by the
-//! number of exits that make them, the stores of all exits form a tree: an exit makes those from a
-//! node up to the root. Nodes on the paths of several exits are emitted once.
+//! The exits of a function store mostly the same registers. If the stores of each exit are sorted
+//! by the number of exits that contain them, the stores of all exits form a tree: an exit executes
+//! the stores on the path from a node to the root. Nodes on the paths of several exits are emitted
+//! once.
 
 use std::hash::Hash;
 

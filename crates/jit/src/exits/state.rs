@@ -1,4 +1,4 @@
-//! Frame states: the conditions that a frame has to fulfil when code leaves it.
+//! Frame states: the state in which code must leave a frame.
 
 use std::fmt;
 

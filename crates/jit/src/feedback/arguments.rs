@@ -1,9 +1,10 @@
-//! The closures that calls pass, as far as the code around the calls shows them.
+//! The closures that are passed as arguments, as far as the surrounding code shows them.
 //!
-//! A function that is passed a closure, such as a loop over elements, calls many closures from the
-//! same instruction, so its own feedback does not say which. Where it is inlined, the code of the
-//! caller shows what is passed. What is found here is likely, not certain: code compares the method
-//! of a callee before it continues with an inlined body.
+//! A function that is passed a closure, such as one that loops over elements, calls many closures
+//! from the same instruction, so the feedback of the function does not show which one will be
+//! called. Where the function is inlined, the code of the caller may show what is passed. The
+//! result is likely, not certain: code compares the method of a callee before it continues with an
+//! inlined body.
 
 use perilune_bytecode::effects::effects;
 use perilune_bytecode::{Instr, Op};

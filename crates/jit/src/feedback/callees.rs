@@ -1,4 +1,4 @@
-//! The callees that the calls in a function have had.
+//! The callees of the calls in a function, according to feedback.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,9 @@
 //! Calls of metamethods that are Lua functions, from the code of the instruction that needs them.
 //!
-//! Such a call is like that of CALL, except that it lies above the registers of the frame, and that
-//! the result goes where the instruction wants it. If the callee yields or fails, the interpreter
-//! finds the frame after the instruction, as it does after its own calls.
+//! Such a call is made like that of a CALL instruction, except that its frame is above all
+//! registers of the frame, and that the result is stored where the instruction needs it. If the
+//! callee yields or fails, the interpreter finds the frame after the instruction, as after calls
+//! that it has made itself.
 
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::IntCC;

@@ -1,10 +1,11 @@
-//! The code of single instructions, for those without operations in the optimizing compiler.
+//! The code of single instructions, for instructions without an operation in the optimizing
+//! compiler.
 //!
-//! [`Generic`](single::Generic) decides, by feedback and by facts about registers, which code an
-//! instruction gets, and lets [`Emitter`] emit it. Registers are in their home slots before and
-//! after an instruction, so the frame is complete at every call: a cold block can call the runtime
-//! for the instruction, and leaves the result in its home slot. A CALL with one result can return
-//! that as a value instead ([`Generic::call`](single::Generic::call)).
+//! [`Generic`](single::Generic) decides, based on feedback and on facts about registers, which code
+//! to emit for an instruction, and uses [`Emitter`] to emit it. Registers are in their home slots
+//! before and after an instruction, so the frame is complete at every call: a cold block can call
+//! the runtime for the instruction, which leaves the result in its home slot. A CALL with one
+//! result can instead return it as a value ([`Generic::call`](single::Generic::call)).
 
 mod alloc;
 mod arith;

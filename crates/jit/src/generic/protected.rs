@@ -1,9 +1,9 @@
 //! Translates calls of `pcall`.
 //!
-//! The code makes the frame of `pcall` itself, as the interpreter would find it, and calls the
-//! function through its slot. So an error, a yield, and an exit of the function find the frames
-//! that they would find without machine code. The runtime ends the call unless the function simply
-//! returns.
+//! The code itself builds the frame of `pcall`, in the form that the interpreter expects, and calls
+//! the function through its slot. Errors, yields and exits of the function therefore find the same
+//! frames as without machine code. Unless the function simply returns, the runtime completes the
+//! call.
 
 use cranelift_codegen::ir::Value;
 use cranelift_codegen::ir::types::I64;

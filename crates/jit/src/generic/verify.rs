@@ -3,7 +3,7 @@
 //!
 //! With [`JitOptions::verify_values`](crate::JitOptions::verify_values) the code of each
 //! instruction first compares the known contents of the registers that it accesses with their home
-//! slots, and the code of an OSR entry compares all tags that it relies on. A difference ends the
+//! slots, and the code of an OSR entry compares all tags on which it relies. A mismatch aborts the
 //! process.
 
 use cranelift_codegen::entity::EntityRef;

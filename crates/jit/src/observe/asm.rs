@@ -1,4 +1,4 @@
-//! Disassembly of x86-64 machine code in Intel's syntax, with the bytecode in between, and names
+//! Disassembly of x86-64 machine code in Intel syntax, interleaved with the bytecode, with names
 //! for addresses and offsets.
 
 use std::fmt::Write as _;

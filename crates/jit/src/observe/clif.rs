@@ -1,6 +1,6 @@
 //! Cranelift IR as text, with names in place of addresses and offsets.
 //!
-//! Names make a dump readable, and identical in every run, so that golden tests can compare it.
+//! The names make a dump readable and identical in every run, so that golden tests can compare it.
 
 use std::collections::{HashMap, HashSet};
 

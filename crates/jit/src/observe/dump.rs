@@ -1,4 +1,4 @@
-//! Dumps of the stages of compiling, for the functions for which they are requested.
+//! Dumps of the stages of compilation, for the functions for which they are requested.
 
 use std::fmt::Write as _;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Counts of the exits of code, by place.
+//! Counts the exits of code, by place.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -1,8 +1,8 @@
 //! GDB's interface for code that is generated at run time: a list of ELF images in memory, and a
 //! function in which a debugger sets a breakpoint.
 //!
-//! Debuggers find the two symbols by their names, so a process can have them only once. The only
-//! crate with this interface (`wasmtime-internal-jit-debug`) is internal to Wasmtime.
+//! Debuggers find the two symbols by name, so a process can contain them only once. The only crate
+//! with this interface (`wasmtime-internal-jit-debug`) is internal to Wasmtime.
 
 use std::ptr::null_mut;
 

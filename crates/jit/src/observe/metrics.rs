@@ -1,4 +1,4 @@
-//! Metrics of compiling: its costs, the state of inline caches at the time, and refusals.
+//! Metrics of compilation: its costs, the state of inline caches at the time, and refusals.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;

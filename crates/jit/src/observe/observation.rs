@@ -1,5 +1,5 @@
-//! The one place to which the pipeline reports its work. It feeds dumps, metrics, profilers and
-//! debuggers.
+//! The interface through which the pipeline reports its work. Dumps, metrics, profilers and
+//! debuggers are fed from it.
 
 use std::io::Write;
 use std::sync::Arc;

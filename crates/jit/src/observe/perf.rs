@@ -2,10 +2,11 @@
 //! code.
 //!
 //! Both files belong to the process: all engines append to the same files. A reused range of memory
-//! has two lines in the map, and `perf` takes one of them for all samples; records of the jitdump
-//! have times, so that each sample finds the code of its time.
+//! has two lines in the map, and `perf` uses one of them for all samples; records of the jitdump
+//! have timestamps, so that each sample is attributed to the code that was there at that time.
 //!
-//! The crates that write jitdump files are internal to Wasmtime, or old and without lines.
+//! The existing crates that write jitdump files are internal to Wasmtime, or outdated and without
+//! line information.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};

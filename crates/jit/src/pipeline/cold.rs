@@ -1,8 +1,8 @@
-//! Marks the blocks that only cold blocks lead to as cold.
+//! Marks blocks as cold that are reached only from cold blocks.
 //!
 //! The compiler marks a block as cold where it emits the branch to it, but not always the blocks
-//! that follow it. Left as they are, those would lie between the hot ones, and hot blocks would
-//! have to jump over them.
+//! that follow it. Without this pass, those blocks would be placed between hot ones, and hot blocks
+//! would have to jump over them.
 
 use cranelift_codegen::entity::EntitySet;
 use cranelift_codegen::ir::{Block, Function};

@@ -1,5 +1,5 @@
-//! Gives memory back between the passes of Cranelift: the text of finished passes, if the process
-//! would grow otherwise.
+//! Returns memory to the system between the passes of Cranelift: the program text of finished
+//! passes, if the process would otherwise grow.
 
 use std::any::Any;
 use std::cell::Cell;

@@ -1,8 +1,8 @@
 //! Moves instructions to where their results are used.
 //!
-//! The compilers emit a value where it becomes known, though often only an exit uses it. The
-//! compilers themselves do everything else that Cranelift's mid-end would do for this code, in a
-//! fraction of the time.
+//! The compilers emit a value where it becomes known, although often only an exit uses it.
+//! Everything else that Cranelift's mid-end would do for this code, the compilers do themselves, in
+//! a fraction of the time.
 
 use cranelift_codegen::entity::SecondaryMap;
 use cranelift_codegen::ir::{Block, Function, Inst, InstructionData, Opcode, Value};

@@ -1,9 +1,9 @@
 //! Spills values that live through innermost loops without being used in them.
 //!
-//! Where more values are live than the machine has registers, the register allocator splits live
-//! ranges, and often does so inside the loop: it moves values that only later code uses from and to
-//! the stack in each iteration. This pass stores such a value where it is defined, and loads it in
-//! the blocks that use it after the loop, so that it takes no register in the loop.
+//! If more values are live than the machine has registers, the register allocator splits live
+//! ranges, and often does so inside the loop: in each iteration, it moves values that only later
+//! code uses to the stack and back. This pass stores such a value where it is defined, and loads it
+//! in the blocks that use it after the loop, so that it takes no register in the loop.
 
 use cranelift_codegen::Context;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};

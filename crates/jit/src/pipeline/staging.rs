@@ -1,10 +1,10 @@
 //! The memory in which a module of `cranelift-jit` is laid out before its code is published.
 //!
-//! A module is staged at another address than the one at which it will run, with the same layout.
-//! That is sound because code never depends on its own address: distances between functions of one
-//! module are the same in both places, and everything else is reached by absolute addresses
-//! (`Assembly::define` refuses any other relocation). So the bytes are final once the module has
-//! relocated them, and publishing is a copy.
+//! A module is staged at a different address than the one at which it will run, with the same
+//! layout. This is sound because code never depends on its own address: distances between functions
+//! of one module are the same at both addresses, and everything else is referenced by absolute
+//! addresses (`Assembly::define` rejects any other relocation). The bytes are therefore final once
+//! the module has relocated them, and publishing only copies them.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

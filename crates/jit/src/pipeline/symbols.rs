@@ -1,5 +1,5 @@
-//! The functions that code refers to by name: those of the runtime, which its module imports, and
-//! the others of its module.
+//! The functions that code refers to by name: runtime functions, which its module imports, and the
+//! other functions of its module.
 
 use std::collections::HashMap;
 

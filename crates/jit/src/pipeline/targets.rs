@@ -1,9 +1,9 @@
 //! Orders the targets of branches.
 //!
-//! Cranelift's block order follows the first target last, and the register allocator takes all
-//! blocks between the head and the end of a loop for blocks of the loop. So what leaves a loop
-//! comes first in a branch: otherwise, the many values that a side exit stores have the weight of
-//! values that the loop uses.
+//! Cranelift's block order visits the first target of a branch last, and the register allocator
+//! treats all blocks between the head and the end of a loop as blocks of the loop. Therefore the
+//! target that leaves the loop is made the first one: otherwise, the many values that a side exit
+//! stores would be weighted like values that the loop uses.
 
 use cranelift_codegen::Context;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};

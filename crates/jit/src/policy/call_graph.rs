@@ -2,10 +2,10 @@
 //! locals and upvalues that hold one function, and through names of globals, fields and methods
 //! that only one function is assigned to.
 //!
-//! The edges are speculative. Code that relies on one compares the callee at run time.
+//! The edges are speculative: code that relies on an edge compares the callee at run time.
 //!
-//! This uses no graph library: the graph is two lists that are read once, and a library would only
-//! copy them.
+//! No graph library is used: the graph consists of two lists that are read once, and a library
+//! would only copy them.
 
 use std::collections::HashMap;
 use std::sync::Arc;

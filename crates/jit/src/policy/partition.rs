@@ -1,8 +1,8 @@
 //! Decides which methods are compiled together, by cutting a call graph into parts of bounded size
 //! along its coldest edges.
 //!
-//! The cut depends on the graph and the limits only, never on the machine, the threads or
-//! addresses, so that it is the same on all machines.
+//! The result depends only on the graph and the limits, never on threads or addresses, so that it
+//! is the same on all machines.
 
 use petgraph::unionfind::UnionFind;
 

@@ -1,9 +1,9 @@
 //! Decides whether to recompile a method: whether code compiled with the current feedback would be
 //! better.
 //!
-//! The feedback that code was compiled with is kept, and merged with that of the requesting state,
-//! so that states with different data do not replace each other's code. A method whose operands
-//! never settle finally gets general code, and is not recompiled any more.
+//! The feedback with which code was compiled is kept, and merged with that of the requesting state,
+//! so that states with different data do not replace each other's code. A method whose operand
+//! types never become stable eventually gets general code, and is not recompiled any more.
 
 use std::sync::Arc;
 

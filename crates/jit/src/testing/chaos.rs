@@ -1,5 +1,5 @@
-//! Mode `chaos`: code is compiled, stitched and discarded at random, also for feedback that was
-//! never recorded.
+//! Mode `chaos`: code is compiled, stitched and discarded at random, including code for feedback
+//! that was never recorded.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! A mix of tiers, for tests: each function stays in one tier, so that functions of all tiers call
-//! each other, however often they run. Otherwise a function that is called often has code, and its
-//! caller hardly ever meets one that has none.
+//! each other, however often they run. Otherwise a function that is called often is compiled, and
+//! compiled callers rarely call a function that is not.
 
 use perilune_bytecode::Proto;
 

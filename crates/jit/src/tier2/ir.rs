@@ -1,9 +1,9 @@
 //! The intermediate representation: a control-flow graph of instructions over values in SSA form.
 //!
 //! A value is a Lua value, whose tag may be known, or a condition. Blocks have parameters in place
-//! of phi instructions. An instruction that speculates names the [`FrameState`] in which the
-//! interpreter continues the frame if the speculation fails: the state *before* the bytecode
-//! instruction, so that this is executed once.
+//! of phi instructions. An instruction that speculates has a [`FrameState`] from which the
+//! interpreter continues if the speculation fails: the state *before* the bytecode instruction, so
+//! that the instruction is executed exactly once.
 
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The facts known at the place where code is built: guarded types of values, shapes of tables, and
 //! values of fields and upvalues.
 //!
-//! Guards and loads that the facts make redundant are not built. Facts about memory hold until
+//! Guards and loads that these facts make redundant are not built. Facts about memory hold until
 //! something is called.
 
 use std::hash::Hash;

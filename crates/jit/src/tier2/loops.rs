@@ -1,4 +1,4 @@
-//! Natural loops: the blocks from which control goes back to the head of a loop.
+//! Natural loops: for each loop head, the blocks from which control can return to it.
 
 use cranelift_codegen::entity::{EntitySet, SecondaryMap};
 

@@ -1,9 +1,9 @@
 //! From the intermediate representation to Cranelift IR.
 //!
-//! Registers are stored to their home slots where the runtime may look at them, unless the slots
-//! hold them already ([`homes`]): before generic instructions, before a poll that has something to
-//! do, and in the blocks that exit. Exits never return, so the code before them keeps its values in
-//! registers of the machine.
+//! Registers are stored to their home slots where the runtime may inspect them, unless the slots
+//! already contain the values ([`homes`]): before generic instructions, before a poll that has
+//! something to do, and in the blocks that exit. Exits never return, so the code before them keeps
+//! its values in machine registers.
 
 mod closures;
 mod fields;

@@ -1,9 +1,8 @@
 //! Tier 2: the optimizing compiler.
 //!
 //! The compiler builds a function in SSA form ([`ir`]) from bytecode and feedback, runs passes on
-//! it and lowers it to Cranelift IR. `--dump=ssa` prints it. An instruction for which the
-//! representation has no operation is executed by the code that [`generic`](crate::generic) emits
-//! for it.
+//! it and lowers it to Cranelift IR. `--dump=ssa` prints the function. For an instruction that has
+//! no operation in this representation, [`generic`](crate::generic) emits the code.
 
 mod build;
 mod dominators;

@@ -1,8 +1,9 @@
 //! Reads functions in the text form that [`print`](super::print) writes, for tests of passes.
 //!
-//! The text does not say everything of inline caches, allocations and inlined functions. What can
-//! be read is enough for the passes: an allocation stores its fields by the instructions after it,
-//! and an inlined function is an inner one of the outermost function, called by that.
+//! The text form does not describe inline caches, allocations and inlined functions completely, but
+//! the parsed functions are sufficient for the passes: the fields of an allocation are those stored
+//! by the instructions after it, and an inlined function is a nested function of the outermost
+//! function, which calls it.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Elements of arrays that are tables, such as the rows of a matrix.
 //!
-//! A loop over a row looks the row up in each iteration, as `m[i][j]` says. What is stored to
-//! `m[i][j]` does not change which table `m[i]` is if `m` is not a row of itself: that is guarded
-//! once, and the row stays known.
+//! A loop over a row, with accesses such as `m[i][j]`, looks up the row in each iteration. A store
+//! to `m[i][j]` does not change which table `m[i]` is, unless `m` is one of its own rows. This is
+//! guarded once, and the row stays known.
 
 use super::ir::Value;
 use crate::hash::HashMap;

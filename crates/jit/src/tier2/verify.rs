@@ -1,4 +1,4 @@
-//! The verifier: it checks the invariants of functions that every pass relies on and preserves.
+//! The verifier: checks the invariants of functions that every pass relies on and preserves.
 
 use cranelift_codegen::entity::{EntityRef, SecondaryMap};
 use perilune_runtime::value::Tag;

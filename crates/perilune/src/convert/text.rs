@@ -45,7 +45,7 @@ from_bytes! {
     ['a] &'a BStr: |s| s;
 }
 
-/// Strings of the system, which must be UTF-8, as on most systems.
+/// Conversions of strings of the system, which must be UTF-8.
 macro_rules! from_os {
     ($($t:ty)*) => {$(
         impl IntoLua for $t {
@@ -143,7 +143,7 @@ impl FromLua for char {
 }
 
 impl LuaString {
-    /// Wraps bytes in a value that converts to a string, for code that has no state at hand.
+    /// Wraps bytes in a value that converts to a string, for code that has no access to a state.
     ///
     /// ```
     /// use perilune::{Lua, LuaString};

@@ -120,9 +120,8 @@ fn run(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// Returns the call whose future value 0 is. `debug.setlocal` may have changed that value, and the
-/// collector may have freed the call since, so the reference must not be used after anything else
-/// has run.
+/// Returns the call whose future is value 0. Since `debug.setlocal` may change that value, and the
+/// collector may then free the call, the reference must not be used after anything else has run.
 fn waiting<'a>(s: Stack<'a>) -> Result<&'a mut Waiting> {
     // SAFETY: the frame has value 0.
     let cell = HostCell::<Waiting>::of(s, unsafe { s.get(0) }).ok_or(Error::CallbackDestructed)?;
@@ -131,8 +130,8 @@ fn waiting<'a>(s: Stack<'a>) -> Result<&'a mut Waiting> {
     Ok(unsafe { &mut *HostCell::value(cell) })
 }
 
-/// Polls the future in value 0, after the coroutine was resumed with values. The future is taken
-/// out of the cell meanwhile, so that what it runs can neither free it nor poll it.
+/// Polls the future in value 0, after the coroutine was resumed with values. During the poll, the
+/// future is taken out of the cell, so that code that it runs can neither free nor poll it.
 fn poll(s: Stack<'_>, values: Option<MultiValue>) -> Result<Next> {
     let before = waiting(s)?;
     let mut future = before.future.take().ok_or(Error::CallbackDestructed)?;
@@ -283,11 +282,11 @@ impl Function {
 
 impl Lua {
     /// Creates a Lua function that runs the future of `func` and returns its results. While the
-    /// future is pending, the calling coroutine is suspended, so the function must be called from
-    /// coroutines that an executor drives: with [`Function::call_async`] and similar functions.
+    /// future is pending, the calling coroutine is suspended, so the function must be called from a
+    /// coroutine that an executor drives, through [`Function::call_async`] or a similar function.
     ///
-    /// The future may hold the state, its first argument. If the coroutine is then neither driven
-    /// to its end nor dropped through [`Function::call_async`], it keeps the state alive.
+    /// The future may hold the state, which is its first argument. If the coroutine is then neither
+    /// driven to completion nor dropped through [`Function::call_async`], it keeps the state alive.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]

@@ -1,8 +1,8 @@
 //! Async functions of the host, and calls as futures (feature `async`).
 //!
-//! An async function runs in a coroutine. While its future is pending it yields a marker, and each
-//! resumption of the coroutine polls the future again. [`AsyncThread`] does that for an executor;
-//! Lua code sees the marker as a yielded value.
+//! An async function runs in a coroutine. While its future is pending, it yields a marker, and each
+//! resumption of the coroutine polls the future again. [`AsyncThread`] resumes the coroutine on
+//! behalf of an executor; Lua code that resumes it sees the marker as a yielded value.
 
 mod call;
 mod function;

@@ -10,9 +10,9 @@ use std::task::Waker;
 pub(crate) struct Polling {
     /// The waker of the polling task, which outlives the poll.
     pub(super) waker: Cell<Option<NonNull<Waker>>>,
-    /// The `MultiValue` that [`Lua::yield_with`](crate::Lua::yield_with) sends or receives. A
-    /// control block contains this, and values have handles, which depend on control blocks; so the
-    /// type is not named here.
+    /// The `MultiValue` that [`Lua::yield_with`](crate::Lua::yield_with) sends or receives. Its
+    /// type is erased because a control block contains this field, and values contain handles,
+    /// which depend on control blocks.
     pub(super) exchange: RefCell<Option<Box<dyn Any>>>,
 }
 

@@ -9,9 +9,9 @@ use crate::stack::Online;
 
 impl Lua {
     /// Runs `f` with the state in the form in which native functions receive it, and removes the
-    /// values that `f` leaves on the stack. Meanwhile nothing else may use the state, except
-    /// functions of the host that `f` calls through it. This is how the command and the libraries
-    /// that come with it use states; programs have no need of it.
+    /// values that `f` leaves on the stack. While `f` runs, nothing else may use the state, except
+    /// functions of the host that `f` calls through it. This function is intended for the command
+    /// and the libraries of this repository; other programs do not need it.
     ///
     /// # Safety
     /// `f` passes no value of one state to another one, does not exchange the [`Cx`]s of two

@@ -1,4 +1,4 @@
-//! The types that represent a state. Operations on a state are in the files of their subjects.
+//! The types that represent a state. Operations on a state are in separate files, by subject.
 
 mod app_data;
 mod create;
@@ -16,8 +16,8 @@ use crate::sync::{XRc, XWeak};
 use crate::{Engine, Interrupt};
 
 /// A Lua state: a heap and a set of globals. It is cheap to clone; clones refer to the same state.
-/// A state stays on its thread, unless the feature `send` lets any thread use it: then each
-/// operation, including the drop of a handle, waits until no other thread is in the state.
+/// A state stays on its thread, unless the feature `send` is enabled; then any thread may use it,
+/// and each operation, including dropping a handle, waits until no other thread is using the state.
 ///
 /// The state lives while a `Lua` exists or a call into it is running. Handles
 /// ([`Table`](crate::Table), [`crate::Function`], ..) do not keep it alive: using one afterwards

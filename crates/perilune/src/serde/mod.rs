@@ -104,8 +104,8 @@ pub trait LuaSerdeExt: sealed::Sealed {
     /// ```
     ///
     /// # Errors
-    /// Returns [`Error::DeserializeError`], also for tables that contain themselves and for more
-    /// than 128 levels of nesting.
+    /// Returns [`Error::DeserializeError`] if the value cannot be converted, in particular for
+    /// tables that contain themselves and for more than 128 levels of nesting.
     #[allow(clippy::wrong_self_convention)]
     fn from_value<T: DeserializeOwned>(&self, value: Value) -> Result<T>;
 
@@ -171,7 +171,7 @@ impl LuaSerdeExt for Lua {
     }
 }
 
-/// Removes the pushed values, also after a panic.
+/// Removes the pushed values when it is dropped, even during a panic.
 struct Cut<'a> {
     s: Stack<'a>,
     top: usize,

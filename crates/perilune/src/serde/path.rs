@@ -43,7 +43,7 @@ impl<'a> Path<'a> {
     }
 }
 
-/// Returns whether an element is skipped, by the options.
+/// Returns whether the options require that an element be skipped.
 #[inline]
 pub(super) fn skips(s: Stack<'_>, v: Raw, options: &Options, path: &Path<'_>) -> Result<bool> {
     match v.0.tag() {

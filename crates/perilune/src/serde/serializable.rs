@@ -19,7 +19,7 @@ pub struct SerializableValue<'a> {
 }
 
 impl Value {
-    /// Returns the value in a form that is serialized with options.
+    /// Returns a wrapper of the value that serde can serialize, with configurable options.
     ///
     /// ```
     /// let lua = perilune::Lua::new();
@@ -166,7 +166,7 @@ impl SerializableValue<'_> {
         SerializableValue { value, options: self.options, path: Some(path) }
     }
 
-    /// Returns whether an element is skipped, by the options.
+    /// Returns whether the options require that an element be skipped.
     fn skips(&self, v: &Value, path: &RefCell<Vec<*const c_void>>) -> Result<bool> {
         let supported = match v {
             Value::Table(t) if path.borrow().contains(&t.to_pointer()) => {

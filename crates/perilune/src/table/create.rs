@@ -9,8 +9,8 @@ use crate::{Lua, Result, Table};
 /// The number of list elements that are stored together.
 const BATCH: usize = 32;
 
-/// Returns the number of elements that a table has room for at first. An iterator may promise more
-/// than there is memory for.
+/// Returns the number of elements for which a table initially has room. It is limited, since the
+/// size hint of an iterator may exceed the available memory.
 fn expected(iter: &impl Iterator) -> usize {
     const MOST: usize = 1 << 16;
     iter.size_hint().0.min(MOST)

@@ -36,7 +36,7 @@ impl Thread {
 
     #[cold]
     fn told(&self, event: ThreadEventKind) -> Result<()> {
-        /// Ends the report, also after a panic.
+        /// Ends the report when it is dropped, even during a panic.
         struct Told<'a>(&'a Cell<Option<u64>>);
         impl Drop for Told<'_> {
             fn drop(&mut self) {

@@ -37,7 +37,7 @@ pub enum ThreadStatus {
     Resumable,
     /// The coroutine is running.
     Running,
-    /// The coroutine has resumed another one and waits for it.
+    /// The coroutine has resumed another one and is waiting for it.
     Normal,
     /// The coroutine has ended.
     Finished,
@@ -75,7 +75,7 @@ impl Thread {
         self.status() == ThreadStatus::Running
     }
 
-    /// Returns whether the coroutine waits for one that it has resumed.
+    /// Returns whether the coroutine is waiting for another one that it has resumed.
     pub fn is_normal(&self) -> bool {
         self.status() == ThreadStatus::Normal
     }

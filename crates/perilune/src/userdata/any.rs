@@ -23,7 +23,7 @@ impl AnyUserData {
         self.type_id() == Some(TypeId::of::<T>())
     }
 
-    /// Returns whether this is a proxy of the type ([`crate::Lua::create_proxy`]).
+    /// Returns whether this is a proxy for the type ([`crate::Lua::create_proxy`]).
     pub fn is_proxy<T: 'static>(&self) -> bool {
         self.is::<Proxy<T>>()
     }
@@ -41,8 +41,8 @@ impl AnyUserData {
 
     /// Borrows the value, or the value it points to if it is an `Rc<T>`, `Rc<RefCell<T>>`,
     /// `Arc<T>`, `Arc<Mutex<T>>` or `Arc<RwLock<T>>`. With the feature `send`, a value in a lock of
-    /// std can only be borrowed with [`AnyUserData::borrow_scoped`], as the guards of such locks
-    /// stay on their thread.
+    /// the standard library can only be borrowed with [`AnyUserData::borrow_scoped`], since the
+    /// guards of such locks must stay on their thread.
     ///
     /// # Errors
     /// Returns [`Error::UserDataTypeMismatch`], [`Error::UserDataBorrowError`] or

@@ -30,8 +30,8 @@ pub struct UserDataRefMut<T: 'static> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UserDataOwned<T>(pub T);
 
-/// Returns the cell of a userdata that holds its value itself. Values that a scope lends may be
-/// borrowed only for the duration of a call.
+/// Returns the cell of a userdata that contains its value. Values that a scope lends may be
+/// borrowed only for the duration of a call, and are rejected.
 pub(crate) fn cell_of<T: 'static>(s: Stack<'_>, v: Raw) -> Result<*mut HostCell<T>> {
     match HostCell::<T>::of(s, v) {
         // SAFETY: the cell is alive because its userdata is.

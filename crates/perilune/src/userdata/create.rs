@@ -15,7 +15,7 @@ use crate::{AnyUserData, Lua, Result, Value};
 
 impl Lua {
     /// Registers the fields and methods of a type that does not implement [`UserData`]. Existing
-    /// userdata keep the ones they have.
+    /// userdata keep the fields and methods that they have.
     ///
     /// # Errors
     /// Returns an error when the metatable cannot be created.
@@ -122,8 +122,8 @@ impl Lua {
         self.userdata_of::<T>(s, cell, T::register).map(|u| AnyUserData(s.handle(u)))
     }
 
-    /// Creates a userdata with a value of any type. It has the fields and methods that
-    /// [`Lua::register_userdata_type`] has registered.
+    /// Creates a userdata with a value of any type. The userdata has the fields and methods that
+    /// were registered with [`Lua::register_userdata_type`].
     ///
     /// # Errors
     /// See [`Lua::create_userdata`].
@@ -137,7 +137,8 @@ impl Lua {
         self.userdata_of::<T>(s, cell, |_| ()).map(|u| AnyUserData(s.handle(u)))
     }
 
-    /// Creates a userdata that has the functions and fields of a type but holds no value of it.
+    /// Creates a userdata that has the functions and fields of a type but does not contain a value
+    /// of the type.
     ///
     /// # Errors
     /// See [`Lua::create_userdata`].

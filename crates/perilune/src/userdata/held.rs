@@ -11,8 +11,8 @@ use crate::cell::HostCell;
 use crate::stack::{Raw, Stack};
 use crate::{Error, Result};
 
-/// A guard of a shared value. Its lifetime is erased: it ends before that of the userdata that
-/// holds the pointer.
+/// A guard of a shared value, with its lifetime erased: the guard is dropped before the userdata
+/// that holds the pointer.
 pub(crate) enum Held<T: 'static> {
     Nothing,
     Ref(#[allow(dead_code)] Ref<'static, T>),

@@ -80,7 +80,7 @@ metamethods! {
 }
 
 impl MetaMethod {
-    /// Rejects the names that hosts must not set: `__gc`, as the collector drops values, and
+    /// Rejects the names that hosts must not set: `__gc`, since the collector drops the values, and
     /// `__metatable`.
     pub(crate) fn validate(name: &str) -> Result<()> {
         match name {

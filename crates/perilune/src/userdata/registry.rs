@@ -36,7 +36,7 @@ pub(crate) struct Parts {
     pub(super) failure: Option<Error>,
 }
 
-/// A proxy, which has the functions of a type but holds no value of it.
+/// A proxy, which has the functions of a type but contains no value of the type.
 pub(crate) struct Proxy<T>(pub(super) PhantomData<T>);
 
 impl<T> UserDataRegistry<T> {
@@ -164,8 +164,8 @@ impl<T> UserDataRegistry<T> {
         })
     }
 
-    /// Creates the metatable. `publish` receives it before the values of fields are created, which
-    /// may be of the type itself.
+    /// Creates the metatable. `publish` receives it before the values of the fields are created,
+    /// since these may have the type itself.
     pub(crate) fn build(self, publish: impl FnOnce(&Table)) -> Result<Table> {
         let UserDataRegistry { lua, parts, .. } = self;
         if let Some(e) = parts.failure {

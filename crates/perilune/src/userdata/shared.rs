@@ -75,8 +75,8 @@ macro_rules! userdata {
         /// The userdata has the fields and methods of the value it points to. A method fails with
         /// [`Error::UserDataBorrowError`](crate::Error::UserDataBorrowError) or
         /// [`Error::UserDataBorrowMutError`](crate::Error::UserDataBorrowMutError) while the host
-        /// has a conflicting borrow; a method that writes through a plain `Rc` or `Arc` requires
-        /// that it is the only pointer.
+        /// has a conflicting borrow; a method that mutates a value in a plain `Rc` or `Arc`
+        /// requires that there are no other pointers to it.
         impl<T: UserData + 'static> UserData for $t {
             fn register(registry: &mut UserDataRegistry<$t>) {
                 let pointer = registry.pointer_target(TypeId::of::<$t>());

@@ -1,4 +1,4 @@
-//! The values that methods apply to, and borrows of them.
+//! The values to which methods apply, and borrows of them.
 
 use std::any::TypeId;
 use std::cell::Cell;
@@ -14,7 +14,7 @@ use crate::stack::{Raw, Stack};
 use crate::types::short_type_name;
 use crate::{Error, Result};
 
-/// The values that methods apply to.
+/// The values to which methods apply.
 #[derive(Clone)]
 pub(crate) enum Target {
     /// All userdata of a type.
@@ -126,7 +126,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Returns the value, which the calling function has borrowed already.
+    /// Returns the value, which the calling function has already borrowed.
     pub(crate) fn borrow<T>(&self) -> (*mut T, Guard) {
         self.head.borrow.set(self.head.borrow.get() + 1);
         (self.at.get().cast(), Guard { head: &raw const self.head })

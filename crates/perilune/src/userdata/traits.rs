@@ -163,7 +163,7 @@ pub trait UserDataMethods<T> {
 
 /// Fields of a type.
 pub trait UserDataFields<T> {
-    /// Adds a value that all userdata of the type share.
+    /// Adds a field whose value is shared by all userdata of the type.
     fn add_field<V: IntoLua + 'static>(&mut self, name: impl Into<String>, value: V);
 
     /// Adds a getter for a field.

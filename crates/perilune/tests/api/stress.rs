@@ -1,4 +1,4 @@
-//! Operations while the collector runs at every safepoint and stacks move whenever they can.
+//! Operations while the collector runs at every safepoint and stacks move as often as possible.
 
 use std::collections::BTreeMap;
 

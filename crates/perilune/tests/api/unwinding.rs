@@ -1,4 +1,4 @@
-//! Panics of conversions, callbacks and destructors: what they leave.
+//! Panics of conversions, callbacks and destructors, and the state afterwards.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Checks that no call of the string library continues after an interrupt or overflows the stack,
-//! even if its pattern is expensive.
+//! Checks that calls of the string library stop after an interrupt and do not overflow the stack,
+//! even with expensive patterns.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};

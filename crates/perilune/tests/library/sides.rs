@@ -1,4 +1,4 @@
-//! Both sides of a comparison: a state of PUC Lua and one of Perilune, each with the driver.
+//! The two sides of a comparison: a state of PUC Lua and one of Perilune, each with the driver.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,6 +1,7 @@
 //! The generator: scopes, and the expansion of templates to trees.
 //!
-//! A template is program text in which `$x` stands for a generated piece. The letter says which:
+//! A template is program text in which `$x` stands for a generated piece. The letter specifies its
+//! kind:
 //!
 //! | letter | stands for |
 //! |---|---|

@@ -3,9 +3,9 @@
 //!
 //! The templates are the text files in `bodies`. Blank lines separate them, and the lines of one
 //! are joined. `«a¦b¦c»` stands for one of the texts between the bars, which may contain further
-//! choices; the rest is as in [`crate::generate`]. Loops have fixed bounds and renew the budget in
-//! each iteration; `V` is a list of values whose types change while the loop runs, `v` is the value
-//! of the iteration.
+//! choices; everything else is as in [`crate::generate`]. Loops have fixed bounds and reset the
+//! budget in each iteration; `V` is a list of values whose types change while the loop runs, `v` is
+//! the value of the iteration.
 
 use std::sync::LazyLock;
 

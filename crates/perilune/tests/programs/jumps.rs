@@ -1,7 +1,7 @@
-//! Programs whose loops are made by `goto`, most of them entered at several places.
+//! Programs with loops made with `goto`, most of which have several entries.
 //!
-//! Structured programs have no such loops, so nothing else tests what compilers know of the blocks
-//! before them.
+//! Structured programs have no such loops, so nothing else tests what compilers know about the
+//! blocks before them.
 
 use crate::generate::Generator;
 use crate::tree::{Kind, Node, Part};

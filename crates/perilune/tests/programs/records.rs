@@ -1,10 +1,10 @@
 //! Programs about tables: constructors and constructor functions with up to 200 fields, nested
 //! ones, sites that see many layouts, environments.
 //!
-//! Unlike the templates of [`crate::hot`], these are generated field by field, so that they reach
-//! every limit that decides which path a table takes, and one more and one less: the fields that
-//! fit into one allocation, the layouts that fit into an inline cache, the constants that fit into
-//! an operand.
+//! Unlike the templates of [`crate::hot`], these are generated field by field, so that they hit
+//! every limit that determines which path a table takes, exactly and by one more and one less: the
+//! number of fields that fit into one allocation, of layouts that fit into an inline cache, and of
+//! constants that fit into an operand.
 
 use crate::generate::Generator;
 use crate::tree::{Kind, Node, Part};

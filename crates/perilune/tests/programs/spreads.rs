@@ -1,7 +1,7 @@
 //! Programs of short vararg functions that pass their extra arguments on to each other.
 //!
 //! Compilers inline such functions, and then know how many values each `...` stands for. The calls
-//! of a program have different numbers of arguments and results, also more than a function has
+//! of a program have different numbers of arguments and results, including more than a function has
 //! registers.
 
 use crate::generate::Generator;

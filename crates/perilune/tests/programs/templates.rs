@@ -1,8 +1,8 @@
 //! The material of programs: the templates of expressions, and the lists of names and literals.
 //!
-//! `B L R P K N S O I A H` are the harness's functions: they bound running time and lengths, and
-//! avoid behavior that the manual leaves open. Concatenation may double a string in each iteration
-//! of a loop, so `K` cuts its result wherever it can be kept.
+//! `B L R P K N S O I A H` are functions of the harness: they bound running time and lengths, and
+//! avoid behavior that the manual leaves unspecified. Concatenation may double a string in each
+//! iteration of a loop, so `K` truncates the result wherever it can be stored.
 
 type List = &'static [(usize, &'static str)];
 

@@ -1,9 +1,9 @@
 //! Blocks, the lines and holes in them, and the chunks that they are allocated in.
 //!
-//! A block has 32 KB and is aligned to its size, so that an object's address gives its block. Two
-//! of its lines hold the line marks, a byte for each line. The block's address selects these lines:
-//! if they were the first two of each block, the marks of all blocks would compete for the same few
-//! sets of the processor's caches.
+//! A block has 32 KB and is aligned to its size, so that the block of an object can be computed
+//! from the object's address. Two of its lines hold the line marks, one byte for each line. The
+//! block's address selects these lines: if they were the first two of each block, the marks of all
+//! blocks would compete for the same few sets of the processor's caches.
 //!
 //! Blocks are allocated in chunks of 1 MB. The next chunk is allocated while the last one still has
 //! a few unused blocks, which serve as a reserve for when memory is short.

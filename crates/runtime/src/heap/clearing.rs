@@ -1,14 +1,14 @@
 //! Removes the entries of weak tables whose values or keys are dead (manual 2.5.4).
 //!
-//! Values are removed in the atomic step, from the places that visits have recorded, so the program
-//! never finds a dead value.
+//! Values are removed in the atomic step, from the positions that visits have recorded, so the
+//! program never sees a dead value.
 //!
 //! Keys are removed in slices, after everything that objects to be finalized refer to is marked.
 //! Until then a table that may have dead keys carries the flag WEAK. The program cannot look up a
 //! dead key, as it has no reference to one, so only traversals have to skip such an entry
 //! ([`is_hidden`]). Objects that are created in the meantime have no mark either. They are
-//! recognized by their places: blocks that were taken since marking ended, which carry a sign, or
-//! boxes with the mark [`NEW`]. Sign and mark are reset when the phase ends.
+//! recognized by their location: they are in blocks that were taken since marking ended, which are
+//! flagged, or in boxes with the mark [`NEW`]. Flags and marks are reset when the phase ends.
 
 use super::Heap;
 use super::block;

@@ -1,4 +1,4 @@
-//! Host values whose userdata are dead.
+//! Host values of dead userdata.
 
 use std::any::Any;
 

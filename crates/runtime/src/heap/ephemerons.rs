@@ -1,10 +1,11 @@
-//! Ephemerons: the value of a weak key is reached when the key is reached.
+//! Ephemerons: the value of a weak key becomes reachable when the key is reached.
 //!
-//! Visits of the tables find most values. After them, each object that is reached is looked up in
-//! the tables that have keys without a mark: a table is itself the map from its keys to their
-//! values. So the time is linear, whatever chains there are, and the atomic step looks up only
-//! what it reaches itself. When there are so many tables that visiting them again takes less time,
-//! that is done instead, a few times, and then a map of all entries is made.
+//! Visits of the tables find most values. After that, each object that is reached is looked up in
+//! the tables that have unmarked keys, since a table is itself the map from its keys to their
+//! values. The time is therefore linear, even with long chains of ephemerons, and the atomic step
+//! looks up only the objects that it reaches itself. If there are so many tables that visiting them
+//! again takes less time, they are visited again instead, a few times at most; then a map of all
+//! entries is built.
 
 use hashbrown::HashMap;
 

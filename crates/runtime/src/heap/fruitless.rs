@@ -1,9 +1,9 @@
 //! Decides when to raise "not enough memory" without another full collection.
 //!
 //! A program may catch the error and continue, and a collection takes long if much memory is live.
-//! After several full collections in a row that were of no use, with little allocated in between,
-//! errors are raised without one: first one error, then twice as many each time, up to a limit. A
-//! program that releases memory after so many errors may therefore have to try a few times more.
+//! After several fruitless full collections in a row, with little allocation in between, errors are
+//! raised without a collection: first one error, then twice as many each time, up to a limit. A
+//! program that releases memory after that many errors may therefore have to retry a few times.
 
 /// The full collections after which memory was as short as before.
 #[derive(Default)]

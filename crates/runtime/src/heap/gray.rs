@@ -1,8 +1,8 @@
-//! The work list of marking: objects to be traced, and large tables that are traced in part.
+//! The worklist of marking: objects to be traced, and large tables that are partly traced.
 //!
-//! References that are found while tracing pass through a short queue before their objects are
-//! accessed, and are prefetched when they enter it, because marking spends most of its time waiting
-//! for object headers to arrive from memory.
+//! References that are found during tracing pass through a short queue before their objects are
+//! accessed, and the objects are prefetched when they enter it, because marking spends most of its
+//! time waiting for object headers to be loaded from memory.
 
 use super::growth::try_push;
 use crate::header::GcHeader;

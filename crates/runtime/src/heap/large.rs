@@ -1,4 +1,5 @@
-//! Objects and buffers too large for a block: each has its own allocation, after a record.
+//! Objects and buffers that are too large for a block: each has a separate allocation, in which it
+//! follows a record.
 
 use super::memory::{LARGE, Memory};
 use super::poison;

@@ -1,4 +1,4 @@
-//! Marking: reaching objects, and tracing them from a work list of gray ones.
+//! Marking: reaching objects, and tracing them from a worklist of gray objects.
 
 use super::block::{self, SMALL_MAX, round};
 use super::gray::{AHEAD, Part};

@@ -1,4 +1,4 @@
-//! The memory of a heap, which comes from one replaceable function for each state.
+//! The memory of a heap, which is allocated by a function that can be replaced for each state.
 //!
 //! Blocks, large objects, stacks, instances and the other boxed objects are allocated through
 //! [`Memory`]. Rust values that these objects own (a host's value in a userdata, the entries of a

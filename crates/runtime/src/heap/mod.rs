@@ -2,10 +2,10 @@
 //!
 //! **Safepoints.** A collection (or a slice of one) runs only at a safepoint: when the interpreter,
 //! after an allocation, at a call or at a loop's back-edge, finds the poll word set, or when
-//! `collectgarbage` requests it. **Allocation itself never collects.** So code that runs between
-//! two safepoints (the slow paths of the interpreter, a native function until it calls back) may
-//! hold bare pointers. Everything that must live across a safepoint is on a VM stack, in a table,
-//! or in another root.
+//! `collectgarbage` requests it. **Allocation itself never collects.** Code that runs between two
+//! safepoints (the slow paths of the interpreter, a native function until it calls back) may
+//! therefore hold bare pointers. Everything that must stay alive across a safepoint must be on a VM
+//! stack, in a table, or in another root.
 //!
 //! At a safepoint the slots of the running stack below the top frame's end are roots. Slots above
 //! may hold stale values. Every collection clears those that it has not scanned, so a stale slot
@@ -15,15 +15,14 @@
 //! bump-allocated in holes (runs of free 128-byte lines). Larger ones are in the [`large`] space.
 //! Userdata of the host, threads, instances and shapes are boxed and
 //! [adopted](crate::state::State::adopt). A block has a mark byte for each line, which is set to
-//! the mark of every object that overlaps the line. Sweeping frees the lines with other marks,
-//! without visiting the objects.
+//! the current mark when an object that overlaps the line is marked. Sweeping frees the lines with
+//! other marks, without visiting the objects.
 //!
 //! **Cycle.** Idle, marking (in slices at safepoints), one atomic step, [marking](resurrect) what
 //! objects to be finalized refer to, removing dead strings from the string table, then sweeping (in
-//! slices, and lazily by the allocator). Objects are allocated
-//! with mark 0, also while marking: their references may come from anywhere, so they must be
-//! traced. An object whose mark is the heap's was reached in the current cycle or was alive at the
-//! end of the last one.
+//! slices, and lazily by the allocator). Objects are allocated with mark 0, even during marking:
+//! they may contain references to unmarked objects, so they must be traced. An object whose mark is
+//! that of the heap was reached in the current cycle or was alive at the end of the last one.
 //!
 //! **Barrier.** An object that was scanned carries the flag UNLOGGED. A store into it must call
 //! [`State::barrier`](crate::state::State::barrier), which clears the flag and logs the object.
@@ -31,18 +30,18 @@
 //! (generational mode). **A new buffer counts as a store**, and so does closing an upvalue. Stacks
 //! have no barrier.
 //!
-//! **Generational mode** keeps the marks of the last cycle: a marked object is old, an object with
-//! mark 0 is young, and a minor collection is a cycle that starts from the roots and the logged
-//! objects.
+//! **Generational mode** keeps the marks of the last cycle (sticky marks): a marked object is old,
+//! an object with mark 0 is young, and a minor collection is a cycle that starts from the roots and
+//! the logged objects.
 //!
-//! **Stops.** The work of a safepoint is bounded. Logged objects are traced again in slices until
+//! **Pauses.** The work at a safepoint is bounded. Logged objects are traced again in slices until
 //! only a few are left for the atomic step, and large tables are visited in parts. A store into a
-//! big table that was scanned marks the stored object, as the table would have to be scanned as a
-//! whole otherwise ([`State::barrier_of_store`](crate::state::State::barrier_of_store)). The atomic
-//! step scans the stack of the running coroutine; others are logged when they run. [Weak
-//! tables](weak) are visited in slices before it, and lose their dead [keys](clearing) in slices
-//! after it: the step removes only weak values that were not marked before. It still visits the
-//! list of coroutines.
+//! large table that was already scanned marks the stored object, since otherwise the whole table
+//! would have to be scanned again
+//! ([`State::barrier_of_store`](crate::state::State::barrier_of_store)). The atomic step scans the
+//! stack of the running coroutine; others are logged when they run. [Weak tables](weak) are visited
+//! in slices before it, and their dead [keys](clearing) are removed in slices after it: the atomic
+//! step itself removes only weak values that are unmarked. It still visits the list of coroutines.
 
 mod alloc;
 mod api;

@@ -1,7 +1,7 @@
 //! Decides when to collect, and how much at a time.
 //!
-//! The unit is the byte. `balance` counts the bytes allocated (less those freed) since marking last
-//! ended. A safepoint is requested when it reaches `trigger`.
+//! All amounts are in bytes. `balance` counts the bytes allocated, less the bytes freed, since the
+//! end of the last marking. A safepoint is requested when it reaches `trigger`.
 
 /// Number of bytes allocated between slices.
 pub(crate) const STEP: isize = 64 * 1024;

@@ -1,6 +1,6 @@
-//! The times for which the collector stops the program, recorded on request.
+//! The pauses of the program that the collector causes, recorded on request.
 //!
-//! A stop is one safepoint at which the collector works, without the finalizers that it calls.
+//! A pause is the work of the collector at one safepoint, excluding the finalizers that it calls.
 //! Times are processor times of the thread: on a machine that does other work, only these measure
 //! the collector itself.
 

@@ -1,10 +1,10 @@
-//! The test mode `gc-phases`: each safepoint does one tiny increment of the collector's work.
+//! The test mode `gc-phases`: each safepoint performs one tiny increment of the collector's work.
 //!
-//! Allocation, write barriers and inline caches of the interpreter and of machine code thus meet
-//! every phase: marking, an atomic step that was interrupted and restarts, removing dead strings
-//! from the string table, sweeping, an abandoned cycle, young and full collections. A seeded
-//! generator chooses each increment, so a run on one thread is reproducible. The heap is verified
-//! after each marking and after each sweep.
+//! Allocation, write barriers and inline caches of the interpreter and of machine code are thus
+//! exercised in every phase: marking, an atomic step that was interrupted and restarts, removal of
+//! dead strings from the string table, sweeping, an abandoned cycle, minor and full collections. A
+//! seeded random generator selects each increment, so a run on one thread is reproducible. The heap
+//! is verified after each marking and after each sweep.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,4 @@
-//! Poison in freed memory, which shows that something still uses it.
+//! Poisons freed memory, to reveal code that still uses it.
 
 use crate::header::{GcHeader, Kind};
 

@@ -2,19 +2,20 @@
 //! (manual 2.5.3).
 //!
 //! When marking ends, an object without a mark is unreachable and stays so: no object that the
-//! program can reach refers to it. So the objects with finalizers are looked at in slices, between
-//! which the program runs, and the objects that they refer to are marked in slices as well. New
-//! objects have no mark either, and are distinguished by the time of their creation: they are
-//! registered, and listed with the boxed objects, after those that existed when marking ended.
+//! program can reach refers to it. Therefore the objects with finalizers are examined in slices,
+//! between which the program runs, and the objects to which they refer are marked in slices as
+//! well. New objects have no mark either, and are distinguished by the time of their creation: they
+//! are registered, and listed with the boxed objects, after those that existed when marking ended.
 //!
 //! **What must hold.** Nothing is freed before the phase ends. Tracing reaches only objects that
-//! the program cannot access, and marked ones, so it needs no write barrier, and finds no new
-//! object. The program can get unmarked objects in three ways, which are handled:
+//! the program cannot access and objects that are already marked, so it needs no write barrier, and
+//! finds no new objects. The program can obtain unmarked objects in three ways, which are handled
+//! as follows:
 //!
-//! * by weak tables: values are cleared before the phase begins. Keys are cleared near its end, and
-//!   [hidden](super::clearing) from traversals until then;
-//! * by the string table, and by the transitions of shapes, which both mark what they return;
-//! * by inline caches, which are cleared before the phase begins.
+//! * from weak tables: values are cleared before the phase begins. Keys are cleared near its end,
+//!   and [hidden](super::clearing) from traversals until then;
+//! * from the string table and from the transitions of shapes, both of which mark what they return;
+//! * from inline caches, which are cleared before the phase begins.
 
 use super::finalizers::{Finalizers, Stage};
 use super::mark::prefetch;

@@ -1,5 +1,5 @@
-//! A list in segments, which never moves its elements when it grows: growing a list of hundreds of
-//! thousands of objects at once would stop the program for milliseconds.
+//! A segmented list, which does not move its elements when it grows: growing a contiguous list of
+//! hundreds of thousands of objects would stop the program for milliseconds.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! The amount of work that the collector does at once: usually, and in the mode `gc-phases`.
+//! The amount of work that the collector does at a time: normally, and in the mode `gc-phases`.
 
 use super::Heap;
 use super::pacing::Mode;

@@ -1,12 +1,12 @@
 //! Weak tables (manual 2.5.4): how weak a table is, and visiting its entries.
 //!
 //! A weak table that is reached is queued, and visited in parts when nothing else is left to trace,
-//! as most of the objects that it refers to are marked by then. The visit records the rest: tables
-//! that have keys without a mark, and the places of values without one. From then on the barrier
-//! reports stores: a small table that is stored into is visited again, and an object stored into a
-//! big one is marked. So the atomic step neither visits the tables again nor looks at other
-//! entries: it [follows](super::ephemerons) objects that were reached since, and
-//! [clears](super::clearing) values at the recorded places.
+//! since most of the objects to which it refers are marked by then. The visit records the rest:
+//! tables that have unmarked keys, and the positions of unmarked values. From then on the write
+//! barrier reports stores: a small table that is stored into is visited again, and an object stored
+//! into a large table is marked. The atomic step therefore neither visits the tables again nor
+//! examines other entries: it [follows](super::ephemerons) objects that were reached since, and
+//! [clears](super::clearing) values at the recorded positions.
 
 use super::block::{SMALL_MAX, line_mark, prefetch_line_mark};
 use super::growth::try_push;

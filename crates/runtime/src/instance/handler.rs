@@ -1,7 +1,7 @@
 //! Records of the metamethods that instructions have called.
 //!
-//! Few instructions call metamethods, so the records of a function are allocated when the first of
-//! its instructions does.
+//! Few instructions call metamethods, so the records of a function are allocated when one of its
+//! instructions first does so.
 
 use std::ptr::{null_mut, slice_from_raw_parts_mut};
 

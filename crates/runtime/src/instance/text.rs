@@ -1,5 +1,5 @@
-//! The feedback of an instance as text that is equal for two states that did the same: of an
-//! address it says only whether it is null.
+//! The feedback of an instance as text. The text is equal for two states that executed the same
+//! operations: for an address, it says only whether it is null.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The beginning and the end of a state.
+//! Creation and destruction of states.
 
 use std::cell::Cell;
 use std::marker::PhantomPinned;

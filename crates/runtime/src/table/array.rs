@@ -3,8 +3,8 @@
 //! Int and Float arrays hold numbers of one kind, and all elements are present. An Any array has
 //! the tags of its elements, a byte each, after the payloads. The payloads have the same layout in
 //! all three, so converting an array to Any copies them unchanged. Bool arrays hold booleans, whose
-//! payloads are 0, as tags only. Elements of Any and Bool arrays may be nil: sieves begin at 2, for
-//! instance.
+//! payloads are 0, and store only their tags. Elements of Any and Bool arrays may be nil; for
+//! instance, sieves begin at index 2.
 
 use std::ptr;
 

@@ -1,4 +1,4 @@
-//! The request of a store to check whether there is room.
+//! Specifies whether a store checks for room.
 
 /// Whether the current store requests such a check, and its result.
 #[derive(Default)]

@@ -1,9 +1,9 @@
 //! Inline caches of field accesses: the fast paths for hits, and the lookups that fill the caches.
 //!
-//! An own entry has `own_shape`. If the slot may be nil and a search of the metatable chain has
-//! found nothing, the entry has the same `chain_shape`, and no holder. If instead a table with a
-//! shape in the chain has the field, the entry has that table as its holder and, as `holder_shape`,
-//! the slot in it plus 1; they are valid as for a chain entry.
+//! An entry for an own field has `own_shape`. If the slot may be nil and a search of the metatable
+//! chain has found nothing, the entry has the same `chain_shape`, and no holder. If instead a table
+//! with a shape in the chain has the field, the entry has that table as its holder and, as
+//! `holder_shape`, the slot in it plus 1; the conditions of chain entries apply to these.
 //!
 //! A chain entry of a load is valid for tables of the shape `chain_shape` with the metatable word
 //! `meta` while the state's `meta_epoch` is `epoch`: all tables of the chain are [`WATCHED`], and
@@ -12,8 +12,8 @@
 //! valid entry may record the function in the holder's field: a Lua function along the metatables
 //! of tables, a native one for strings.
 //!
-//! A chain entry of a store is a transition or, without an outcome, says only that the field is
-//! absent. Whether `__newindex` is absent is checked in the metatable at each access.
+//! A chain entry of a store describes a transition or, without an outcome, records only that the
+//! field is absent. Whether `__newindex` is absent is checked in the metatable at each access.
 
 use super::{LocalShape, Node, Table, WATCHED};
 use crate::closure::{LuaClosure, NativeClosure};

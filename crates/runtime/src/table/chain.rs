@@ -1,4 +1,4 @@
-//! Lookups along chains of `__index` tables by the cache of inherited fields.
+//! Lookups along chains of `__index` tables, using the cache of inherited fields.
 
 use std::ptr::null_mut;
 

@@ -1,8 +1,9 @@
-//! Tables of constructors: they begin with slots for the fields that the constructor names.
+//! Tables created by constructors: they initially have slots for all fields that the constructor
+//! names.
 //!
-//! So all tables of one constructor have one shape, whichever of the values are nil, and a later
-//! store to a field that is nil at first needs no transition. A slot that is nil represents an
-//! absent field, as everywhere.
+//! Thus all tables of one constructor have the same shape, whichever of the values are nil, and a
+//! later store to a field that is initially nil needs no transition. As everywhere, a slot that is
+//! nil represents an absent field.
 
 use super::{LocalShape, Table};
 use crate::instance::Instance;

@@ -1,16 +1,16 @@
 //! Direct nodes: a hash part for integers in a narrow range.
 //!
-//! Queues, sliding windows and arrays that do not begin at 1 have integer keys that follow each
-//! other closely, and that the array part cannot hold. Their nodes are mapped directly: the only
-//! place of key `k` is the node with index `k` modulo the number of nodes. There are no chains, and
-//! a new key takes the place of one that has no value any more, so a queue that is never longer
-//! than the buffer uses the same nodes again and again, as a ring buffer does.
+//! Queues, sliding windows and arrays that do not begin at 1 have integer keys that are close
+//! together, but that the array part cannot hold. Their nodes are direct-mapped: key `k` can only
+//! be in the node with index `k` modulo the number of nodes. There are no chains, and a new key
+//! replaces a key that no longer has a value, so a queue that is never longer than the buffer
+//! reuses the same nodes, like a ring buffer.
 //!
-//! A key whose place is in use, and a key that is not an integer, make the table
-//! [rehash](Table::rehash), which decides again between direct nodes and chains.
+//! A new key whose node is in use, or that is not an integer, makes the table
+//! [rehash](Table::rehash), which again chooses between direct nodes and chains.
 //!
-//! To all code that does not search for integers, this is a hash part of the usual kind that is
-//! full: all nodes are in use, those without a key have a dead one, and all chains are empty.
+//! For all code that does not look up integers, this looks like an ordinary hash part that is full:
+//! all nodes are in use, nodes without a key contain a dead key, and all chains are empty.
 
 use super::{DEAD_KEY, DIRECT, Node, Table};
 use crate::header::GcHeader;

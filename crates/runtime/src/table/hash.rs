@@ -1,14 +1,14 @@
-//! The hash part: nodes in the order of insertion, in chains.
+//! The hash part: chained nodes in the order of insertion.
 //!
 //! The buffer has three parts: the nodes, of which the first `nodes_used` are in use; an [`Order`];
-//! and for each node the head of a chain. Heads and links are numbers of nodes counted from 1; 0
-//! ends a chain. A node does not move until the buffer is replaced or [settled](Table::start), so a
-//! traversal sees keys in the order in which they were inserted, which depends neither on addresses
-//! nor on hashes.
+//! and as many heads of chains as there are nodes. Heads and links are numbers of nodes, counted
+//! from 1; 0 ends a chain. A node does not move until the buffer is replaced or
+//! [settled](Table::start), so a traversal sees keys in the order in which they were inserted,
+//! which depends neither on addresses nor on hashes.
 //!
 //! Keys here are normalised: a float with an integral value is never a key.
 //!
-//! [Direct nodes](super::direct) are organised in another way.
+//! [Direct nodes](super::direct) are organised differently.
 
 use std::ptr;
 

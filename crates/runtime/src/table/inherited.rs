@@ -1,12 +1,12 @@
-//! The cache of inherited fields for accesses that meet more metatables than an inline cache has
-//! entries, and for tables in dictionary mode.
+//! The cache of inherited fields, for accesses that encounter more metatables than an inline cache
+//! has entries, and for tables in dictionary mode.
 //!
-//! It belongs to a state and is shared by all its accesses. An entry says where the chain of
-//! `__index` tables that begins with a metatable has a field, or that it does not have the field.
-//! It is valid while the state's [`MetaEpoch`] is that of the entry: all tables of the chain are
-//! watched, and the name is [`LuaString::INHERITED`], so the epoch covers the addition of such a
-//! field, and everything that moves the values of a table. The cache is emptied before objects are
-//! swept.
+//! It belongs to a state and is shared by all accesses in it. An entry records where a field is
+//! found in the chain of `__index` tables that begins with a metatable, or that the chain does not
+//! contain the field. It is valid while the state's [`MetaEpoch`] is that of the entry: all tables
+//! of the chain are watched, and the name is [`LuaString::INHERITED`], so the epoch changes when
+//! such a field is added and whenever the values of a table move. The cache is cleared before
+//! objects are swept.
 
 use crate::epoch::MetaEpoch;
 use crate::string::LuaString;

@@ -1,9 +1,10 @@
-//! The cache of own fields for accesses that meet more shapes than an inline cache has entries.
+//! The cache of own fields, for accesses that encounter more shapes than an inline cache has
+//! entries.
 //!
-//! It belongs to a state and is shared by all its accesses. An entry states a fact about a shape,
-//! "its field `name` is in this slot" or "it has no field `name`", which never changes, since ids
-//! of shapes are not reused. But the memory of a name may be reused for another string after the
-//! shape has died in this state, so the cache is emptied before strings are swept.
+//! It belongs to a state and is shared by all accesses in it. An entry records a fact about a
+//! shape, "its field `name` is in this slot" or "it has no field `name`", which never changes,
+//! since shape ids are not reused. However, the memory of a name may be reused for another string
+//! after the shape has died in this state, so the cache is cleared before strings are swept.
 
 use super::{LocalShape, Table};
 use crate::state::State;

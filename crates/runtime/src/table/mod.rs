@@ -1,22 +1,22 @@
 //! Tables: fields by shape, an array part with an element kind, and a hash part.
 //!
 //! Where a key is stored:
-//! * a short-string key that an instruction with a constant name stores is in a **field** slot that
-//!   the table's shape gives, as long as the table has a shape; a table with many string keys, or
-//!   with computed ones that name no field elsewhere, becomes a dictionary (shape id 0) and has its
-//!   string keys in the hash part;
+//! * a short-string key that is stored by an instruction with a constant name is in a **field**
+//!   slot, which the table's shape determines, as long as the table has a shape; a table with many
+//!   string keys, or with computed string keys that no instruction uses as a field name, changes to
+//!   dictionary mode (shape id 0) and has its string keys in the hash part;
 //! * an integer key `k` with `1 <= k <= array_len` is in the **array** part;
 //! * every other key is in the **hash** part.
 //!
-//! Invariant (border): `array_len` is 0 or element `array_len` is not nil, and the key
-//! `array_len + 1` is absent. So `array_len` is always a border, and `#t` is one load.
+//! Invariant (border): `array_len` is 0 or element `array_len` is not nil, and the key `array_len +
+//! 1` is absent. Thus `array_len` is always a border, and `#t` takes one load.
 //!
 //! A traversal (`next`, `pairs`) visits integer keys below 1 in ascending order, then the array
 //! part, then fields in the order of their slots, and then the rest of the hash part: integers in
 //! ascending order, then other keys in the order of insertion.
 //!
-//! Functions on tables ignore metamethods unless they say otherwise. The state is passed to those
-//! that may allocate, or that store a value and so need the write barrier.
+//! Functions on tables ignore metamethods unless stated otherwise. The state is passed to functions
+//! that may allocate, or that store a value and therefore need the write barrier.
 
 mod array;
 mod asking;

@@ -1,8 +1,8 @@
 //! Traversal (manual 6.1, `next`).
 //!
 //! Positions are numbered: array elements by capacity, then field slots by capacity, then nodes.
-//! Nodes of integer keys below 1, which come before the array part, have positions of their own,
-//! from [`FRONT`] on. An assignment to an existing field (nil included) changes none of these, so a
+//! Nodes of integer keys below 1, which come before the array part, have separate positions, from
+//! [`FRONT`] on. An assignment to an existing field (including nil) changes none of these, so a
 //! position remains valid while a traversal clears fields.
 
 use super::get::float_to_int;

@@ -1,9 +1,9 @@
 //! Growth of tables within the memory limit.
 //!
-//! A full hash part doubles. A store whose caller can collect and raise an error first checks
-//! whether there is room for that. Other stores (by the host, and by functions that store few
-//! values) grow the table, and the next safepoint finds that the limit is exceeded. An array part
-//! near the limit grows in small steps.
+//! A full hash part doubles its size. A store whose caller can collect and raise an error first
+//! checks whether there is room for the larger hash part. Other stores (by the host, and by
+//! functions that store few values) grow the table, and the next safepoint detects that the limit
+//! is exceeded. An array part near the limit grows in small steps.
 
 use super::{ArrayKind, Asking, KeyError, Table};
 use crate::state::State;

@@ -1,4 +1,4 @@
-//! Fields: slots that the table's shape gives, and the conversion to dictionary mode.
+//! Fields: slots that the table's shape determines, and the conversion to dictionary mode.
 
 use std::ptr;
 

@@ -1,4 +1,5 @@
-//! Files that code of another language uses as well, through a structure of its own for each.
+//! Files that are shared with code in another language, which accesses each through a structure of
+//! its own.
 
 use std::io::{self, SeekFrom};
 use std::os::fd::BorrowedFd;

@@ -1,4 +1,4 @@
-//! Functions of `io`, and opening it.
+//! The functions of `io`, and opening the library.
 
 use std::fs::OpenOptions;
 use std::process::{Command, Stdio};

@@ -1,7 +1,7 @@
 //! Compilation of patterns (manual 6.4.1), and the cache of compiled patterns.
 //!
-//! A malformed pattern is an error only when a match reaches the fault, as in PUC: the fault
-//! becomes an item of the program.
+//! As in PUC, a malformed pattern raises an error only when a match reaches the malformed part,
+//! which is compiled to an item that raises the error.
 
 use std::cell::RefCell;
 use std::rc::Rc;

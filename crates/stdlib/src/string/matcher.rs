@@ -1,7 +1,7 @@
 //! Matching of a compiled pattern against bytes, by backtracking.
 //!
-//! Recursion is counted exactly where PUC's matcher recurses, so that "pattern too complex" is
-//! raised at the same depth.
+//! The recursion depth is counted exactly where PUC's matcher recurses, so that "pattern too
+//! complex" is raised at the same depth.
 
 use super::pattern::{Class, Fault, Follow, Item, MAX_CAPTURES, MAX_DEPTH, Pattern, Repeat, Start};
 

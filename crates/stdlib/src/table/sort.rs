@@ -1,7 +1,7 @@
-//! `table.sort`: the quicksort of PUC, so that equal elements get the same order and comparators
-//! are called in the same way.
+//! `table.sort`: the same quicksort as in PUC, so that equal elements end up in the same order and
+//! comparators are called in the same way.
 //!
-//! Lists of strings, or of numbers of one kind, have a unique order without a comparator, and are
+//! Without a comparator, lists of strings, or of numbers of one kind, have a unique order, and are
 //! sorted directly.
 
 use perilune_runtime::native::{Cx, NativeResult, NumberArray, Raised, Str};

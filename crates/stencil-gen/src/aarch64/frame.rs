@@ -1,7 +1,7 @@
 //! The native frames of compiled functions.
 //!
 //! The registers that functions overwrite are saved where the interpreter is entered. Cranelift
-//! saves them again, each pair or single one with a store that moves the stack pointer; these
+//! saves them again, each pair or single register with a store that moves the stack pointer; these
 //! instructions are removed. A function that neither calls nor spills then needs no frame, so the
 //! instructions that create and remove it are removed as well.
 

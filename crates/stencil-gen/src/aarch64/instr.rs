@@ -1,4 +1,4 @@
-//! The instructions of aarch64, as far as the generator changes or compares them.
+//! The aarch64 instructions that the generator changes or compares.
 
 use yaxpeax_arch::{Decoder as _, U8Reader};
 use yaxpeax_arm::armv8::a64::InstDecoder;

@@ -1,10 +1,9 @@
 //! The order of the code of a stencil.
 //!
-//! Cranelift ends each block with a jump of its own. Between stencils, and in code that is executed
-//! once for each bytecode instruction, these jumps matter: this module lets branches lead directly
-//! to where a jump would take them, inverts branches around a jump, moves rarely executed code
-//! last, and makes the hot part end with the jump that can be left out because the code of the
-//! target follows.
+//! Cranelift ends each block with a jump. In code that is executed for each bytecode instruction,
+//! and at the ends of stencils, these jumps matter: this module threads branches through jumps,
+//! inverts branches around a jump, moves rarely executed code to the end, and makes the hot part
+//! end with the jump that can be omitted because the code of the target follows.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,8 @@
 //! Labels, `goto`, `break`, and the end of blocks, where they are matched (manual 3.3.4).
 //!
-//! A goto to a label that has been seen is resolved at once. Any other waits in [`Parser::gotos`]
-//! until a label of its name appears in an enclosing block; leaving a block lowers the goto's level
-//! to that block's.
+//! A goto to a label that has been seen is resolved immediately. Any other goto is kept in
+//! [`Parser::gotos`] until a label with its name appears in an enclosing block; leaving a block
+//! lowers the goto's level to that of the block.
 
 use super::{Parser, Result};
 use crate::ast::{Goto, GotoId, Label, LabelId, Name};

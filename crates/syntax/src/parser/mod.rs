@@ -2,8 +2,8 @@
 //! parsed.
 //!
 //! It makes each check at the point where PUC's one-pass compiler makes it, with the same current
-//! token, so that of several errors the same one is reported, with the same text. Every recursion
-//! goes through [`Parser::enter_level`], which bounds it.
+//! token, so that of several errors the same one is reported, with the same text. All recursion
+//! goes through [`Parser::enter_level`], which limits its depth.
 
 mod assign;
 mod chain;

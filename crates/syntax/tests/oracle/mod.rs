@@ -1,4 +1,4 @@
-//! PUC Lua 5.4 as an oracle: what it says of a chunk.
+//! PUC Lua 5.4 as an oracle: its result or error message for a chunk.
 
 use mlua::{Function, Lua, LuaString};
 use perilune_syntax::{parse_at_depth, with_arena};

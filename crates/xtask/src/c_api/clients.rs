@@ -1,4 +1,4 @@
-//! Programs of Debian that are linked with `liblua5.4.so.0`. Their output must be the same with the
+//! Debian programs that are linked with `liblua5.4.so.0`. Their output must be the same with the
 //! library of this repository in its place.
 
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The module luv, from a checkout of its newest source. It is compiled against the installed
-//! libuv, and its own tests must have the same results as in `lua5.4`.
+//! The module luv, from a checkout of its current source. It is compiled against the installed
+//! libuv, and its tests must have the same results as in `lua5.4`.
 
 use std::path::Path;
 use std::process::Command;

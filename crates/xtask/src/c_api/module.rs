@@ -1,5 +1,5 @@
-//! A module in Rust, with the crate mlua and its feature `module`. It is built, and a program that
-//! uses it must print the same in `lua5.4` and in the command.
+//! A module written in Rust, with the crate mlua and its feature `module`. It is built, and a
+//! program that uses it must print the same in `lua5.4` and in the command.
 
 use std::path::Path;
 use std::process::Command;

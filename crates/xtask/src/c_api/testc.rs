@@ -1,5 +1,6 @@
-//! PUC's tests of the C API, from a checkout of Lua 5.4.8: those functions of its `ltests.c` that
-//! public headers allow are compiled into a program, which runs the files that use them.
+//! PUC's tests of the C API, from a checkout of Lua 5.4.8: the functions of its `ltests.c` that can
+//! be compiled with the public headers are built into a program, which runs the files that use
+//! them.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,9 +1,9 @@
 //! The order of the functions of the `perilune` command in memory.
 //!
-//! The system maps 64 KB of a binary around each page that is touched, and all of it counts as
-//! resident, so functions that run should lie together. Functions that run in the interpreter come
-//! first, then those that run only with the compiler. Each group is sorted by how many of the large
-//! benchmark programs execute a function.
+//! When a page of a binary is touched, the system maps the surrounding 64 KB, all of which count as
+//! resident, so functions that run should be placed together. Functions that run in the interpreter
+//! come first, then those that run only with the compiler. Each group is sorted by how many of the
+//! large benchmark programs execute a function.
 
 mod executed;
 

@@ -1,4 +1,4 @@
-//! Circles of imports among the files of a crate.
+//! Import cycles among the files of a crate.
 
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::DiGraph;
@@ -6,11 +6,11 @@ use petgraph::graph::DiGraph;
 use super::modules::Imports;
 use super::tree::{Complaint, Tree};
 
-/// The number of files that may import each other: a pair can be read as one unit, a larger circle
+/// The number of files that may import each other: a pair can be read as a unit, a larger cycle
 /// cannot.
 const MAX_FILES: usize = 2;
 
-/// No circle of imports spans more than [`MAX_FILES`] files.
+/// No import cycle spans more than [`MAX_FILES`] files.
 pub(super) fn circles(tree: &Tree) -> Vec<Complaint> {
     let crates = tree.crates();
     crates.iter().flat_map(|name| circles_of(&Imports::of_crate(tree, name))).collect()

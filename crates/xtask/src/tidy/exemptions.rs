@@ -1,7 +1,8 @@
-//! Exemptions from rules that do not hold everywhere yet: which rule, in which part of the tree.
+//! Exemptions from rules that do not hold everywhere yet: the rules, and the parts of the tree that
+//! are exempt.
 //!
-//! The lists only shrink. `cargo xtask tidy` names a part that no longer breaks a rule, which is
-//! then removed from the list.
+//! The lists may only shrink. `cargo xtask tidy` reports a part that no longer breaks a rule, which
+//! must then be removed from the list.
 
 use super::tree::Complaint;
 

@@ -1,4 +1,4 @@
-//! Names in the documents, and whether the sources have them.
+//! Checks that names in the documents occur in the sources.
 
 /// Names that are not the project's own.
 const FOREIGN: [&str; 6] =

@@ -5,8 +5,8 @@
 //! item, so a module that only re-exports names is not imported. Tests are skipped. A module's use
 //! of items of a module that contains it is not an import, since it is inside that module.
 //!
-//! Paths are resolved by name alone, without types: methods and associated items count for the type
-//! that they are named through, and calls `value.method()` not at all.
+//! Paths are resolved by name alone, without type information: methods and associated items are
+//! attributed to the type in their path, and calls of the form `value.method()` are ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 

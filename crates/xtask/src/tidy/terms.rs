@@ -1,4 +1,4 @@
-//! Words that the project does not use, each with the standard term for it.
+//! Words that the project does not use, each with the standard term that replaces it.
 //!
 //! `docs/glossary.md` has the terms themselves. The rule looks at Rust sources, Markdown and
 //! manifests: names, comments and messages alike.

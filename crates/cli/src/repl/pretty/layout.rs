@@ -1,4 +1,4 @@
-//! The layout of trees of values in lines.
+//! Lays out trees of values in lines.
 
 use super::tree::{Node, Table};
 use crate::style::{Role, paint};

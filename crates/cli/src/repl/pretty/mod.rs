@@ -1,4 +1,5 @@
-//! Values shown for reading: strings quoted, tables to a depth and width, cycles marked.
+//! Formats values for readers: strings are quoted, tables are shown up to a certain depth and
+//! width, and cycles are marked.
 //!
 //! [`tree`] reads a value without running code and [`layout()`] makes lines of it. Between the two,
 //! the `__tostring` of objects is called.

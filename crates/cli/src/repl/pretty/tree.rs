@@ -1,4 +1,4 @@
-//! Reading values into a tree of what is shown.
+//! Reads values into a tree of what will be shown.
 
 use std::cmp::Ordering;
 

@@ -1,9 +1,9 @@
 //! Builds accesses to fields and methods of tables of several shapes.
 //!
-//! If tables have the field in different places, the code branches on the shape and has a copy of
-//! the load for each. If the field is a method that is inlined, each shape has a copy of the whole
-//! call, as the code that computes arguments is short. In each copy the shape is known, in the
-//! inlined method too.
+//! If tables have the field in different slots, the code branches on the shape and contains a copy
+//! of the load for each. If the field is a method that is inlined, there is a copy of the whole
+//! call for each shape, provided that the code that computes the arguments is short. In each copy
+//! the shape is known, in the inlined method as well.
 
 use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::Op as Bytecode;

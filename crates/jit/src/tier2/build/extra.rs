@@ -1,9 +1,10 @@
 //! Builds VARARG in the function itself, and calls of `select` among its extra arguments.
 //!
-//! A few extra arguments are loaded from where they are, below the frame. If all are wanted, VARARG
-//! copies all extra arguments to the end of the stack for the CALL that follows it. If that
-//! is a call of `select` with one result, both are built at the VARARG: the result is loaded from
-//! where the extra arguments are. If a guard fails, the frame continues before the VARARG.
+//! If a VARARG requests a fixed number of extra arguments, they are loaded from below the frame,
+//! where they are stored. If it requests all of them, it copies them to the end of the stack for
+//! the CALL that follows. If that is a call of `select` with one result, both instructions are
+//! built at the VARARG: the result is loaded directly from the extra arguments. If a guard fails,
+//! the frame continues before the VARARG.
 
 use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::{Instr, Op as Bytecode, Proto};

@@ -1,15 +1,17 @@
 //! Builds loads of globals.
 //!
-//! A global that has not changed since it was defined, as those that hold functions and modules, is
-//! loaded once: the code relies on it to stay the same, whatever is called. The first store that
-//! changes it in a state, and debug functions that change the variable `_ENV`, deoptimize all
-//! frames of machine code. Code that is entered later finds out when it loads the global.
+//! A global that has not changed since it was defined, such as most globals that hold functions and
+//! modules, is loaded once: the code speculates that it stays the same, whatever is called. The
+//! first store that changes it in a state deoptimizes all frames of machine code, and so do debug
+//! functions that change the variable `_ENV`. Code that is entered later detects the change when it
+//! loads the global.
 //!
-//! A global that was never found is searched for in the environment: programs test whether a global
-//! is there, as in `if DEBUG then`.
+//! A global that was never found is looked up in the environment each time, since programs test
+//! whether a global is defined, as in `if DEBUG then`.
 //!
-//! If the value of a constant global is to be inlined in itself, as a recursive global function, it
-//! is compared once with the running closure, and is that from then on.
+//! If the value of a constant global is to be inlined into itself, as with a recursive global
+//! function, it is compared once with the running closure, and is known to be that closure from
+//! then on.
 
 use perilune_bytecode::Constant;
 

@@ -1,9 +1,9 @@
-//! Looks up in front of a loop what its iterations would look up again and again.
+//! Hoists lookups that every iteration of a loop would repeat out of the loop.
 //!
 //! A library function that a loop calls on one of several paths, or in an iteration that changes
-//! memory, is found by loads and guards that nothing before them makes redundant. They have no
-//! effect, so they can be executed in front of the loop, and exit there if they fail. What they
-//! find is known in the loop:
+//! memory, is found by loads and guards that nothing before them makes redundant. They have no side
+//! effects, so they can be executed in front of the loop, and exit there if they fail. The results
+//! of the following lookups are then known in the loop:
 //!
 //! - upvalues that the program never assigns, whatever the loop does;
 //! - globals that are constant so far, whatever the loop does;

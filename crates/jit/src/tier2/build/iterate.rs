@@ -1,4 +1,4 @@
-//! Builds generic loops by `next` and `ipairs`.
+//! Builds generic loops over `next` and `ipairs`.
 
 use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::Op as Bytecode;

@@ -1,16 +1,17 @@
 //! Builds innermost loops, which may keep facts about memory and have their first iteration peeled.
 //!
-//! Facts that the first iteration loads or guards hold in all others if nothing in the loop changes
-//! them: types of registers that the loop does not write, shapes, fields in slots that it does not
-//! store to, methods, and with them the headers of arrays ([`crate::codegen`] keeps these). A
-//! variable that the first iteration turns into a number of one kind, as `local sum = 0` in a sum
-//! of floats, has this kind in all others.
+//! Facts that the first iteration establishes by loads or guards hold in all others if nothing in
+//! the loop changes them: types of registers that the loop does not write, shapes, fields in slots
+//! to which it does not store, methods, and the headers of arrays (which [`crate::codegen`]
+//! tracks). A variable that the first iteration changes to a number of one kind, as `local sum = 0`
+//! in a sum of floats, has this kind in all others.
 //!
-//! A loop that keeps such facts is *quiet*: it runs only its own operations, and its polls
+//! A loop that preserves such facts is *quiet*: it runs only its own operations, and its polls
 //! deoptimize the frame if other code may have changed memory. Whether a loop is quiet is known
-//! only after it is built. The builder assumes it of loops that look quiet, and builds the function
-//! again if one was not, or if one stores to more memory than it seemed to. It does so too if a
-//! later iteration gives a variable a number of another kind than the first one did.
+//! only after it has been built. The builder assumes that loops that look quiet are quiet, and
+//! builds the function again if a loop was not, or if it stores to more memory than expected. It
+//! also builds the function again if a later iteration assigns a number of a different kind to a
+//! variable than the first one did.
 
 use std::collections::{HashMap, HashSet};
 

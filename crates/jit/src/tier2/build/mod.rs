@@ -1,13 +1,13 @@
 //! From bytecode and feedback to the intermediate representation.
 //!
-//! Instructions are built in order. Registers become values: what a register holds is in its home
-//! slot only where an instruction is executed by generic code ([`Op::Generic`]), where the
-//! runtime may look at the frame, or where the frame is left. What feedback has not seen exits.
+//! Instructions are built in order. Registers become SSA values: the value of a register is in its
+//! home slot only where an instruction is executed by generic code ([`Op::Generic`]), where the
+//! runtime may inspect the frame, or at exits. Cases that feedback has not recorded exit.
 //!
 //! **Invariant:** after an instruction that may collect garbage, the values of registers are those
-//! that it found in their home slots, its own result, or values that were loaded or computed since.
-//! No value is held across a collection unless the collector knows it from a home slot, or from an
-//! upvalue that is never assigned, of a closure that it knows.
+//! that were in their home slots before it, the result of the instruction, or values that were
+//! loaded or computed since. No value is held across a collection unless the collector can reach it
+//! from a home slot, or from a never-assigned upvalue of a closure that it can reach.
 
 mod access;
 mod arith;

@@ -1,15 +1,16 @@
-//! Partial redundancy elimination where calls make known what other paths know already.
+//! Partial redundancy elimination: paths with calls reestablish what other paths know.
 //!
-//! Where the call of a function joins its early returns, which are inlined, these leave everything
-//! known that was known before, and the call leaves nothing. After the merge point all of it would
-//! have to be loaded and guarded again, on the paths of the early returns too. So the path of the
-//! call does this before the merge point: it guards the shapes of tables that are known on the
-//! other paths, and loads the fields whose values are, for which the merge point gets parameters.
-//! If a guard fails there, the frame continues after the call.
+//! At the merge point of a call of a function and its inlined early returns, everything that was
+//! known before is still known on the paths of the early returns, and nothing is known on the path
+//! of the call. Without this optimization, all of it would have to be loaded and guarded again
+//! after the merge point, even on the paths of the early returns. Instead, the path of the call
+//! does this before the merge point: it guards the shapes of tables that are known on the other
+//! paths, and loads the fields whose values are known there, for which the merge point gets
+//! parameters. If a guard fails there, the frame continues after the call.
 //!
-//! A loop in which nothing else is called keeps what is known where it is entered in the same way:
-//! its back edges guard and load what they do not know. Its polls deoptimize the frame if other
-//! code may have changed memory, as those of quiet loops do.
+//! A loop that makes no other calls preserves what is known at its entry in the same way: its back
+//! edges guard and load what is not known there. Its polls deoptimize the frame if other code may
+//! have changed memory, like those of quiet loops.
 //!
 //! See Morel and Renvoise, *Global Optimization by Suppression of Partial Redundancies*, 1979.
 

@@ -2,11 +2,11 @@
 //!
 //! The value of a variable that the program never assigns is loaded once: it stays the same,
 //! whatever is called, unless a debug function changes it. The first such change in a state
-//! deoptimizes all frames of machine code. Code that is entered later finds out by a guard, which
-//! comes before the first value that is used again.
+//! deoptimizes all frames of machine code. Code that is entered later detects the change by a
+//! guard, which precedes the first reuse of such a value.
 //!
-//! A recursive `local function` is such a variable, whose value is the running closure itself: it
-//! needs neither a load nor a guard of its method.
+//! The variable of a recursive `local function` is of this kind, and its value is the running
+//! closure itself: it needs neither a load nor a guard of its method.
 
 use std::sync::Arc;
 

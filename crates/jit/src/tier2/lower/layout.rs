@@ -1,4 +1,4 @@
-//! Decides which successor of a branch is laid out next.
+//! Decides which successor of a branch is placed next.
 
 use crate::tier2::ir::{Block, Function};
 use crate::tier2::loops::NaturalLoops;

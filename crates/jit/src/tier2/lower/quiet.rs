@@ -1,4 +1,4 @@
-//! Quiet loops: what they keep of memory as it is.
+//! Quiet loops: the parts of memory that they leave unchanged.
 
 use std::collections::HashSet;
 

@@ -1,9 +1,9 @@
-//! Sums of numbers of both kinds that are only needed as floats, as in a mean of elements.
+//! Sums of integers and floats that are needed only as floats, as in the mean of elements.
 //!
-//! Such a sum is computed with floats even where all addends are integers: without a test of what
-//! it is before the next operation, and without a way to registers for integers and back. The sum
-//! of a few integers is exact as a float if they are small; code exits for others. The payload and
-//! the tag that the sum has in Lua are computed only where code exits.
+//! Such a sum is computed with floats even if all addends are integers. This avoids a test of its
+//! kind before the next operation, and moves to general-purpose registers and back. The sum of a
+//! few integers is exact as a float if they are small; for others, the code exits. The payload and
+//! the tag that the sum has in Lua are computed only at exits.
 
 use cranelift_codegen::entity::EntitySet;
 use cranelift_codegen::ir::condcodes::IntCC;

@@ -1,7 +1,6 @@
-//! Descriptions of virtual tables and closures, from which the runtime builds them where frames
-//! are left.
+//! Descriptions of virtual tables and closures, from which the runtime builds them at exits.
 //!
-//! A description lies in slots above all frames, as [`virtuals`] says.
+//! A description is stored in slots above all frames, in the format that [`virtuals`] specifies.
 //!
 //! [`virtuals`]: perilune_runtime::tier::virtuals
 

@@ -1,9 +1,10 @@
-//! Keeps registers in values that no closure shares any more, since the closures are not allocated.
+//! Promotes registers to SSA values that are no longer shared with closures, because the closures
+//! are not allocated.
 //!
-//! The variables that closures share are in their home slots, where the builder loads and stores
-//! them. If no allocated closure can refer to such a register, its loads are replaced by the values
-//! stored last, and the stores are removed; frame states get the values. Blocks get a parameter for
-//! each register, and those that are not needed are removed by the passes
+//! Variables that closures share are in their home slots, where the builder loads and stores them.
+//! If no allocated closure can refer to such a register, its loads are replaced with the values
+//! stored last, and the stores are removed; frame states refer to the values. Blocks get a
+//! parameter for each register, and unnecessary parameters are removed by the passes
 //! [`params`](super::params) and [`unused`](super::unused).
 
 use cranelift_codegen::entity::{EntityRef, SecondaryMap};

@@ -1,11 +1,11 @@
-//! Does without closures that no other code can see.
+//! Removes the allocation of closures that no other code can see.
 //!
-//! A closure that only inlined calls use need not be allocated: the upvalues of its function are
-//! registers, or upvalues, of the function that makes it. Where the frames are left, the state says
-//! which registers hold it ([`VirtualClosure`]), and the runtime makes it.
+//! A closure that is used only by inlined calls need not be allocated: the upvalues of its function
+//! are registers, or upvalues, of the function that creates it. At exits, the frame state specifies
+//! which registers hold the closure ([`VirtualClosure`]), and the runtime creates it.
 //!
-//! Only closures of the outermost function are looked at: functions whose variables closures share
-//! are not inlined.
+//! Only closures of the outermost function are considered, since functions whose variables are
+//! shared with closures are not inlined.
 
 use cranelift_codegen::entity::{EntityRef, EntitySet};
 use perilune_bytecode::effects::effects;

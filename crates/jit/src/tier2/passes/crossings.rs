@@ -1,9 +1,10 @@
-//! Finds the values that live across calls and are better loaded from their home slots afterwards.
+//! Finds the values that are live across calls and should be loaded from their home slots
+//! afterwards.
 //!
-//! Calls preserve no registers, so a value that is used after a call is spilled and reloaded. Its
-//! home slot already has it, and a load from there saves the spill to the native stack. In a loop
-//! without calls that follows a call, values stay in registers instead. The same holds for the
-//! iteration peeled from such a loop, whose loads are for the loop.
+//! Calls preserve no registers, so a value that is used after a call would be spilled and reloaded.
+//! Its home slot already contains it, and loading it from there avoids the spill to the native
+//! stack. In a loop without calls that follows a call, values stay in registers instead. The same
+//! holds for the iteration peeled from such a loop, whose loads serve the loop.
 
 use cranelift_codegen::entity::{EntitySet, SecondaryMap};
 

@@ -1,8 +1,9 @@
 //! Moves loads of parameters to their uses.
 //!
-//! A parameter is in its home slot when a function is called. Many functions look at one parameter
-//! and return before they use the others, or use them only after a loop. A parameter that is loaded
-//! at once takes a machine register until its use, or is spilled to the native stack and reloaded.
+//! A parameter is in its home slot when a function is called. Many functions test one parameter and
+//! return before they use the others, or use them only after a loop. A parameter that is loaded at
+//! the entry takes a machine register until its use, or is spilled to the native stack and
+//! reloaded.
 
 use std::collections::HashSet;
 

@@ -1,8 +1,8 @@
 //! Combines the load of a field with the guard of its tag.
 //!
-//! A field that is loaded may be nil, and then metatables have to be asked. If the same block
+//! A field that is loaded may be nil, and then metatables must be searched. If the same block
 //! guards the tag of the value, the load exits unless the field has that tag: this takes one
-//! comparison, and metatables need not be asked. The exit may be earlier than that of the guard,
+//! comparison, and metatables need not be searched. The exit may be earlier than that of the guard,
 //! but it is before the load, so nothing is executed twice.
 
 use cranelift_codegen::entity::SecondaryMap;

@@ -1,9 +1,9 @@
-//! Golden tests of passes: functions before and after, in the files of `tests/passes`.
+//! Golden tests of passes: functions before and after a pass, in the files of `tests/passes`.
 //!
-//! A file has cases for one pass, separated by lines of `=`. A case begins with lines of comments
-//! and a line `source:` with the Lua code of the frame, where `\n` ends a line; a line `captured:`
-//! may name registers that closures share. After a line of `-` follows the function before the
-//! pass, and after another one the function afterwards.
+//! A file contains cases for one pass, separated by lines of `=`. A case begins with comment lines
+//! and a line `source:` with the Lua code of the frame, in which `\n` stands for a line break; a
+//! line `captured:` may list registers that closures share. A line of `-` precedes the function
+//! before the pass, and another one the function after it.
 //!
 //! To bless: `PERILUNE_BLESS=1 cargo test -p perilune-jit golden`, then read the difference.
 

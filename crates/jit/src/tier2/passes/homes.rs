@@ -1,5 +1,5 @@
-//! Finds the contents of home slots at the beginning of blocks, so that no value is stored that is
-//! there already.
+//! Determines the contents of home slots at the beginning of blocks, so that values that are
+//! already there are not stored again.
 
 use cranelift_codegen::entity::{EntityRef, SecondaryMap};
 use perilune_bytecode::Op as Bytecode;

@@ -1,10 +1,11 @@
-//! Checks once, in front of a loop that counts, that all elements it loads are in their arrays.
+//! Moves bounds checks out of counting loops: checks once, in front of the loop, that all elements
+//! that it loads are in their arrays.
 //!
-//! A `for` loop over integers knows its last index when it begins. If an array that the loop does
-//! not replace or resize is long enough for the first and the last index, it has all elements in
-//! between, and their loads need not compare. If it is not, the loop would sooner or later load
-//! what is not in the array, so the frame is deoptimized; code that is compiled after that compares
-//! in each iteration.
+//! The last index of a `for` loop over integers is known when the loop begins. If an array that the
+//! loop does not replace or resize is long enough for the first and the last index, it contains all
+//! elements in between, and their loads need no bounds checks. If it is not, the loop would at some
+//! point load an element that is not in the array, so the frame is deoptimized; code that is
+//! compiled after that checks bounds in each iteration.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,9 @@
 //! Removes instructions and block parameters whose values are not used.
 //!
-//! A value is used, too, if its type has decided what was built ([`Function::consult`]): a test of
-//! an integer is not built, and a store over an integer does not store the tag. The speculation
-//! that establishes the type has to stay then, here or where a block parameter is passed.
+//! A value also counts as used if its type has determined what was built ([`Function::consult`]): a
+//! test of an integer is not built, and a store over an integer does not store the tag. In that
+//! case the speculation that establishes the type must be kept, where the value is defined or where
+//! a block parameter is passed.
 
 use cranelift_codegen::entity::SecondaryMap;
 

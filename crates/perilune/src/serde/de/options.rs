@@ -8,18 +8,18 @@ use crate::serde::DEFAULT_RECURSION_LIMIT;
 pub struct Options {
     /// Maximum nesting of tables. Deeper nesting needs more native stack. Default: 128.
     pub recursion_limit: usize,
-    /// Whether functions, coroutines, errors and userdata that cannot be serialized are errors.
+    /// Whether functions, coroutines, errors and userdata that cannot be serialized cause an error.
     /// Otherwise such elements are skipped, and such values become a unit. Default: true.
     pub deny_unsupported_types: bool,
-    /// Whether tables that contain themselves are errors. Otherwise the second occurrence is
+    /// Whether tables that contain themselves cause an error. Otherwise the second occurrence is
     /// skipped. Default: true.
     pub deny_recursive_tables: bool,
     /// Whether entries are sorted by their keys. Default: false.
     pub sort_keys: bool,
-    /// Whether empty tables are lists. Default: false.
+    /// Whether empty tables are treated as lists. Default: false.
     pub encode_empty_tables_as_array: bool,
-    /// Whether only tables whose keys are all indices, with few holes, are lists. Otherwise every
-    /// table whose length is greater than 0 is a list. Default: false.
+    /// Whether only tables whose keys are all indices, with few holes, are treated as lists.
+    /// Otherwise every table whose length is greater than 0 is a list. Default: false.
     pub detect_mixed_tables: bool,
 }
 

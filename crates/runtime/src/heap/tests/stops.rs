@@ -1,4 +1,4 @@
-//! Tests of the bounds of the program's stops.
+//! Tests that the pauses of the program are bounded.
 
 use super::super::pacing::STEP;
 use super::*;

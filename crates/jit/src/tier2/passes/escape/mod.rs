@@ -1,11 +1,12 @@
-//! Does without tables that no other code can see: replaces their fields by values.
+//! Removes the allocation of tables that no other code can see, and replaces their fields with
+//! values.
 //!
-//! A table whose every use is known need not be allocated. Its fields become values in SSA form,
-//! and where the frames are left, the state says how to build it ([`VirtualTable`]). A table may
-//! pass through block parameters, as one that a loop replaces in each iteration does. Then each
-//! field passes through a parameter of its own. See Stadler, Würthinger and Mössenböck, *Partial
-//! Escape Analysis and Scalar Replacement for Java*, 2014. Unlike there, a table that escapes on
-//! one path is allocated on all.
+//! A table need not be allocated if all its uses are known. Its fields become SSA values, and at
+//! exits, the frame state specifies how to build the table ([`VirtualTable`]). A table may be
+//! passed through block parameters, like one that a loop replaces in each iteration. Then each of
+//! its fields is passed through a separate parameter. See Stadler, Würthinger and Mössenböck,
+//! *Partial Escape Analysis and Scalar Replacement for Java*, 2014. In contrast to that paper, a
+//! table that escapes on one path is allocated on all paths.
 //!
 //! [`VirtualTable`]: crate::tier2::ir::VirtualTable
 

@@ -1,4 +1,4 @@
-//! Replaces tables that do not escape by values.
+//! Replaces tables that do not escape with values.
 
 use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
 use perilune_runtime::value::Tag;
