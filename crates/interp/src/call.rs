@@ -18,10 +18,11 @@ use crate::machine;
 use crate::step::{Entered, Exit, Step};
 use crate::unwound::{Before, Unwound};
 
-/// Implements `Vm::call`: a call from a native function (or the collector), to the end.
+/// Implements `Vm::call`: a call from a native function (or the collector), which is run to
+/// completion.
 ///
 /// # Safety
-/// I2; `callee`, its header slot and `nargs` arguments lie at the end of the top frame's values.
+/// I2; `callee`, its header slot and `nargs` arguments are at the end of the top frame's values.
 pub(crate) unsafe fn call_from_native(
     st: *mut State,
     callee: *mut Value,
@@ -89,7 +90,7 @@ unsafe fn call_marked(
     call_or_yield(st, callee, nargs, mark)
 }
 
-/// The result of a call: the number of results, or `None` if the callee may yield and did.
+/// The outcome of a call: the number of results, or `None` if the callee may yield and has yielded.
 trait Outcome {
     /// Whether the callee may yield.
     const YIELDS: bool;
@@ -121,7 +122,7 @@ impl Outcome for Option<usize> {
     }
 }
 
-/// Calls, with further flags for the new frame.
+/// Calls a function, with additional flags for the new frame.
 #[inline(always)]
 unsafe fn call_or_yield<R: Outcome>(
     st: *mut State,
@@ -129,7 +130,7 @@ unsafe fn call_or_yield<R: Outcome>(
     nargs: usize,
     more: u16,
 ) -> Result<R, Raised> {
-    // a depth of 0 needs more than this, too
+    // a depth of 0 also needs the slow path
     if (*st).native_depth.wrapping_sub(1) >= MAX_NATIVE_DEPTH - 1 || !machine::has_reserve(st) {
         begin_slow(st)?;
     }
@@ -173,7 +174,7 @@ unsafe fn begin_slow(st: *mut State) -> Result<(), Raised> {
     Ok(())
 }
 
-/// Continues after machine code that a call has entered and that did not simply return.
+/// Continues after a call has entered machine code that did not simply return.
 #[cold]
 #[inline(never)]
 #[allow(clippy::too_many_arguments)]
@@ -222,13 +223,13 @@ unsafe fn call_others<R: Outcome>(
     }
 }
 
-/// Runs the function that a call has entered to its end. If the call has entered none, it has
+/// Runs the function that a call has entered to completion. If the call has entered none, it has
 /// already been unwound.
 unsafe fn run_on(st: *mut State, entered: Result<Entered, Exit>) -> Step {
     run_all(st, Ok(entered?))
 }
 
-/// Concludes a call that has ended in this way.
+/// Completes a call that has ended with this result.
 unsafe fn conclude<R: Outcome>(st: *mut State, r: Step, unwound: Unwound) -> Result<R, Raised> {
     let mut s = StateRef::new(st);
     let before = unwound.before;
@@ -255,12 +256,13 @@ unsafe fn conclude<R: Outcome>(st: *mut State, r: Step, unwound: Unwound) -> Res
     }
 }
 
-/// Makes `caller`, a native frame whose callee has yielded, wait for it without native code.
+/// Makes `caller`, a native frame whose callee has yielded, wait for the callee without a native
+/// frame on the native stack.
 unsafe fn await_callee(st: *mut State, caller: Frame) {
     let s = StateRef::new(st);
     let depth = s.native_depth - (*s.thread).depth;
     caller.set_link(caller.link().with_extra(depth as usize));
-    // the innermost boundary: calls above it would not have let the frame yield
+    // this is the innermost boundary: the frame could not have yielded across calls above it
     let boundary = Frames::from(Frame(s.base)).find(|f| f.link().flags() & flags::BOUNDARY != 0);
     let callee = boundary.expect("the frame that the call has entered");
     callee.clear_flags(flags::BOUNDARY);

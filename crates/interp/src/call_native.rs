@@ -16,8 +16,8 @@ use crate::slots::move_values;
 use crate::step::{Entered, Exit, Step};
 
 /// Calls the native function at `callee` from native code, in a frame with the flag BOUNDARY, and
-/// everything that it calls. Returns the number of results, which lie from the callee's slot up to
-/// the top, or how else the call has ended.
+/// runs everything that it calls. Returns the number of results, which are from the callee's slot
+/// up to the top, or the reason why the call has ended without results.
 ///
 /// # Safety
 /// As [`enter`]; `callee` is a native function.
@@ -72,8 +72,7 @@ unsafe fn call_native_slow(
     run_all(st, Ok(entered))
 }
 
-/// Continues after the native function `f`, which native code has called and which did not simply
-/// return.
+/// Continues after native code has called the native function `f` and `f` did not simply return.
 #[cold]
 #[inline(never)]
 unsafe fn after_native_call(st: *mut State, r: Ret, f: *mut NativeClosure) -> Step {
@@ -85,8 +84,8 @@ unsafe fn after_native_call(st: *mut State, r: Ret, f: *mut NativeClosure) -> St
     run_all(st, entered)
 }
 
-/// Runs the function that native code has entered to its end; begins to unwind if entering raised
-/// an error.
+/// Runs the function that native code has entered to completion; begins to unwind if entering it
+/// raised an error.
 ///
 /// # Safety
 /// As [`run_to_lua`].

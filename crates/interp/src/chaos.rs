@@ -8,8 +8,8 @@ use perilune_runtime::thread::Thread;
 
 use crate::machine;
 
-/// Does random actions that a safepoint may do: collects, moves the stack, changes loops, forbids
-/// or allows machine code, and lets the compiler act.
+/// Performs random actions that are allowed at a safepoint: collects, moves the stack, switches
+/// loops, forbids or allows machine code, and lets the compiler act.
 ///
 /// # Safety
 /// A safepoint: I2, and `State::top` is the end of the live registers. `State::base` may be stale
@@ -56,7 +56,7 @@ unsafe fn decide(st: *mut State, chaos: &mut Chaos) {
     if bits & 0x0F00_0000 == 0 {
         machine::with_tier(st, |tier| tier.chaos(st, chaos));
     }
-    // sometimes nothing disturbs the program for a while
+    // sometimes the program is left undisturbed for a while
     if bits & 0x7F_0000_0000 == 0 {
         (*st).poll.fetch_and(!poll::CHAOS, Ordering::Relaxed);
     }

@@ -10,9 +10,9 @@ use crate::native::call_for_instruction;
 use crate::step::Step;
 
 /// Gives the object at `ra + 2` the class at `ra + 3`, if the call at `ra` has no other effect: the
-/// function is the library's `setmetatable`, both are tables, and the object has no metatable, or
-/// one that was set in this way and has no field `__metatable`. `c` is the operand C. Returns
-/// whether this was the case; if not, nothing is changed.
+/// function must be the library's `setmetatable`, both values must be tables, and the object must
+/// have no metatable, or one that was set in this way and has no field `__metatable`. `c` is the
+/// operand C. Returns whether this was the case; if not, nothing is changed.
 ///
 /// # Safety
 /// I2; `ra` is the instruction's first register.

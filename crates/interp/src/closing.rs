@@ -11,8 +11,8 @@ use crate::enter::enter;
 use crate::slots::kept;
 use crate::step::{Entered, Exit};
 
-/// Closes the next pending variable above the protected frame on top, in which an error has
-/// arrived. When none is left, the native function runs next.
+/// Closes the next pending variable above the protected frame on top, which has received an error.
+/// When there are no more variables to close, the native function runs next.
 ///
 /// # Safety
 /// I2; the top frame has the flag CLOSING and its error value stands at the level.

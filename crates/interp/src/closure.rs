@@ -7,8 +7,8 @@ use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::value::Value;
 
 /// Executes CLOSURE: creates a closure of inner function `n`, over variables of the frame at
-/// `base`. If there is no memory for the function, returns some closure, and the next safepoint
-/// raises the error.
+/// `base`. If there is no memory for the function, returns an arbitrary closure, and the next
+/// safepoint raises the error.
 ///
 /// # Safety
 /// I1, I2; `inst` is the instance of that frame's function.

@@ -26,7 +26,7 @@ fn joins(v: Value) -> bool {
 
 /// Concatenates the `n` values from `first` on into the first, for instruction `i` of the top
 /// frame. When the last two are not strings or numbers, enters their metamethod; the number of
-/// values left is kept in the slot below its callee.
+/// remaining values is kept in the slot below its callee.
 ///
 /// # Safety
 /// I2; pc stored; the values are registers of the top frame.
@@ -68,7 +68,7 @@ pub(crate) unsafe fn concat(st: *mut State, i: Instr, mut n: usize) -> Result<En
     Ok(Entered::Lua)
 }
 
-/// Concatenates the values that are left after a metamethod has returned.
+/// Concatenates the remaining values after a metamethod has returned.
 ///
 /// # Safety
 /// As [`concat()`]; the instruction is the one before the pc of the top frame, and `ret::deliver`
@@ -81,8 +81,8 @@ pub(crate) unsafe fn resume(st: *mut State) -> Result<Entered, Exit> {
     concat(st, i, left as usize)
 }
 
-/// Joins the `n` values from `first` on and returns the string, if all are strings and numbers and
-/// the result is not large.
+/// Joins the `n` values from `first` on and returns the string, if all of them are strings or
+/// numbers and the result is not large.
 ///
 /// # Safety
 /// The values are registers of the top frame.
@@ -101,10 +101,10 @@ pub(crate) unsafe fn join_some(st: *mut State, first: *mut Value, n: usize) -> O
     if total > SURELY_ROOM { None } else { join(st, first, n).ok() }
 }
 
-/// The most bytes that are allocated without a check.
+/// The maximum number of bytes that are allocated without a check.
 const SURELY_ROOM: usize = 1 << 16;
 
-/// Returns the short string of strings and integers, without intermediate strings.
+/// Joins strings and integers to a short string, without intermediate strings.
 #[inline]
 unsafe fn join_short(st: *mut State, first: *mut Value, n: usize) -> Option<Value> {
     let mut buffer = [0; MAX_SHORT];
@@ -123,7 +123,7 @@ unsafe fn join_short(st: *mut State, first: *mut Value, n: usize) -> Option<Valu
     Some(Value::string((*st).intern(&buffer[..at])))
 }
 
-/// Returns the string of `n` strings and numbers.
+/// Joins `n` strings and numbers to a string.
 unsafe fn join(st: *mut State, first: *mut Value, n: usize) -> Result<Value, Exit> {
     if let Some(v) = join_short(st, first, n) {
         return Ok(v);

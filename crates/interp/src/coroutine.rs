@@ -75,7 +75,7 @@ pub(crate) unsafe fn resume(
         s.top = s.top.add(1);
     }
     let by_hook = (*co).hook_yielded.take();
-    // Lua code that a hook has stopped takes no values
+    // Lua code that was suspended by a hook receives no values
     let nargs = if by_hook.is_some() { 0 } else { nargs };
     if let Err(e) = carry(st, args_end, nargs) {
         Thread::save_registers(st);
@@ -88,7 +88,7 @@ pub(crate) unsafe fn resume(
     let r = if let Some(end) = by_hook {
         let frame = Frame(s.base);
         s.top = (*co).stack.add(end as usize);
-        // the instruction before which it stopped has not run
+        // the instruction before which it was suspended has not run
         let word = frame.word();
         frame.set_word(FrameWord::new(word.code(), word.pc() - 1));
         if let Some(hook) = (*co).hook.as_mut() {
@@ -119,8 +119,8 @@ pub(crate) unsafe fn resume(
     Ok(n)
 }
 
-/// Records that `co`, whose registers are loaded, runs, and that `from` waits for it. Returns the
-/// native depth of `from`.
+/// Records that `co`, whose registers are loaded, is running, and that `from` is waiting for it.
+/// Returns the native depth of `from`.
 ///
 /// # Safety
 /// I2; both are live coroutines of this state.
@@ -144,7 +144,7 @@ pub(crate) unsafe fn begin_turn(st: *mut State, from: *mut Thread, co: *mut Thre
 /// Returns the end of the values that `co` yields or returns, and their number.
 ///
 /// # Safety
-/// I2, but for the frames of `co` after an error.
+/// I2, except for the frames of `co` after an error.
 #[inline(always)]
 pub(crate) unsafe fn end_turn(
     st: *mut State,
@@ -218,7 +218,7 @@ unsafe fn begin(st: *mut State, callee: *mut Value, nargs: usize) -> Step {
 /// Implements `Vm::close`: closes a suspended or dead coroutine.
 ///
 /// # Safety
-/// I2; `co` is a live coroutine of this state that neither runs nor waits for one that does.
+/// I2; `co` is a live coroutine of this state that is neither running nor waiting for one that is.
 pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised> {
     let mut s = StateRef::new(st);
     let from = s.thread;
@@ -246,7 +246,7 @@ pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised
         s.base = (*co).stack.add(2);
         let bottom = Frame(s.base);
         bottom.set_word(FrameWord::new(FrameWord::NATIVE, 0));
-        // the slots there may not be a header any more: walks end here, and no level shows this
+        // the slots there may no longer contain a header: walks end here, and no level shows this
         // frame
         bottom.set_link(Link::new(flags::BOTTOM, 0, 0));
         s.top = place.add(1);
@@ -264,7 +264,7 @@ pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised
         let value = error.map_or(Value::NIL, |(e, _)| e);
         callee.add(3).put(value);
         s.top = callee.add(4);
-        // the error travels in `death`, which is a root
+        // the error is kept in `death`, which is a root
         (*co).death = value;
         s.error_handled = false;
         if call_from_native(st, callee, 2).is_err() {

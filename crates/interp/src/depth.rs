@@ -9,11 +9,11 @@ use perilune_runtime::value::Value;
 use crate::handler::call_handler;
 use crate::machine;
 
-/// The most nested entries while an overflow is being handled.
+/// The maximum number of nested entries while an overflow is being handled.
 const MAX_HANDLING: u32 = (MAX_NATIVE_DEPTH + 1) / 10 * 11 - 1;
 
-/// Raises "C stack overflow", or, deep inside the handling of one, an error without calling a
-/// handler.
+/// Raises "C stack overflow". Deep inside the handling of such an error, raises an error without
+/// calling a handler.
 ///
 /// # Safety
 /// I2.
@@ -29,7 +29,7 @@ pub(crate) unsafe fn depth_error(st: *mut State) -> Result<(), Raised> {
     if s.native_depth == MAX_NATIVE_DEPTH {
         s.native_depth += 1;
         let e = debug::runtime_error(st, b"C stack overflow");
-        // the handler runs in the room above the limit
+        // the handler uses the room above the limit
         let _ = call_handler(st);
         s.native_depth -= 1;
         Err(e)

@@ -20,7 +20,7 @@ use crate::{hooks, machine};
 /// replaced by their `__call`.
 ///
 /// # Safety
-/// I2; the arguments lie in the stack.
+/// I2; the arguments are on the stack.
 pub(crate) unsafe fn enter(
     st: *mut State,
     callee: *mut Value,
@@ -38,7 +38,7 @@ pub(crate) unsafe fn enter(
     }
 }
 
-/// Returns the machine code of the function at `callee`, if it has some that is to run.
+/// Returns the machine code of the function at `callee`, if it has machine code that may run.
 ///
 /// # Safety
 /// I2.
@@ -136,9 +136,9 @@ pub(crate) unsafe fn enter_interpreted(
     }
 }
 
-/// Puts the `__call` of the value at `callee` in its place, and the value in front of its `nargs`
-/// arguments. `tries` counts how often this was done in one call. Returns the place, which may have
-/// moved.
+/// Replaces the value at `callee` with its `__call` metamethod, and inserts the value in front of
+/// its `nargs` arguments. `tries` counts how often this was done in one call. Returns the address
+/// of the callee, which may have moved.
 ///
 /// # Safety
 /// As [`enter`].
@@ -171,7 +171,7 @@ pub(crate) unsafe fn become_metamethod(
     Ok(callee)
 }
 
-/// Tells the compiler that a method is entered often.
+/// Notifies the compiler that a method is entered often.
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn hot_entry(st: *mut State, inst: *mut Instance) {

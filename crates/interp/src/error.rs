@@ -11,9 +11,9 @@ use crate::native::run_to_lua;
 use crate::slots::{callee_slot, kept};
 use crate::step::{Exit, Step};
 
-/// Finds the protected call that catches the error in `State::error`, which was raised with the top
-/// frame in place, and continues there until a Lua frame is on top. Returns [`Exit::Error`] when
-/// the frame entered from the host is reached.
+/// Finds the protected call that catches the error in `State::error`, which was raised in the top
+/// frame, and continues there until a Lua frame is on top. Returns [`Exit::Error`] when the frame
+/// that was entered from the host is reached.
 ///
 /// # Safety
 /// I2.
@@ -39,8 +39,8 @@ pub(crate) unsafe fn unwind(st: *mut State) -> Step {
     }
 }
 
-/// Pops frames until one catches the error, and returns whether one does. Its pending variables are
-/// then still to be closed.
+/// Pops frames until one of them catches the error, and returns whether one does. Its pending
+/// variables then remain to be closed.
 unsafe fn catch(st: *mut State) -> bool {
     let mut s = StateRef::new(st);
     let mut frames = Frames::from(Frame(s.base));
@@ -51,7 +51,7 @@ unsafe fn catch(st: *mut State) -> bool {
             break frame;
         }
         if link.flags() & flags::NATIVE_CALLER != 0 || frame.word().is_machine() {
-            // native code waits for the frame, and passes the error on
+            // native code is waiting for the frame, and propagates the error
             let at = |p: *mut Value| p.offset_from((*s.thread).stack) as u32;
             s.raised_at = s.raised_at.or(Some((at(s.base), at(s.top))));
             s.base = callee_slot(frame.0).add(2);

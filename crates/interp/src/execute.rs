@@ -8,8 +8,8 @@ use crate::error;
 use crate::run::{COUNTED, HOOKED, PLAIN, run};
 use crate::step::{Exit, Step};
 
-/// Runs the Lua frame on top, and its callees, until the frame entered from the host returns, an
-/// error passes it, or the coroutine yields.
+/// Runs the Lua frame on top, and its callees, until the frame that was entered from the host
+/// returns, an error propagates out of it, or the coroutine yields.
 ///
 /// # Safety
 /// I1, I2.
@@ -31,7 +31,8 @@ pub(crate) unsafe fn execute(st: *mut State) -> Step {
     }
 }
 
-/// Runs frames by handlers, or by the loop if that is requested or the target has no handlers.
+/// Runs frames with the handlers, or with the loop if the loop is requested or the target has no
+/// handlers.
 ///
 /// # Safety
 /// As [`execute`].

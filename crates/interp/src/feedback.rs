@@ -24,8 +24,8 @@ pub(crate) unsafe fn access_of_int(t: *mut Table, n: i64) -> u32 {
     }
 }
 
-/// Returns the feedback of an access to a table under a key that is no short string, given that of
-/// an access under an integer.
+/// Returns the feedback of an access to a table under a key that is not a short string, given the
+/// function for integer keys.
 ///
 /// # Safety
 /// As for `of_int`.
@@ -40,7 +40,7 @@ unsafe fn access_of(key: Value, t: *mut Table, of_int: unsafe fn(*mut Table, i64
     }
 }
 
-/// Returns the feedback of a load from a table under a key that is no short string.
+/// Returns the feedback of a load from a table under a key that is not a short string.
 ///
 /// # Safety
 /// `t` is a live table.
@@ -48,7 +48,7 @@ pub(crate) unsafe fn load_of(t: *mut Table, key: Value) -> u32 {
     access_of(key, t, access_of_int)
 }
 
-/// Returns the feedback of a store to a table under a key that is no short string.
+/// Returns the feedback of a store to a table under a key that is not a short string.
 ///
 /// # Safety
 /// `t` is a live table.
@@ -57,7 +57,7 @@ pub(crate) unsafe fn store_to(t: *mut Table, key: Value) -> u32 {
 }
 
 /// Returns the feedback of a store to integer key `n` of a table. Arrays often begin with key 0,
-/// which says nothing of the others.
+/// which is not representative of the other keys.
 ///
 /// # Safety
 /// `t` is a live table.
@@ -76,7 +76,7 @@ const _: () = {
     assert!(access::INTS << (ArrayKind::Bool as u8 - int) == access::BOOLS);
 };
 
-/// The place of the feedback cells of a frame's instructions, relative to the instructions.
+/// The distance from a frame's instructions to their feedback cells.
 #[derive(Clone, Copy)]
 pub(crate) struct Cells {
     base: *mut u32,
@@ -130,8 +130,8 @@ pub(crate) unsafe fn note_handler(
     Instance::note_handler(st, inst, pc, Handled { first, shape, receiver, function });
 }
 
-/// Records the callee of the CALL or TAILCALL before the pc of the top frame; if that is an object,
-/// also its `__call`.
+/// Records the callee of the CALL or TAILCALL before the pc of the top frame; if the callee is an
+/// object, also its `__call` metamethod.
 ///
 /// # Safety
 /// As [`note_handler`] and [`note_called`].

@@ -64,8 +64,8 @@ unsafe fn integer_limit(
     Ok(if if step > 0 { init > l } else { init < l } { None } else { Some(l) })
 }
 
-/// Returns the feedback of FORPREP about a loop whose first register is `index` afterwards, and
-/// that had this limit.
+/// Returns the feedback of FORPREP for a loop whose first register then contains `index`, and which
+/// had this limit.
 #[inline(always)]
 pub(crate) fn seen_in_loop(index: Value, limit: Value) -> u32 {
     match index.is_int() {
@@ -115,7 +115,8 @@ pub(crate) unsafe fn prepare(st: *mut State, ra: *mut Value) -> Result<bool, Exi
     Ok(false)
 }
 
-/// Executes TFORPREP: marks the closing value, and makes a loop by `next` over a table run inline.
+/// Executes TFORPREP: marks the closing value, and changes a loop over a table with `next` so that
+/// it runs inline.
 ///
 /// # Safety
 /// I2; pc stored; `ra` is the loop's first register.
@@ -128,10 +129,10 @@ pub(crate) unsafe fn prepare_generic(st: *mut State, ra: *mut Value) -> Step {
     Ok(())
 }
 
-/// Makes a loop by `next` over a table run inline: the register of the closing value, which is nil,
-/// gets the position of the traversal ([`Tag::ITER`]). Iterator, table and control value stay the
-/// same for `debug.getlocal`. Replacing the position by nil makes the loop call its iterator again
-/// ([`debug::Level::set_local`]).
+/// Changes a loop over a table with `next` so that it runs inline: the register of the closing
+/// value, which is nil, is set to the position of the traversal ([`Tag::ITER`]). Iterator, table
+/// and control value stay the same for `debug.getlocal`. If the position is replaced with nil, the
+/// loop calls its iterator again ([`debug::Level::set_local`]).
 ///
 /// # Safety
 /// I2; `ra` is the loop's first register.
@@ -149,8 +150,9 @@ pub(crate) unsafe fn inline_next(st: *mut State, ra: *mut Value) {
     }
 }
 
-/// Executes TFORCALL if it needs no call: an iteration of an inline loop by `next`, or of one by
-/// `ipairs` over a table without a metamethod for it. Returns whether this was the case.
+/// Executes TFORCALL if it needs no call, that is, for an iteration of an inline loop over `next`,
+/// or of a loop over `ipairs` of a table without a metamethod for it. Returns whether this was the
+/// case.
 ///
 /// # Safety
 /// I2; `ra` is the loop's first register, `wanted` the number of its variables.
@@ -240,7 +242,7 @@ pub(crate) unsafe fn note_iterator(base: *mut Value, a: usize) {
     }
 }
 
-/// Executes TFORCALL off the fast paths: an ordinary call.
+/// Executes the slow path of TFORCALL, which is an ordinary call.
 ///
 /// # Safety
 /// I2; pc stored.

@@ -39,7 +39,7 @@ pub(crate) unsafe fn call_handler(st: *mut State) -> Result<(), ()> {
             }
             let limits = poll::OUT_OF_TIME | poll::OUT_OF_FUEL;
             if s.poll.load(Ordering::Relaxed) & limits != 0 {
-                // a handler would only get to its first safepoint
+                // a handler would be stopped at its first safepoint
                 return Ok(());
             }
             let handler = if fl & flags::HANDLER != 0 {

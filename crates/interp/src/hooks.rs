@@ -97,7 +97,7 @@ pub(crate) unsafe fn enter_event(st: *mut State) -> Step {
 pub(crate) unsafe fn return_event(st: *mut State, src: *mut Value, n: usize) -> Step {
     let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
     if hook.ret {
-        // the protected call catches no more errors
+        // the protected call no longer catches errors
         Frame((*st).base).clear_flags(flags::ALL_PROTECTED);
         let top = live_top(st).max(src.add(n));
         if !hook.active {
@@ -145,7 +145,7 @@ pub(crate) unsafe fn instruction_event(st: *mut State, pc: u32) -> Step {
         return Ok(());
     }
     (*th).hook_yielded = Some((*st).top.offset_from((*th).stack) as u32);
-    // all registers are live here, whatever the end of the values says
+    // all registers are live here, independently of the recorded end of the values
     (*st).top = live_top(st);
     Err(Exit::Yield)
 }
@@ -173,7 +173,7 @@ unsafe fn events(st: *mut State, pc: u32) -> Step {
     if count_down(st, hook, pc) {
         fire(st, HookEvent::Count, None, live_top(st))?;
     }
-    // if the hook for the count has set another hook, that begins with the next instruction
+    // if the count hook has set another hook, that hook takes effect at the next instruction
     let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
     if wants_line && hook.line {
         let inst = (*Frame((*st).base).callee().as_function()).instance;
@@ -183,7 +183,7 @@ unsafe fn events(st: *mut State, pc: u32) -> Step {
         if (*inst).is_vararg && pc == 0 {
             return Ok(());
         }
-        // Without line information, only entries and loops are events, without a line.
+        // Without line information, only entries and loops cause events, without a line number.
         let line = proto.lines.get(pc as usize);
         let changed = line.is_some() && proto.lines.get(old as usize) != line;
         if pc <= old || changed || ((*inst).is_vararg && pc == 1) {

@@ -132,7 +132,8 @@ unsafe fn set_plain(st: *mut State, t: *mut Table, key: Value, v: Value) -> Step
     }
 }
 
-/// Records the `__index` function that an access to the field `name` of `t` calls for `receiver`.
+/// Records the `__index` function that is called for `receiver` by an access to the field `name` of
+/// `t`.
 unsafe fn note_index_handler(
     st: &mut State,
     t: *mut Table,
@@ -140,7 +141,7 @@ unsafe fn note_index_handler(
     (handler, name): (Value, Value),
 ) {
     let shape = (*t).shape;
-    // only a shape says that the table itself does not have the field
+    // only a shape guarantees that the table itself does not have the field
     let is_direct = receiver.same_bits(Value::table(t))
         && !shape.is_null()
         && LocalShape::find(shape, name.as_string()).is_none();
@@ -148,8 +149,8 @@ unsafe fn note_index_handler(
     note_handler(st, Tag::TABLE, id, receiver, handler);
 }
 
-/// Returns the function that an instruction which reads the field `name` of `t` has to call, if its
-/// record of metamethods says so: the table does not have the field, and its `__index` is the
+/// Returns the function that an instruction that reads the field `name` of `t` has to call, if the
+/// record of metamethods shows it: the table does not have the field, and its `__index` is the
 /// function that the instruction has called before.
 ///
 /// # Safety
@@ -169,7 +170,7 @@ pub(crate) unsafe fn recorded_function(
         && !entry.outcome.is_null()
         && entry.meta == (*t).meta
         && entry.epoch == (*st).meta_epoch;
-    // Of a table in dictionary mode, only its nodes say whether it has the field.
+    // For a table in dictionary mode, only its nodes show whether it has the field.
     let lacks = |shape: u32| {
         if (*t).shape.is_null() {
             shape == FieldEntry::NO_SHAPE
@@ -186,13 +187,13 @@ pub(crate) unsafe fn recorded_function(
     Some(Value::function(entry.outcome.cast()))
 }
 
-/// Records that an access to a field was executed, as its cache may stay empty nevertheless.
+/// Records that an access to a field was executed, since its cache may stay empty even then.
 unsafe fn note_field(cache: *mut FieldCache) {
     (*cache).misses = (*cache).misses.saturating_add(1);
 }
 
 /// Returns the field `name` of a table in dictionary mode, which may be in its chain of `__index`
-/// tables. Returns `None`, without an effect, for other tables, for long names, and if the chain
+/// tables. Returns `None`, without side effects, for other tables, for long names, and if the chain
 /// leads to anything but a table.
 ///
 /// # Safety
@@ -213,7 +214,7 @@ pub(crate) unsafe fn get_of_dictionary(
     Some(v)
 }
 
-/// Stores the field `name` of a table in dictionary mode. Returns false, without an effect, for
+/// Stores the field `name` of a table in dictionary mode. Returns false, without side effects, for
 /// other tables, for long names, and if a metamethod may be called.
 ///
 /// # Safety
@@ -250,7 +251,7 @@ pub(crate) unsafe fn find_in_chain(
     find_by(t, get, |t| Table::index_event(st, t))
 }
 
-/// As [`find_in_chain`], but changes nothing, not even what metatables record.
+/// As [`find_in_chain`], but changes nothing, not even the information that metatables cache.
 ///
 /// # Safety
 /// As for [`find_in_chain`].
@@ -368,8 +369,8 @@ pub(crate) unsafe fn set_field(st: *mut State, object: Value, name: Value, v: Va
     set(st, object, name, v)
 }
 
-/// Returns the cell of a global, with which `fill` fills the cache that missed; null if the
-/// environment is not a table or does not have the name.
+/// Returns the cell of a global, with which `fill` fills the inline cache that missed; null if the
+/// environment is not a table or does not contain the name.
 unsafe fn find_cell(st: *mut State, env: Value, name: Value, fill: FillGlobal) -> *mut Cell {
     if !env.is_table()
         || !GlobalCache::may_hold(name.as_string())

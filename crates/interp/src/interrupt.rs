@@ -7,7 +7,7 @@ use perilune_runtime::state::{State, poll};
 
 use crate::step::{Exit, IntoExit, Step};
 
-/// Raises the error that stops the script, as INTERRUPT asks.
+/// Raises the error that stops the script, as requested by INTERRUPT.
 ///
 /// # Safety
 /// I2; pc stored.
@@ -17,8 +17,8 @@ pub(crate) unsafe fn interrupted(st: *mut State) -> Exit {
     debug::runtime_error(st, why.as_bytes()).into_exit()
 }
 
-/// Stops the script if it is interrupted. This is the part of a safepoint that calls need if no
-/// call instruction makes them.
+/// Stops the script if it is interrupted. This is the part of a safepoint that is needed for calls
+/// that are not made by call instructions.
 ///
 /// # Safety
 /// I2; pc stored.

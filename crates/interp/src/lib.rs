@@ -71,7 +71,7 @@ pub static VM: Vm = Vm {
 
 /// The functions that machine code calls.
 pub use machine::CALLS;
-/// Makes helpers of machine code fail, for tests.
+/// Makes functions that machine code calls panic, for tests.
 #[cfg(debug_assertions)]
 #[doc(hidden)]
 pub use machine::panic_in_leaf;

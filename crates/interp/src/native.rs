@@ -22,8 +22,8 @@ use crate::{concat, hooks, ret};
 /// The step at which `coroutine.yield` and functions that resume a coroutine continue.
 pub(crate) const RESUMED: u32 = 1;
 
-/// Calls the native function `f`, whose frame is on top, at its first step. `results` is where a
-/// CALL leaves the results, if it is one that calls the function.
+/// Calls the native function `f`, whose frame is on top, at its first step. `results` is the
+/// address for the results, if the function is called by a CALL.
 ///
 /// # Safety
 /// I2.
@@ -59,11 +59,11 @@ unsafe fn call_switching(
     }
 }
 
-/// Runs the frame that a call or a return left on top, and all frames that this leads to, until a
+/// Runs the frame that a call or a return left on top, and all frames that result from it, until a
 /// Lua frame that is ready to run is on top.
 ///
 /// # Safety
-/// I2; `entered` says what is on top, and a native function's step is set.
+/// I2; `entered` is the kind of frame on top, and the step of a native function is set.
 #[inline]
 pub(crate) unsafe fn run_to_lua(st: *mut State, entered: Result<Entered, Exit>) -> Step {
     match entered? {
@@ -110,7 +110,8 @@ pub(crate) unsafe fn native_returned(st: *mut State, n: i32, f: Value) -> Result
     let (mut src, n) = if n < 0 { (s.base.sub(2), 1) } else { (s.top.sub(n as usize), n as usize) };
     if s.poll.load(Ordering::Relaxed) & poll::HOOK != 0 {
         if src < s.base {
-            // The hook sees the function, and its result where results of other functions are.
+            // The hook sees the function, with its result in the same position as the results of
+            // other functions.
             let v = src.get();
             src.put(f);
             raised(State::reserve(st, 1))?;
@@ -126,14 +127,14 @@ pub(crate) unsafe fn native_returned(st: *mut State, n: i32, f: Value) -> Result
     ret::leave(st, src, n)
 }
 
-/// Enters the function that the native frame on top asks to be called before its next step. Such
-/// calls do not nest native frames, but count as native levels, as in PUC: without that limit, an
-/// error that is caught and raised again at every level of a deep recursion through `pcall` would
-/// take time quadratic in the depth. They are safepoints for interrupts, since functions that only
-/// call themselves in this way, or by metamethods, have no others.
+/// Enters the function that the native frame on top has requested to call before its next step.
+/// Such calls do not nest native frames, but count as native levels, as in PUC: without that limit,
+/// an error that is caught and raised again at every level of a deep recursion through `pcall`
+/// would take time quadratic in the depth. They are safepoints for interrupts, since functions that
+/// only call themselves in this way, or through metamethods, have no other safepoints.
 ///
 /// # Safety
-/// I2; the function said [`Ret::CALL`].
+/// I2; the function returned [`Ret::CALL`].
 pub(crate) unsafe fn enter_continued(st: *mut State) -> Result<Entered, Exit> {
     let mut s = StateRef::new(st);
     let frame = Frame(s.base);
@@ -148,8 +149,8 @@ pub(crate) unsafe fn enter_continued(st: *mut State) -> Result<Entered, Exit> {
     enter(st, callee, nargs, flags::CONTINUED)
 }
 
-/// Calls the function at `callee` for the instruction at the pc of the Lua frame on top, which gets
-/// the results by [`ret::deliver`].
+/// Calls the function at `callee` for the instruction at the pc of the Lua frame on top, to which
+/// [`ret::deliver`] passes the results.
 ///
 /// # Safety
 /// I2; `callee`, its header slot and `nargs` arguments lie above the live registers of the top
@@ -163,10 +164,10 @@ pub(crate) unsafe fn call_for_instruction(
     run_to_lua(st, enter(st, callee, nargs, 0))
 }
 
-/// Does what a native function requests instead of returning.
+/// Carries out the request with which a native function has returned.
 ///
 /// # Safety
-/// I2; the function returned `r`, which says that it calls or yields.
+/// I2; the function returned `r`, which requests a call or a yield.
 #[inline(never)]
 pub(crate) unsafe fn after_native(st: *mut State, r: Ret) -> Step {
     if r != Ret::CALL {
@@ -175,7 +176,7 @@ pub(crate) unsafe fn after_native(st: *mut State, r: Ret) -> Step {
     run_to_lua(st, enter_continued(st))
 }
 
-/// Returns from the top frame with the `n` results at `src`, whatever its caller is, with the
+/// Returns from the top frame with the `n` results at `src` to any kind of caller, and raises the
 /// return event of hooks.
 ///
 /// # Safety
@@ -196,7 +197,8 @@ unsafe fn finish_return(st: *mut State, src: *mut Value, n: usize) -> Step {
     run_to_lua(st, ret::leave(st, src, n))
 }
 
-/// Gives the `n` results at `src` to the Lua frame on top, and runs all frames that this leads to.
+/// Passes the `n` results at `src` to the Lua frame on top, and runs all frames that result from
+/// this.
 ///
 /// # Safety
 /// As [`ret::deliver`].
@@ -205,7 +207,7 @@ pub(crate) unsafe fn deliver(st: *mut State, src: *mut Value, n: usize) -> Step 
     run_to_lua(st, ret::deliver(st, src, n))
 }
 
-/// Gives results to a frame of machine code, which continues with them, unless it is at a CONCAT
+/// Passes results to a frame of machine code, which continues with them, unless it is at a CONCAT
 /// whose next metamethod runs first.
 ///
 /// # Safety

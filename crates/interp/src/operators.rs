@@ -17,7 +17,7 @@ use crate::feedback::{note_handler, note_operands};
 use crate::native::call_for_instruction;
 use crate::step::{IntoExit, Step};
 
-/// Returns the place for a metamethod and its arguments, which is past the registers of the top
+/// Returns the address for a metamethod and its arguments, which is above the registers of the top
 /// frame.
 unsafe fn scratch(st: *mut State) -> *mut Value {
     let base = (*st).base;
@@ -116,7 +116,7 @@ pub(crate) enum Order {
     LessEqual,
 }
 
-/// Ends a comparison of the top frame: skips the jump after it, or not.
+/// Completes a comparison of the top frame: skips the jump after it, or executes it.
 unsafe fn finish_test(st: *mut State, i: Instr, cond: bool) {
     if cond != (i.c() & 1 != 0) {
         let frame = Frame((*st).base);
@@ -173,8 +173,8 @@ unsafe fn binary_handler(st: *mut State, e: Event, a: Value, b: Value) -> Value 
     }
     let h = Table::metamethod(s.ptr(), b, e);
     if !h.is_nil() {
-        // The tag of the first operand says that it has no such metamethod, except for types whose
-        // values have metatables of their own.
+        // The tag of the first operand shows that it has no such metamethod, except for types whose
+        // values have individual metatables.
         let is_certain = !matches!(a.tag(), Tag::TABLE | Tag::USERDATA);
         let certain = if is_certain { h } else { Value::NIL };
         note_handler(&mut s, a.tag(), FieldEntry::NO_SHAPE, b, certain);

@@ -10,7 +10,7 @@ use crate::interrupt::interrupted;
 use crate::machine;
 use crate::step::{Exit, IntoExit, Step};
 
-/// Does what the poll word asks for. `top` is the end of the live registers.
+/// Carries out what the poll word requests. `top` is the end of the live registers.
 ///
 /// # Safety
 /// I2; pc stored; `top` is at or above the end of the top frame's live registers.

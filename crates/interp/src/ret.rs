@@ -8,7 +8,8 @@ use perilune_runtime::value::{SlotExt, Value};
 use crate::slots::{callee_slot, kept, move_values};
 use crate::step::{Entered, Exit};
 
-/// Pops the top frame, which returns `n` values at `src`. Returns what is on top then.
+/// Pops the top frame, which returns `n` values at `src`. Returns the kind of frame that is then on
+/// top.
 ///
 /// # Safety
 /// I2.
@@ -27,8 +28,8 @@ pub(crate) unsafe fn leave(st: *mut State, src: *mut Value, n: usize) -> Result<
     give(st, base, link, src, n)
 }
 
-/// Gives the `n` results at `src` of the frame that was at `base` to its caller, as its link says.
-/// Returns what is on top then.
+/// Passes the `n` results at `src` of the frame that was at `base` to its caller, according to its
+/// link. Returns the kind of frame that is then on top.
 ///
 /// # Safety
 /// I2, except that the frame itself need not be intact.
@@ -41,7 +42,7 @@ pub(crate) unsafe fn give(
 ) -> Result<Entered, Exit> {
     let mut s = StateRef::new(st);
     if link.flags() & flags::NATIVE_CALLER != 0 {
-        // machine code of this frame returned to a loop that other native code waits for
+        // machine code of this frame returned to a loop for which other native code is waiting
         s.top = src.add(n);
         s.base = base;
         return Err(Exit::Done);
@@ -69,8 +70,9 @@ pub(crate) unsafe fn give(
     deliver(st, src, n)
 }
 
-/// Gives `n` results at `src` to the Lua frame on top, which waits for them at its current
-/// instruction. Returns whether it is ready to run, or is a CONCAT with more values to join.
+/// Passes `n` results at `src` to the Lua frame on top, which is waiting for them at its current
+/// instruction. Returns whether the frame is ready to run, or is at a CONCAT with more values to
+/// join.
 ///
 /// # Safety
 /// I2; the top frame is a Lua frame and its pc is after an instruction that called.
@@ -123,8 +125,8 @@ pub(crate) unsafe fn deliver(st: *mut State, src: *mut Value, n: usize) -> Resul
             }
         }
         Op::Concat => {
-            // the result replaces the last two of the values that are left, whose number is kept
-            // above the registers
+            // the result replaces the last two of the remaining values, whose number is kept above
+            // the registers
             let left = base.add((*inst).max_stack as usize);
             let n = left.get().as_int() as usize;
             base.add(i.a() + n - 2).put(first());

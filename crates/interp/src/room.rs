@@ -6,10 +6,10 @@ use perilune_runtime::value::Tag;
 
 use crate::step::{Exit, IntoExit};
 
-/// Returns whether there is room for so many bytes, after a full collection if need be.
+/// Returns whether there is room for this number of bytes, after a full collection if necessary.
 ///
 /// # Safety
-/// I2; pc stored; what is in use is in the registers of the top frame.
+/// I2; pc stored; all values in use are in the registers of the top frame.
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn make(st: *mut State, bytes: usize) -> bool {
@@ -25,8 +25,8 @@ pub(crate) unsafe fn make(st: *mut State, bytes: usize) -> bool {
     made
 }
 
-/// Raises the error of a request for which there is no room, or that of an interrupt if the
-/// collection had to stop for one.
+/// Raises the error of a request for which there is no room, or the error of an interrupt if the
+/// collection was stopped by one.
 ///
 /// # Safety
 /// As [`make`].

@@ -43,10 +43,10 @@ use crate::varargs::{copy_extra, grow_for_extra};
 use crate::{concat, for_loop, hooks, index, machine};
 
 /// Runs the instruction at the pc of a frame of machine code. Returns [`Exit::Done`] when the
-/// instruction is done, with the pc after it, or another frame is on top.
+/// instruction is completed, with the pc after it, or when another frame is on top.
 ///
 /// # Safety
-/// I1, I2. It is no call or return.
+/// I1, I2. The instruction is not a call or return.
 pub(crate) unsafe fn one(st: *mut State) -> Exit {
     run::<ONE>(st)
 }
@@ -62,7 +62,7 @@ const ONE: u8 = 2;
 /// One instruction of the plain loop.
 pub(crate) const SINGLE: u8 = 4;
 
-/// Runs frames until one that this loop does not run is on top.
+/// Runs frames until the frame on top is one that this loop does not run.
 ///
 /// # Safety
 /// I1, I2.
@@ -74,7 +74,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
     // the next instruction, and the feedback cells, whose array runs parallel to the instructions
     let mut ip: *const Instr;
     let mut cells: Cells;
-    // of the running frame: not the interpreter's if it runs one instruction for machine code
+    // the code of the running frame, which is machine code if the loop runs one instruction for it
     let code = if MODE == ONE { Frame((*st).base).word().code() } else { FrameWord::INTERPRETER };
 
     macro_rules! load_code {
@@ -89,7 +89,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
         () => {
             let word = Frame(base).word();
             if word.is_machine() {
-                // native code waits for this frame
+                // native code is waiting for this frame
                 return Exit::Done;
             }
             load_code!(word);
@@ -111,7 +111,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
         ($e:expr) => {{
             save_pc!();
             match $e {
-                // the instruction is done, or waits for a frame on top
+                // the instruction is completed, or waits for a frame on top
                 Ok(()) if MODE == ONE => return Exit::Done,
                 Ok(()) => {
                     reload!();
@@ -695,8 +695,8 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             Op::Le => order!(ra!().get(), rb!().get(), Order::LessEqual, <=),
             Op::EqK => {
                 let (a, b) = (ra!().get(), k.add(i.b()).get());
-                // constants are equal by their bits, or by a slower look at numbers and long
-                // strings
+                // constants are equal if their bits are, or by a slower comparison of numbers and
+                // long strings
                 let equal = (a.same_bits(b) && !a.is_float()) || a.raw_equals(b);
                 test!(equal, i);
             }
@@ -950,7 +950,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             Op::TForCall => {
                 let ra = ra!();
                 if MODE == HOOKED {
-                    // hooks have to see the calls
+                    // hooks must be notified of the calls
                     if ra.add(3).get().tag() == Tag::ITER {
                         ra.add(3).put(Value::NIL);
                     }

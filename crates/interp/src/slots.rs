@@ -24,7 +24,7 @@ pub(crate) unsafe fn clear(first: *mut Value, from: usize, to: usize) {
     }
 }
 
-/// Returns the slot in which the caller placed the callee, where results go.
+/// Returns the slot in which the caller placed the callee, where results are stored.
 ///
 /// # Safety
 /// `base` is the base of a live frame.
@@ -41,8 +41,8 @@ pub(crate) unsafe fn callee_slot(base: *mut Value) -> *mut Value {
     base.sub(2)
 }
 
-/// Returns the number of values that the native frame at `base` keeps below the results that it
-/// waits for.
+/// Returns the number of values that the native frame at `base` keeps below the results for which
+/// it is waiting.
 pub(crate) unsafe fn kept(base: *mut Value) -> usize {
     (Frame(base).word().pc() >> 8) as usize
 }

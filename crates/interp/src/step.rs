@@ -13,7 +13,8 @@ pub(crate) enum Exit {
     Done,
     /// Hooks were switched on or off: the other loop continues.
     Switch,
-    /// The one instruction that the loop was to execute is done, and it can run the frame on top.
+    /// The single instruction that the loop was to execute is completed, and the loop can run the
+    /// frame on top.
     Stepped,
 }
 
@@ -37,7 +38,7 @@ pub(crate) enum Entered {
     Lua,
     /// A frame of a native function, whose next step has not run yet.
     Native,
-    /// A frame of a native function with the flag CLOSING: its next variable is to be closed.
+    /// A frame of a native function with the flag CLOSING, whose next variable is to be closed.
     Closing,
     /// A frame of a Lua function whose CONCAT has more values to join.
     Concat,

@@ -79,8 +79,8 @@ unsafe fn push_error(st: *mut State) {
     s.top = s.top.add(1);
 }
 
-/// Returns where `co` wants the values that it is resumed with, if [`take_turn`] can resume it with
-/// so many.
+/// Returns the address at which `co` expects the values with which it is resumed, if [`take_turn`]
+/// can resume it with this number of values.
 #[inline(always)]
 unsafe fn results_of(st: *mut State, co: *mut Thread, nargs: usize) -> Option<CallResults> {
     let can_switch = (*co).status == Status::Suspended

@@ -11,13 +11,12 @@ use crate::step::{Exit, Step};
 
 /// The callee of a TAILCALL.
 pub(crate) enum TailCallee {
-    /// A native function at this place, with so many arguments: it is called in the ordinary way,
-    /// and the RETURN after the TAILCALL returns its results.
+    /// A native function at this address, with this number of arguments. It is called in the
+    /// ordinary way, and the RETURN after the TAILCALL returns its results.
     Native(*mut Value, usize),
-    /// A Lua function. It and its arguments were moved to the place at which the function on top
-    /// was called.
+    /// A Lua function. It and its arguments were moved to where the function on top was called.
     Lua {
-        /// The place of the function now.
+        /// The address of the function after the move.
         callee: *mut Value,
         /// The number of arguments.
         nargs: usize,
@@ -78,7 +77,7 @@ pub(crate) unsafe fn tail_call(st: *mut State, ra: *mut Value, nargs: usize, clo
                 0 => (*(*st).thread).stack,
                 distance => base.sub(distance),
             };
-            // machine code may have run the callee, for a native function
+            // for a native function, machine code may have run the callee
             run_to_lua(st, enter(st, callee, nargs, link.flags()))
         }
     }

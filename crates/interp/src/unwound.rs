@@ -73,7 +73,7 @@ impl Before {
     }
 }
 
-/// Tells the compiler that the host's call has ended.
+/// Notifies the compiler that the host's call has ended.
 unsafe fn leave_tier(st: *mut State) {
     if let Some(tier) = &mut (*st).tier {
         tier.leave();
@@ -81,7 +81,7 @@ unsafe fn leave_tier(st: *mut State) {
 }
 
 /// A call from native code that is in progress. If it is dropped by unwinding, it restores the
-/// state before the call: frames above are gone, and their variables closed without calling
+/// state before the call: frames above are removed, and their variables are closed without calling
 /// `__close`; coroutines that were running are dead.
 pub(crate) struct Unwound {
     st: *mut State,

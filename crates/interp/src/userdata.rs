@@ -21,9 +21,9 @@ pub(crate) enum Member {
     Unknown,
 }
 
-/// Runs the instruction of the top frame, which is one of machine code, if it is GETFIELD or SELF
-/// of a userdata with a plain member, which the cache then records. A computed field is left to the
-/// caller; the userdata is the second value then.
+/// Runs the instruction of the top frame, which is a frame of machine code, if it is GETFIELD or
+/// SELF of a userdata with a plain member, which the cache then records. A computed field is left
+/// to the caller; the second value is then the userdata.
 ///
 /// # Safety
 /// I2; the pc is after the instruction.
@@ -84,8 +84,8 @@ pub(crate) unsafe fn find(
     }
 }
 
-/// Returns whether a hook is set, which has to see calls of the host's function for computed
-/// fields.
+/// Returns whether a hook is set, which must be notified of calls of the host's function for
+/// computed fields.
 #[inline(always)]
 unsafe fn is_hooked(st: *mut State) -> bool {
     (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0

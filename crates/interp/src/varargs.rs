@@ -8,11 +8,11 @@ use perilune_runtime::value::{SlotExt, Value};
 use crate::step::{Step, raised};
 
 /// Lays out the frame of a vararg function with `np` parameters, called with `nargs` arguments at
-/// `base`: moves the function and its parameters above the arguments. `link` is that of a frame at
-/// `base`. Returns the base of the frame and its link.
+/// `base`: moves the function and its parameters above the arguments. `link` is the link of a frame
+/// at `base`. Returns the base of the frame and its link.
 ///
 /// # Safety
-/// I2; the function and its arguments lie at `base` as for a call, with room for the larger of
+/// I2; the function and its arguments are at `base` as for a call, with room for the larger of
 /// `nargs` and `np` values, two slots and the frame's registers.
 #[inline(always)]
 pub(crate) unsafe fn lay_out(
@@ -31,7 +31,7 @@ pub(crate) unsafe fn lay_out(
         moved.add(i).put(base.add(i).get());
         base.add(i).put(Value::NIL);
     }
-    // The abandoned header must not look like one of a live frame.
+    // The abandoned header must not look like the header of a live frame.
     base.sub(1).put(Value::NIL);
     let distance = if link.distance() == 0 { 0 } else { link.distance() + actual + 2 };
     (moved, Link::new(link.flags(), actual - np, distance))

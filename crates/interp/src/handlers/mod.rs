@@ -68,9 +68,10 @@ macro_rules! assembly {
     };
 }
 
-// The convention of handlers is Cranelift's `tail`. They may overwrite all registers but the frame
-// pointer, the stack pointer, the pinned register and, on aarch64, the link register, which
-// contains the return address. The unwind data lets panics of native functions pass.
+// The convention of handlers is Cranelift's `tail`. They may overwrite all registers except the
+// frame pointer, the stack pointer, the pinned register and, on aarch64, the link register, which
+// contains the return address. The unwind data allows panics of native functions to unwind through
+// them.
 
 // The arguments of handlers are in rdi, rsi, rdx, rcx, r8 and r9.
 #[cfg(target_arch = "x86_64")]
@@ -183,20 +184,20 @@ assembly! {
     "    .text",
 }
 
-// The assembly only passes the pointers on.
+// The assembly only passes the pointers through.
 #[allow(improper_ctypes)]
 unsafe extern "C-unwind" {
     fn perilune_run(st: *mut State, table: *const u8) -> u64;
     static perilune_handlers: u8;
 }
 
-/// Runs frames by handlers until one is on top that these do not run.
+/// Runs frames with the handlers until the frame on top is one that handlers do not run.
 ///
 /// # Safety
 /// I1, I2.
 pub(crate) unsafe fn run(st: *mut State) -> Exit {
     if Frame((*st).base).word().is_machine() {
-        // native code waits for this frame
+        // native code is waiting for this frame
         return Exit::Done;
     }
     if (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0 {

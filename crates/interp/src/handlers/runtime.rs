@@ -35,11 +35,12 @@ use crate::step::{Exit, Step};
 use crate::varargs::copy_extra;
 use crate::{class, concat, for_loop, machine};
 
-/// The frame on top is to be continued by handlers.
+/// The handlers continue with the frame on top.
 pub(super) const CONTINUE: u64 = 0;
-/// For functions that may leave the running frame on top: it is.
+/// The status of functions that may leave the running frame on top, if it is on top.
 const HERE: u64 = 0;
-/// For the same: the frame on top is to be continued, whichever it is.
+/// The status of the same functions if another frame may be on top, with which the handlers
+/// continue.
 pub(super) const ON_TOP: u64 = 5;
 
 /// Returns the exit with a status that is not [`CONTINUE`].
@@ -52,8 +53,8 @@ pub(super) fn exit(status: u64) -> Exit {
     }
 }
 
-/// Returns the status of a function that may leave the running frame on top, given one that means
-/// the frame on top by [`CONTINUE`].
+/// Converts a status to that of a function that may leave the running frame on top: [`CONTINUE`]
+/// becomes [`ON_TOP`].
 fn on_top(status: u64) -> u64 {
     if status == CONTINUE { ON_TOP } else { status }
 }
@@ -90,7 +91,7 @@ pub(super) unsafe extern "C-unwind" fn single(st: *mut State) -> u64 {
     status(run::<SINGLE>(st))
 }
 
-/// Stitches the code of the function whose frame is on top if it is entered often.
+/// Stitches the code of the function whose frame is on top, if the function is entered often.
 pub(super) unsafe fn stitch_if_hot(st: *mut State) {
     let inst = (*Frame((*st).base).callee().as_function()).instance;
     if (*inst).stitched.is_null() && (*inst).entries >= (*st).stitch_threshold {
@@ -110,7 +111,7 @@ pub(super) unsafe extern "C-unwind" fn poll(st: *mut State) -> u64 {
     let frame = Frame((*st).base);
     let inst = (*frame.callee().as_function()).instance;
     let i = *(*inst).code.add(frame.word().pc() as usize - 1);
-    // A is the first free register of instructions that allocate, before they do.
+    // A is the first free register of instructions that allocate, before the allocation.
     let top = frame.0.add(i.a() + 1);
     stepped(st, safepoint(st, top, false))
 }
@@ -176,8 +177,9 @@ pub(super) unsafe extern "C-unwind" fn tail_call_native(
     run_native(st, ra, i, None, ra.get().as_native())
 }
 
-/// Calls the native function at `ra`, with arguments by operand B of the instruction. `results` are
-/// those of a CALL, or `None` for all of a TAILCALL.
+/// Calls the native function at `ra`, with the arguments that operand B of the instruction
+/// specifies. `results` is the number of results of a CALL, or `None` for all results of a
+/// TAILCALL.
 #[inline(always)]
 unsafe fn run_native(
     st: *mut State,
@@ -233,7 +235,7 @@ unsafe fn run_native(
     let ra = (*st).base.sub(Frame::RESERVED);
     (*st).base = ra.sub(a);
     match (n, wanted) {
-        // it is in place, or none is wanted
+        // it is in place, or no result is needed
         (-1, 2) | (_, 1) => {}
         (1.., 2) => ra.put((*st).top.sub(n as usize).get()),
         _ => give_to_call(st, ra, n, wanted),
@@ -244,7 +246,8 @@ unsafe fn run_native(
     poll_after_native(st, ra, wanted)
 }
 
-/// Gives the `n` results of a native function, which end at the top (-1: one, in place), to a CALL.
+/// Passes the `n` results of a native function, which end at the top (-1: one, in place), to a
+/// CALL.
 #[inline(never)]
 unsafe fn give_to_call(st: *mut State, ra: *mut Value, n: i32, wanted: usize) {
     let mut count = 1;
@@ -268,7 +271,7 @@ unsafe fn poll_after_native(st: *mut State, ra: *mut Value, wanted: usize) -> u6
     on_top(stepped(st, safepoint(st, end, false)))
 }
 
-/// Calls a native function for whose arguments the stack has no room.
+/// Calls a native function when the stack has no room for its arguments.
 #[cold]
 #[inline(never)]
 unsafe fn call_with_growth(st: *mut State, ra: *mut Value, end: *mut Value) -> u64 {
@@ -445,7 +448,7 @@ pub(super) unsafe extern "C-unwind" fn close(st: *mut State, level: *mut Value) 
     let th = s.thread;
     let offset = level.offset_from((*th).stack) as u32;
     let variables = (&(*th).to_close).last().is_some_and(|&slot| slot >= offset);
-    // A return continues that has closed variables.
+    // A return that has closed variables continues.
     let returning = (&(*th).returning).last().is_some_and(|r| r.0 == offset);
     if variables || returning {
         return 0;
@@ -454,7 +457,7 @@ pub(super) unsafe extern "C-unwind" fn close(st: *mut State, level: *mut Value) 
     1
 }
 
-/// Applies an operator to payloads of floats.
+/// Applies an operator to the payloads of floats.
 fn of_floats(a: u64, b: u64, op: impl Fn(f64, f64) -> f64) -> u64 {
     op(f64::from_bits(a), f64::from_bits(b)).to_bits()
 }

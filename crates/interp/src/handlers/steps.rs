@@ -27,7 +27,7 @@ use crate::step::Step;
 use crate::tail::tail_call;
 use crate::{for_loop, index, machine, ret};
 
-/// The instruction that the frame on top is at.
+/// The instruction at which the frame on top is.
 struct At {
     base: *mut Value,
     instance: *mut Instance,
@@ -37,7 +37,7 @@ struct At {
 }
 
 impl At {
-    /// Returns it, for the frame on top.
+    /// Returns the instruction at which the frame on top is.
     #[inline(always)]
     unsafe fn top(st: *mut State) -> At {
         let base = (*st).base;
@@ -97,7 +97,7 @@ impl At {
         CONTINUE
     }
 
-    /// Moves the position by so many instructions.
+    /// Advances the position by this number of instructions.
     unsafe fn jump(&self, ahead: usize) {
         let frame = Frame(self.base);
         frame.set_word(frame.word().at(frame.word().pc() + ahead as u32));
@@ -296,7 +296,7 @@ pub(super) unsafe extern "C-unwind" fn order(st: *mut State) -> u64 {
     }
 }
 
-/// Returns the number of arguments of a call, whose function is at `ra`, by operand B.
+/// Returns the number of arguments of a call, whose function is at `ra`, according to operand B.
 unsafe fn arguments(st: *mut State, i: Instr, ra: *mut Value) -> usize {
     if i.b() != 0 { i.b() - 1 } else { (*st).top.offset_from(ra) as usize - Frame::RESERVED }
 }
@@ -358,7 +358,7 @@ pub(super) unsafe extern "C-unwind" fn leave(st: *mut State) -> u64 {
     let link = Frame(at.base).link();
     if link.flags() & flags::RETURN_SLOW != 0 {
         if (*st).poll.load(Ordering::Relaxed) & reason::HOOK == 0 {
-            // native code waits for the results, most of all
+            // most often, native code is waiting for the results
             return stepped(st, run_to_lua(st, ret::leave(st, values, n)));
         }
         return stepped(st, return_slow(st, values, n));

@@ -21,7 +21,7 @@ use super::panics;
 /// A library function for machine code, which takes the arguments and their number.
 pub(super) type Leaf = unsafe extern "C" fn(*mut State, *mut Value, usize) -> Pair;
 
-/// Wraps a function into a [`Leaf`], which no panic leaves.
+/// Wraps a function as a [`Leaf`], out of which no panic unwinds.
 macro_rules! leaf {
     ($work:ident) => {{
         unsafe extern "C" fn leaf(st: *mut State, args: *mut Value, n: usize) -> Pair {
@@ -33,16 +33,16 @@ macro_rules! leaf {
 
 const NO_ANSWER: Pair = Pair { bits: 0, tag: MISS };
 
-/// The number of results that the function returns if its leaf has an answer.
+/// The number of results that the function returns in the cases that its leaf handles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Results {
-    /// Exactly one, which is the answer.
+    /// Exactly one, which the leaf returns.
     One,
-    /// One, or none if the answer is nil.
+    /// One, or none if the leaf returns nil.
     OneUnlessNil,
-    /// None; the answer is nil, which a call for one result gets.
+    /// None; the leaf returns nil, which is what a call for one result gets.
     None,
-    /// One or more; the answer is the first.
+    /// One or more; the leaf returns the first.
     First,
 }
 
@@ -112,7 +112,7 @@ const _: () = {
 
 /// The number of results of functions with a leaf, by number.
 static RESULTS: [Results; Builtin::COUNT] = {
-    // a function without a leaf never has an answer
+    // a function without a leaf handles no case
     let mut results = [Results::First; Builtin::COUNT];
     let mut n = 0;
     while n < TABLE.len() {
@@ -122,12 +122,12 @@ static RESULTS: [Results; Builtin::COUNT] = {
     results
 };
 
-/// Calls the leaf of function `number`, and returns its answer if that is the only result of the
-/// function. Otherwise nothing has changed and the caller has to call the function itself: leaves
-/// with effects always have one result, or are not called here.
+/// Calls the leaf of function `number`, and returns its result if that is the only result of the
+/// function. Otherwise nothing has changed and the caller must call the function itself: leaves
+/// with side effects always have one result, or are not called here.
 ///
 /// # Safety
-/// As of the leaves: `args` are so many arguments on the stack.
+/// As for the leaves: `args` points to this number of arguments on the stack.
 pub(crate) unsafe fn only_result(
     st: *mut State,
     number: usize,
@@ -144,12 +144,12 @@ pub(crate) unsafe fn only_result(
     is_all.then_some(v)
 }
 
-/// Calls the leaf of function `number`, and returns its answer, the first result of the function,
-/// or nil if there is none. If there is no answer, nothing has changed and the caller has to call
-/// the function itself.
+/// Calls the leaf of function `number`, and returns the first result of the function, or nil if it
+/// has none. If the leaf does not handle the case, nothing has changed and the caller must call the
+/// function itself.
 ///
 /// # Safety
-/// As of the leaves: `args` are so many arguments on the stack.
+/// As for the leaves: `args` points to this number of arguments on the stack.
 #[inline]
 pub(crate) unsafe fn first_result(
     st: *mut State,
@@ -254,7 +254,7 @@ unsafe fn set_metatable(st: *mut State, args: *mut Value, n: usize) -> Pair {
 
 unsafe fn get_metatable(st: *mut State, args: *mut Value, n: usize) -> Pair {
     let Some(v) = argument(args, n, 0) else { return NO_ANSWER };
-    // the table of a tagged word is not there yet
+    // the metatable for a tagged word has not been created yet
     if v.is_table() && (*v.as_table()).meta & TAGGED != 0 {
         return NO_ANSWER;
     }
@@ -272,7 +272,7 @@ unsafe fn get_metatable(st: *mut State, args: *mut Value, n: usize) -> Pair {
 unsafe fn next(st: *mut State, args: *mut Value, n: usize) -> Pair {
     let Some(t) = argument(args, n, 0).filter(|v| v.is_table()) else { return NO_ANSWER };
     let key = argument(args, n, 1).unwrap_or(Value::NIL);
-    // a float that equals an integer is no key of a table
+    // a float that equals an integer is never a key of a table
     if key.is_float() {
         return NO_ANSWER;
     }
@@ -308,7 +308,7 @@ unsafe fn to_string(st: *mut State, args: *mut Value, n: usize) -> Pair {
     let Some(v) = argument(args, n, 0) else { return NO_ANSWER };
     let is_known =
         matches!(v.tag(), Tag::NIL | Tag::FALSE | Tag::TRUE | Tag::STRING | Tag::INTEGER);
-    // the metatable of a basic type may define how its values are shown
+    // the metatable of a basic type may define how its values are converted to strings
     if !is_known || !Table::metamethod(st, v, Event::ToString).is_nil() {
         return NO_ANSWER;
     }
@@ -394,7 +394,7 @@ unsafe fn fmod(_: *mut State, args: *mut Value, n: usize) -> Pair {
     })
 }
 
-/// Returns the second of two numbers if `is_better` says so, else the first.
+/// Returns the second of two numbers if `is_better` holds, otherwise the first.
 unsafe fn choose(
     args: *mut Value,
     n: usize,
@@ -438,8 +438,8 @@ unsafe fn math_type(st: *mut State, args: *mut Value, n: usize) -> Pair {
     Value::string((*st).intern(name)).into()
 }
 
-/// Takes a number from the sequence only if it has an answer, as the function itself takes one
-/// before it looks at its arguments.
+/// Takes a number from the sequence only if it handles the case, since the function itself takes
+/// one before it checks its arguments.
 unsafe fn random(st: *mut State, args: *mut Value, n: usize) -> Pair {
     let random = &(*st).random;
     let (low, high) = match (n, integer(args, n, 0), integer(args, n, 1)) {
@@ -507,7 +507,7 @@ unsafe fn string_len(_: *mut State, args: *mut Value, n: usize) -> Pair {
     answer(string(args, n).map(|s| Value::int((*s).len as i64)))
 }
 
-/// The length above which the function itself creates strings, as it can ask for room.
+/// The length above which the function itself creates strings, since it can check for room.
 const SURELY_ROOM: i64 = 1 << 16;
 
 unsafe fn sub(st: *mut State, args: *mut Value, n: usize) -> Pair {

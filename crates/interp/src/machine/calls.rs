@@ -138,8 +138,9 @@ unsafe fn settle(st: *mut State, step: Step) -> u64 {
     }
 }
 
-/// Deoptimizes the frame on top: the interpreter continues with it at its pc. Its code only leaves
-/// the native stack from here on, so it is gone from there when the next announcement omits it.
+/// Deoptimizes the frame on top: the interpreter continues it at its pc. From here on, its code
+/// only returns from the native stack, so the native stack contains no return address into the code
+/// once an announcement does not list it.
 #[cold]
 unsafe fn deoptimize(st: *mut State) -> u64 {
     let frame = Frame((*st).base);
@@ -156,8 +157,8 @@ unsafe fn is_retired(st: *mut State) -> bool {
     (*st).tier.as_mut().is_some_and(|tier| tier.is_retired(code))
 }
 
-/// Does the work of a function that machine code calls in the middle of a frame, which is stored
-/// first. Returns the base of the frame afterwards.
+/// Runs the work of a function that machine code calls in the middle of a frame, whose base and
+/// frame word are stored first. Returns the base of the frame afterwards.
 ///
 /// # Safety
 /// I2; `base` and `word` are those of the running frame.
@@ -335,15 +336,15 @@ pub(super) unsafe extern "C" fn poll_in_loop(
     })
 }
 
-/// Polls in a loop that keeps values loaded from memory: deoptimizes the frame if memory may have
+/// Polls in a loop that reuses values loaded from memory: deoptimizes the frame if memory may have
 /// changed. Marking, sweeping and announcements change nothing that code loads.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
 pub(super) unsafe extern "C" fn quiet_poll(st: *mut State, base: *mut Value, word: u64) -> Stepped {
     quietly(st, base, || poll_in_loop(st, base, word))
 }
 
-/// As [`quiet_poll`], where the values of the frame end at the address that code has left in the
-/// state.
+/// As [`quiet_poll`], where the values of the frame end at the address that the code has stored in
+/// the state.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
 pub(super) unsafe extern "C" fn quiet_poll_to(
     st: *mut State,
@@ -370,15 +371,16 @@ unsafe fn quietly(st: *mut State, base: *mut Value, work: impl FnOnce() -> Stepp
     stepped
 }
 
-/// Executes an iteration of a loop by `next` or `ipairs`, which code has named in the state.
+/// Executes an iteration of a loop over `next` or `ipairs`, which the code has specified in the
+/// state.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
 pub(super) unsafe extern "C" fn for_next_of_state(st: *mut State) -> u64 {
     let Returned { bits, tag } = (*st).returned;
     leaf::for_next(st, std::ptr::with_exposed_provenance_mut(bits as usize), tag as usize)
 }
 
-/// Allocates the table of the NEWTABLE that the frame executes, with as many fields as the code has
-/// left in the state.
+/// Allocates the table of the NEWTABLE that the frame executes, with the number of fields that the
+/// code has stored in the state.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
 pub(super) unsafe extern "C" fn new_table_of_frame(
     st: *mut State,
@@ -416,8 +418,8 @@ unsafe fn do_call(st: *mut State, callee: *mut Value, nargs: usize) -> u64 {
     poll_after(st, r)
 }
 
-/// Calls the value at `callee`. `results` are those of a CALL, or `None` for all results of a
-/// TAILCALL.
+/// Calls the value at `callee`. `results` is the number of results of a CALL, or `None` for all
+/// results of a TAILCALL.
 #[inline(always)]
 unsafe fn call_for_machine(
     st: *mut State,
@@ -469,8 +471,8 @@ unsafe fn call_for_machine(
     }
 }
 
-/// As [`call_for_machine`], for a value that is not a native function, mostly one with a `__call`
-/// that has machine code, or for a call that a hook has to see.
+/// As [`call_for_machine`], for a value that is not a native function (usually one with a `__call`
+/// metamethod that has machine code), or for a call about which a hook must be notified.
 unsafe fn call_other(st: *mut State, mut callee: *mut Value, mut nargs: usize, c: usize) -> Step {
     let mut tries = 0;
     while !matches!(callee.get().tag(), Tag::FUNCTION | Tag::NATIVE) {
@@ -555,7 +557,7 @@ unsafe fn do_tail_call(st: *mut State, callee: *mut Value, nargs: usize, close: 
     let mut callee = callee;
     if is_polled(st) {
         let at = callee.offset_from(s.base);
-        // if the frame is left here, the call still has to be made
+        // if the frame is deoptimized here, the call still has to be made
         let word = Frame(s.base).word();
         Frame(s.base).set_word(word.at(word.pc() - 1));
         let r = do_poll(st, callee.add(2 + nargs));

@@ -19,8 +19,8 @@ mod native {
     use super::*;
 
     // Cranelift's `tail` convention: arguments in rdi, rsi, rdx; results in rax, rcx, rdx, rsi.
-    // rbx, rbp and r12 to r14 are preserved, as System V has it; r15, which System V preserves too,
-    // is the pinned register and holds the state.
+    // rbx, rbp and r12 to r14 are preserved, as in System V; r15, which System V also preserves, is
+    // the pinned register and holds the state.
     #[cfg(target_arch = "x86_64")]
     std::arch::global_asm!(
         // Left perilune_enter(st: rdi, entry: rsi, callee: rdx, base: rcx, nargs: r8, first: r9)
@@ -48,7 +48,7 @@ mod native {
     );
 
     // The same convention: arguments in x2, x3, x4; results in x2 to x5. x19 to x28 and d8 to d15
-    // are preserved, as AAPCS64 has it, except x21, which is the pinned register.
+    // are preserved, as in AAPCS64, except x21, which is the pinned register.
     #[cfg(target_arch = "aarch64")]
     std::arch::global_asm!(
         // Left perilune_enter(st: x0, entry: x1, callee: x2, base: x3, nargs: x4, first: x5)
@@ -69,7 +69,7 @@ mod native {
         ".size perilune_enter, . - perilune_enter",
     );
 
-    // The assembly only passes the pointers on.
+    // The assembly only passes the pointers through.
     #[allow(improper_ctypes)]
     unsafe extern "C" {
         pub(super) fn perilune_enter(
@@ -103,8 +103,9 @@ mod native {
     }
 }
 
-/// Calls machine code for the function at `callee`, whose arguments follow, in a frame with these
-/// flags, on top of the frame `State::base`. Returns what is on top then.
+/// Calls machine code for the function at `callee`, whose arguments follow it, in a frame with
+/// these flags, on top of the frame `State::base`. Returns the kind of frame that is on top
+/// afterwards.
 ///
 /// # Safety
 /// I2; `entry` was just loaded from the slot of the function at `callee`.
@@ -121,8 +122,8 @@ pub(crate) unsafe fn enter_code(
     left_code(st, left, &*first.as_ptr(), link, at)
 }
 
-/// As [`enter_code`], for the CALL that the top frame, which the interpreter runs, is at; `wanted`
-/// is the operand C. Afterwards the frame has its results, or another frame is on top.
+/// As [`enter_code`], for a CALL at which the top frame, run by the interpreter, is; `wanted` is
+/// the operand C. Afterwards the frame has its results, or another frame is on top.
 ///
 /// # Safety
 /// As for [`enter_code`].
@@ -160,8 +161,8 @@ pub(crate) unsafe fn call_code(
 }
 
 /// As [`enter_code`], for a caller in native code, with the flag BOUNDARY. Returns the number of
-/// results, which lie from the callee's slot up to the top. If the code did not simply return,
-/// returns how it was left, and the frame's link: [`left_code`] says what is on top then.
+/// results, which are from the callee's slot up to the top. If the code did not simply return,
+/// returns its status and the frame's link, for [`left_code`].
 ///
 /// # Safety
 /// As for [`enter_code`].
@@ -190,7 +191,7 @@ pub(crate) unsafe fn call_code_from_native(
 }
 
 /// Returns the link of a frame for the function at `callee` on top of the frame `State::base`, and
-/// the place of its base as an offset, since the stack may move.
+/// the position of its base as an offset, since the stack may move.
 #[inline(always)]
 unsafe fn link_of(st: *mut State, callee: *mut Value, frame_flags: u16) -> (Link, isize) {
     let stack = (*(*st).thread).stack;
@@ -200,7 +201,7 @@ unsafe fn link_of(st: *mut State, callee: *mut Value, frame_flags: u16) -> (Link
 }
 
 /// Runs `entry` for the function at `callee` in a frame with this link. The first result is not
-/// copied: a copy in wider pieces would have to wait until its parts reach the cache.
+/// copied: a wider load would stall until the narrower stores of its parts reach the cache.
 #[inline(always)]
 unsafe fn run_code(
     st: *mut State,
@@ -217,8 +218,8 @@ unsafe fn run_code(
     native::perilune_enter(st, entry, f.as_function(), base, nargs, first)
 }
 
-/// Continues the top frame, a Lua frame at a loop's head, in machine code. The frame ends there,
-/// unless the code is left earlier: then the frame is on top again, at another pc.
+/// Continues the top frame, a Lua frame at a loop's head, in machine code. The machine code runs
+/// the frame to its end, unless it exits earlier: then the frame is on top again, at another pc.
 ///
 /// # Safety
 /// I2; `entry` enters code of the function of the top frame for its pc.
@@ -233,7 +234,7 @@ pub(crate) unsafe fn enter_loop(st: *mut State, entry: *const u8) -> Result<Ente
     let link = frame.link();
     frame.add_flags(flags::NATIVE_CALLER);
     let at = base.offset_from((*s.thread).stack);
-    // the place of a frame without extra arguments, where results go
+    // the position of a frame without extra arguments, where results are stored
     let shift = base.offset_from(callee_slot(base)) as usize - 2;
     let plain =
         Link::new(link.flags(), 0, if link.distance() == 0 { 0 } else { link.distance() - shift });
@@ -255,8 +256,8 @@ pub(crate) unsafe fn enter_loop(st: *mut State, entry: *const u8) -> Result<Ente
     left_code(st, left, &*p, plain, at - shift as isize)
 }
 
-/// Continues after machine code for a frame with this link was left, as its status says; `at` is
-/// the base of the frame as an offset in the stack.
+/// Continues after machine code for a frame with this link has ended with a status; `at` is the
+/// base of the frame as an offset in the stack.
 ///
 /// # Safety
 /// I2, except that the frame is that of machine code that has just ended.

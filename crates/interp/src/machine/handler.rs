@@ -89,7 +89,7 @@ pub(super) unsafe extern "C" fn store_by_handler(
         for _ in 1..Table::MAX_CHAIN {
             let h = if lacks(t, key) { Table::event(st, t, Event::NewIndex) } else { Value::NIL };
             if h.is_nil() {
-                // a refused key leaves the table unchanged
+                // an invalid key leaves the table unchanged
                 let stored = Table::set_within(st, t, key, value(bits, value_tag));
                 return if stored.is_ok() { STORED } else { 0 };
             }
@@ -102,7 +102,7 @@ pub(super) unsafe extern "C" fn store_by_handler(
     })
 }
 
-/// Returns whether metatables have to be consulted for a key of a table.
+/// Returns whether metatables must be searched for a key of a table.
 unsafe fn lacks(t: *mut Table, key: Value) -> bool {
     Table::has_meta(t) && Table::get(t, key).is_nil()
 }

@@ -8,7 +8,7 @@ use perilune_runtime::tier::INLINED_SLOTS;
 use perilune_runtime::value::Value;
 
 /// Makes room for a frame at `base` of a function of this instance, and for frames of functions
-/// inlined in it, if the stack can grow; returns whether there is room. Addresses into the stack
+/// inlined into it, if the stack can grow; returns whether there is room. Addresses into the stack
 /// are invalid afterwards.
 ///
 /// # Safety
@@ -18,7 +18,8 @@ pub(super) unsafe fn make_slots(st: *mut State, base: *mut Value, inst: *mut Ins
     (*st).limit.offset_from(base) >= slots as isize || Thread::widen(st, base, slots)
 }
 
-/// Gives the frame that called `frame`, a function inlined there, to the interpreter; returns it.
+/// Hands the frame of the caller of `frame`, the frame of an inlined function, over to the
+/// interpreter; returns it.
 ///
 /// # Safety
 /// `frame` was deoptimized, and its caller ran in the same code.

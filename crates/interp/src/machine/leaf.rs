@@ -130,7 +130,7 @@ pub(super) unsafe extern "C" fn rely_on_global(
     panics::leaf(st, null_mut(), || find_cell(st, inst, cache, env, name, GlobalCache::rely))
 }
 
-/// Fills a global cache by `fill`, if it may hold the name.
+/// Fills the inline cache of a global with `fill`, if it may hold the name.
 unsafe fn find_cell(
     st: *mut State,
     inst: *mut Instance,
@@ -140,8 +140,8 @@ unsafe fn find_cell(
     fill: FillGlobal,
 ) -> *mut Cell {
     let name = Value::from_parts(name, Tag::STRING).as_string();
-    // Another table does not become an environment here: that would change what the code knows of
-    // it.
+    // Other tables are not converted to environments here, since that would invalidate what the
+    // code knows about them.
     if !Table::is_environment(env) || !GlobalCache::may_hold(name) {
         return null_mut();
     }
@@ -173,7 +173,7 @@ pub(super) unsafe extern "C" fn renew(
 
 pub(super) unsafe extern "C" fn get_int(st: *mut State, t: *mut Table, key: i64) -> Pair {
     panics::leaf(st, NO_ANSWER, || {
-        // the code relies on this function to change nothing
+        // the code relies on this function not to change anything
         peek_in_chain(st, t, |t| Table::get_int(t, key)).map_or(NO_ANSWER, Pair::from)
     })
 }
@@ -213,7 +213,7 @@ pub(super) unsafe extern "C" fn set_str(
         let v = Value::from_parts(bits, Tag(tag as u8));
         let stored = Table::set_short_plainly(st, t, name, v);
         if stored && !(*t).shape.is_null() {
-            // for code that stores by the cache
+            // for code that stores through the cache
             Table::note_field(st, t, name);
         }
         stored as u64
@@ -245,7 +245,7 @@ pub(super) unsafe extern "C" fn set_any(
             return 0;
         }
         let free = Table::lacks_newindex(t) || !Table::get(t, key).is_nil();
-        // a refused key leaves the table unchanged
+        // an invalid key leaves the table unchanged
         (free && Table::set_within(st, t, key, Value::from_parts(bits, Tag(tag as u8))).is_ok())
             as u64
     })

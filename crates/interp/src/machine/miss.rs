@@ -22,12 +22,12 @@ fn learns(i: Instr) -> bool {
     }
 }
 
-/// The largest number of misses between requests: they take much longer than a request, but not
-/// noticeably long.
+/// The largest number of misses between requests. This many misses take much longer than a request,
+/// but not noticeably long.
 const LONGEST: u32 = 1 << 12;
 
-/// Counts a miss: the instruction before the pc of the top frame, which is one of machine code, is
-/// about to run in the runtime.
+/// Counts a miss: the runtime is about to execute the instruction before the pc of the top frame,
+/// which is a frame of machine code.
 ///
 /// # Safety
 /// I2.
@@ -40,7 +40,7 @@ pub(super) unsafe fn count(st: *mut State) {
     }
 }
 
-/// As [`count`], for an instruction that learns.
+/// As [`count`], for an instruction whose feedback could change its code.
 ///
 /// # Safety
 /// I2.
@@ -59,8 +59,9 @@ unsafe fn spend(st: *mut State, misses: u32, left: bool) {
     }
 }
 
-/// Counts a deoptimization of the frame on top, at unexpected operands or code that was never
-/// executed, as many misses. One that the mode `exit-stress` forces says nothing of the code.
+/// Counts a deoptimization of the frame on top, at unexpected operands or at code that was never
+/// executed, as several misses. A deoptimization that is forced by the mode `exit-stress` does not
+/// count, since it says nothing about the code.
 ///
 /// # Safety
 /// I2.

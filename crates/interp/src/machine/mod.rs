@@ -44,8 +44,8 @@ use perilune_runtime::state::State;
 use perilune_runtime::state::Tier;
 use perilune_runtime::thread::Thread;
 
-/// Runs `f` with the state's part of the compiler, if there is one. The state has it back also
-/// after a panic.
+/// Runs `f` with the compiler's data in the state, if there is any. It is returned to the state
+/// even after a panic.
 ///
 /// # Safety
 /// The state is alive.
@@ -63,9 +63,10 @@ pub(crate) unsafe fn with_tier<R>(st: *mut State, f: impl FnOnce(&mut dyn Tier) 
     lent.1.as_mut().map(|tier| f(&mut **tier))
 }
 
-/// Gives the frames of the coroutine `th`, which has yielded or died, to the interpreter, as no
-/// native code waits for them any more. Ends the walk at the frame that was on top at the previous
-/// suspension ([`flags::SUSPENDED`]), so that deeply recursive generators yield in constant time.
+/// Hands the frames of the coroutine `th`, which has yielded or died, over to the interpreter,
+/// since native code no longer waits for them. The walk ends at the frame that was on top at the
+/// previous suspension ([`flags::SUSPENDED`]), so that deeply recursive generators yield in
+/// constant time.
 ///
 /// # Safety
 /// `th` does not run, and its saved base is that of its top frame.
@@ -77,7 +78,8 @@ pub(crate) unsafe fn abandon_frames(th: *mut Thread) {
         let word = frame.word();
         !word.is_machine() && !word.is_announced() && frame.link().flags() & HELD == 0
     };
-    // Most often the interpreter has called `coroutine.yield` in the frame of the last suspension.
+    // In most cases the interpreter has called `coroutine.yield` in the frame of the last
+    // suspension.
     if let Some(caller) = top.caller()
         && caller.link().flags() & flags::SUSPENDED != 0
         && is_interpreted(top)
@@ -107,7 +109,8 @@ pub(crate) unsafe fn abandon_frames(th: *mut Thread) {
     top.caller().unwrap_or(top).add_flags(flags::SUSPENDED);
 }
 
-/// Returns whether a frame of the running coroutine, or of one that waits for it, is to be left.
+/// Returns whether a frame of the running coroutine, or of a coroutine that is waiting for it, is
+/// in code that it must leave.
 ///
 /// # Safety
 /// I2.

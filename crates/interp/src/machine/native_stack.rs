@@ -4,12 +4,12 @@ use std::cell::Cell;
 
 use perilune_runtime::state::State;
 
-/// The bytes that a native function without further calls may need.
+/// The number of bytes that a native function may need without further calls.
 const RESERVE: usize = 40 << 10;
 
 thread_local! {
-    /// The limits of this thread, once they are known: the addresses below which no machine code
-    /// may be entered, and no function called.
+    /// The limits of this thread, once they are known: the address below which no machine code may
+    /// be entered, and the address below which no function may be called.
     static LIMITS: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
@@ -28,9 +28,9 @@ pub(crate) unsafe fn has_reserve(st: *mut State) -> bool {
     (&raw const here).addr() > (*st).native_floor
 }
 
-/// Tells the state how much native stack this thread has. The lower half is left to nested calls of
-/// the interpreter, whose number is limited. The last part, in which no call may begin, is left to
-/// the work of native functions.
+/// Sets the limits of the state for the native stack of this thread. The lower half is reserved for
+/// nested calls of the interpreter, whose number is limited. The last part, in which no call may
+/// begin, is reserved for the work of native functions.
 #[inline(always)]
 pub(crate) unsafe fn measure(st: *mut State) {
     let (limit, floor) = LIMITS.get();

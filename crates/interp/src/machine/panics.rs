@@ -10,8 +10,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use perilune_runtime::state::{State, poll};
 use perilune_runtime::tier::status;
 
-/// Runs the work of a function that machine code calls and that returns a status. A panic, of this
-/// work or of a leaf before, is kept in the state.
+/// Runs the work of a function that machine code calls and that returns a status. A panic in this
+/// work, or in a leaf before it, is kept in the state.
 ///
 /// # Safety
 /// The state is alive.
@@ -30,7 +30,7 @@ pub(super) unsafe fn guarded(st: *mut State, f: impl FnOnce() -> u64) -> u64 {
 }
 
 /// Runs the work of a function that machine code calls and that returns no status. After a panic,
-/// which is kept in the state, it returns `no_answer`.
+/// which is kept in the state, returns `no_answer`.
 ///
 /// # Safety
 /// The state is alive.
@@ -45,7 +45,7 @@ pub(super) unsafe fn leaf<R>(st: *mut State, no_answer: R, f: impl FnOnce() -> R
         Ok(answer) => answer,
         Err(panic) => {
             (*st).panic = Some(panic);
-            // a safepoint reports the panic if nothing does so before
+            // a safepoint reports the panic if nothing reports it earlier
             (*st).request(poll::QUIESCENCE);
             no_answer
         }
@@ -64,7 +64,7 @@ pub(crate) unsafe fn is_pending(st: *mut State) -> bool {
 /// Resumes the panic that is kept in the state: machine code returned [`status::PANIC`].
 ///
 /// # Safety
-/// As [`guarded`]; there is one.
+/// As [`guarded`]; a panic is pending.
 #[cold]
 pub(crate) unsafe fn resume(st: *mut State) -> ! {
     let panic = (*st).panic.take();
@@ -77,16 +77,16 @@ pub(crate) mod injected {
     use std::cell::Cell;
 
     thread_local! {
-        /// The number of leaves to run until one panics; 0 if none is to panic.
+        /// The number of leaf calls until one panics; 0 if none is to panic.
         static LEFT: Cell<u32> = const { Cell::new(0) };
     }
 
-    /// Lets the `n`th leaf from now on panic on this thread, or none if `n` is 0.
+    /// Makes the `n`th call of a leaf from now on panic on this thread, or none if `n` is 0.
     pub fn panic_in_leaf(n: u32) {
         LEFT.set(n);
     }
 
-    /// Counts a run of a leaf, and panics if a test has requested it.
+    /// Counts a call of a leaf, and panics if a test has requested it.
     #[inline(always)]
     pub(super) fn count() {
         let left = LEFT.get();

@@ -20,7 +20,7 @@ mod native {
     /// the operands of the call and of these lines.
     ///
     /// The stack is aligned at the call: above the floats are the return address, rbp, nine
-    /// registers and eight bytes. Code holds only scalars, so no wider registers are saved.
+    /// registers and eight bytes. Code uses only scalars, so wider registers are not saved.
     #[cfg(target_arch = "x86_64")]
     macro_rules! preserving {
         ($name:literal, $call:literal, $($argument:literal)*, $($operand:tt)*) => {
@@ -98,7 +98,7 @@ mod native {
     }
 
     /// As for x86-64. The callee preserves x19 to x28 and the lower halves of v8 to v15, which are
-    /// all that code uses of them. x16 and x17 contain nothing across a call.
+    /// the only parts of them that code uses. x16 and x17 contain nothing across a call.
     #[cfg(target_arch = "aarch64")]
     macro_rules! preserving {
         ($name:literal, $call:literal, $($argument:literal)*, $($operand:tt)*) => {

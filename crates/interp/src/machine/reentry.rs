@@ -31,7 +31,7 @@ std::arch::global_asm!(
     "pop rbp",
     "ret",
     ".size perilune_interpret, . - perilune_interpret",
-    // The end of code whose frame was deoptimized.
+    // The target of code whose frame was deoptimized.
     ".globl perilune_resume",
     ".type perilune_resume, @function",
     "perilune_resume:",
@@ -67,7 +67,7 @@ std::arch::global_asm!(
     "bl {interpret}",
     "b 1f",
     ".size perilune_interpret, . - perilune_interpret",
-    // The end of code whose frame was deoptimized.
+    // The target of code whose frame was deoptimized.
     ".globl perilune_resume",
     ".type perilune_resume, @function",
     "perilune_resume:",
@@ -108,7 +108,8 @@ unsafe fn do_interpret(st: *mut State, base: *mut Value, nargs: usize) -> u64 {
     let at = base.offset_from((*s.thread).stack);
     let inst = (*Frame(base).callee().as_function()).instance;
     if !is_idle(entry_of(inst)) {
-        // its code came here because the stack had no room for it or for functions inlined in it
+        // its code called this function because the stack had no room for it or for functions
+        // inlined into it
         make_slots(st, base, inst);
     }
     let base = (*s.thread).stack.offset(at);
@@ -116,7 +117,7 @@ unsafe fn do_interpret(st: *mut State, base: *mut Value, nargs: usize) -> u64 {
         Ok(Entered::Lua) => execute(st),
         Ok(_) => unreachable!("it is a Lua function"),
         Err(Exit::Error) => {
-            // the stack could not grow: the frame was not made, and the caller is on top
+            // the stack could not grow: the frame was not created, and the caller is on top
             handle(st);
             (*st).base = (*(*st).thread).stack.offset(at);
             return status::ERROR;
@@ -126,8 +127,8 @@ unsafe fn do_interpret(st: *mut State, base: *mut Value, nargs: usize) -> u64 {
     finished(st, r)
 }
 
-/// Continues the frames of code that were deoptimized: the one on top, and below it one caller for
-/// each of the `inlined` functions.
+/// Continues the deoptimized frames of code: the frame on top, and below it one caller for each of
+/// the `inlined` functions.
 unsafe extern "C" fn resume(st: *mut State, inlined: usize) -> u64 {
     guarded(st, || do_resume(st, inlined))
 }
@@ -143,8 +144,8 @@ unsafe fn do_resume(st: *mut State, inlined: usize) -> u64 {
     finished(st, r)
 }
 
-/// Returns the status and results, for native code, of a frame that the interpreter has run to its
-/// end.
+/// Returns the status and results, for native code, of a frame that the interpreter has run to
+/// completion.
 pub(super) unsafe fn finished(st: *mut State, r: Step) -> u64 {
     let mut s = StateRef::new(st);
     match r {

@@ -8,7 +8,7 @@ use perilune_runtime::instance::Instance;
 /// The slot of methods that are not to be compiled.
 pub(crate) static IDLE_SLOT: AtomicPtr<u8> = AtomicPtr::new(stub() as *mut u8);
 
-/// The entries, which `reentry.rs` defines. They are declared apart from it so that entering
+/// The entry points, which `reentry.rs` defines. They are declared separately so that entering
 /// machine code, which compares with an address, does not depend on the whole interpreter.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
 mod native {
@@ -42,7 +42,7 @@ pub(crate) use native::perilune_interpret;
 /// The target of the slots of methods without code.
 pub(super) const INTERPRET: unsafe extern "C" fn() = native::perilune_interpret;
 
-/// The target to which code jumps after its frame, which is on top, was deoptimized.
+/// The target to which code jumps after its frame, which is the one on top, was deoptimized.
 pub(super) const RESUME: unsafe extern "C" fn() = native::perilune_resume;
 
 /// Returns the address in the slots of methods without code.

@@ -27,7 +27,7 @@ impl Place {
         }
     }
 
-    /// Reports a difference, and ends the process.
+    /// Reports a mismatch, and aborts the process.
     unsafe fn differs(self, what: &str, expected: &str, found: &str) -> ! {
         let proto = &(*self.instance).proto;
         let op = proto.code[self.pc].op();
@@ -121,7 +121,7 @@ pub(super) unsafe extern "C" fn lookup(
     bits: u64,
     tag: u64,
 ) {
-    /// The longest chain that is followed to its end.
+    /// The length of the longest chain that is followed to its end.
     const LONGEST: usize = 100;
     let place = Place::of(base, at);
     let i = *(*place.instance).code.add(place.pc);

@@ -35,11 +35,11 @@ impl Description {
     }
 }
 
-/// Allocates the tables and closures whose description is at the address that the code has left in
-/// the state, and puts them into their registers. The collector does not run.
+/// Allocates the tables and closures whose description is at the address that the code has stored
+/// in the state, and stores them to their registers. The collector does not run.
 ///
 /// # Errors
-/// "not enough memory". The tables are in their registers, but some have no metatable.
+/// Returns "not enough memory". The tables are in their registers, but some have no metatable.
 ///
 /// # Safety
 /// I2; the code that was left has stored a description as

@@ -4,7 +4,7 @@ use cranelift_codegen::entity::SecondaryMap;
 
 use super::ir::{Block, Function};
 
-/// The dominators of blocks. Blocks are named by their places in the order of the function.
+/// The dominators of blocks. Blocks are identified by their positions in the order of the function.
 pub(super) struct Dominators {
     place: SecondaryMap<Block, Option<usize>>,
     /// The place of the immediate dominator of each block.
@@ -16,7 +16,7 @@ impl Dominators {
     /// Algorithm*.
     ///
     /// # Errors
-    /// The block that is missing in the order, or is not reached.
+    /// Returns the block that is missing in the order, or is unreachable.
     pub(super) fn of(f: &Function) -> Result<Dominators, String> {
         let mut place: SecondaryMap<Block, Option<usize>> = SecondaryMap::new();
         for (n, &block) in f.order.iter().enumerate() {

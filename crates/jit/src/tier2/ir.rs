@@ -36,7 +36,7 @@ entity_impl!(Block, "block");
 pub(crate) struct State(u32);
 entity_impl!(State, "state");
 
-/// A frame: that of the function itself, or that of a function inlined in it.
+/// A frame: that of the function itself, or that of a function inlined into it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Frame(u32);
 entity_impl!(Frame, "frame");
@@ -80,9 +80,10 @@ pub(crate) struct Function {
     pub(crate) captured: EntitySet<Reg>,
     /// The function's own closure, if it is known to be the value of a constant upvalue.
     pub(crate) own: Option<Value>,
-    /// Whether the code is entered at a loop: closures that were made before may share registers.
+    /// Whether the code has an OSR entry: closures that were created before the entry may share
+    /// registers.
     pub(crate) is_entered_in_loop: bool,
-    /// The values whose types have decided what is built, even if nothing uses the values.
+    /// The values whose types have determined what was built, even if nothing uses the values.
     pub(crate) consulted: RefCell<EntitySet<Value>>,
 }
 
@@ -90,7 +91,7 @@ pub(crate) struct Function {
 pub(crate) struct FrameData {
     pub(crate) proto: Arc<Proto>,
     /// The number of its register 0, counted from the base of the first frame: the frame of an
-    /// inlined function lies where it would lie after a call.
+    /// inlined function has the same position as after a call.
     pub(crate) offset: usize,
     /// The number of its registers. An instruction with a variable number of results may use more
     /// of them than those of its function.
@@ -109,9 +110,8 @@ impl FrameData {
         FrameData { proto, offset: 0, size, extra: 0, caller: None, inlinee: None }
     }
 
-    /// Returns the number of the register that holds the callee where an inlined function was
-    /// called. The frame of a vararg function begins after the arguments, and has a header of its
-    /// own.
+    /// Returns the number of the register that holds the callee at the call of an inlined function.
+    /// The frame of a vararg function begins after the arguments, and has a separate header.
     pub(crate) fn callee(&self) -> usize {
         let moved = match self.proto.is_vararg {
             true => Layout::RESERVED + usize::from(self.proto.num_params) + self.extra,
@@ -143,7 +143,7 @@ pub(crate) struct NewObject {
     pub(crate) first: Option<u32>,
     /// See [`Constructor::last`](crate::analysis::constructor::Constructor::last).
     pub(crate) last: Option<(Pc, u32, usize)>,
-    /// The shape that it has with its fields, if that is known.
+    /// The shape that it has with its fields, if it is known.
     pub(crate) shape: Option<u32>,
 }
 
@@ -158,7 +158,7 @@ pub(crate) struct FirstField {
     pub(crate) is_guarded: bool,
 }
 
-/// The type of a value, and the value that it was guarded from.
+/// The type of a value, and the value from which it was obtained by a guard.
 #[derive(Clone, Copy)]
 pub(crate) struct ValueData {
     pub(crate) ty: Type,
@@ -166,7 +166,7 @@ pub(crate) struct ValueData {
     pub(crate) origin: Option<Value>,
 }
 
-/// A loop of the bytecode: the number of the inlined function that it is in, and its head.
+/// A loop of the bytecode: the number of the inlined function that contains it, and its head.
 pub(crate) type Place = (Option<usize>, Pc);
 
 /// A basic block.
@@ -180,14 +180,14 @@ pub(crate) struct BlockData {
     pub(crate) is_loop: bool,
     /// Whether it belongs to the peeled iteration of a quiet loop.
     pub(crate) is_peeled: bool,
-    /// The loop that it is the head of, if that was built as a quiet loop.
+    /// The loop of which it is the head, if that loop was built as a quiet loop.
     pub(crate) quiet: Option<Place>,
 }
 
 /// An instruction.
 #[derive(Clone, Copy)]
 pub(crate) struct Inst {
-    /// The bytecode instruction that it belongs to, in the function of `frame`.
+    /// The bytecode instruction to which it belongs, in the function of `frame`.
     pub(crate) pc: Pc,
     pub(crate) frame: Frame,
     pub(crate) result: Option<Value>,
@@ -227,7 +227,7 @@ pub(crate) enum Op {
     /// Exits unless the closure has the method whose slot is at this address.
     GuardMethod(Value, usize, State),
     /// The metamethod that the instruction has called for tables with some metatable, a Lua
-    /// function. Exits if the metatable is another one, or what was recorded is no longer valid.
+    /// function. Exits if the metatable is a different one, or if the record is no longer valid.
     Handler(Metatable, State),
     /// Allocates a table. Exits if this state has not allocated such a table there before, or if
     /// the value of a field that the table gains is nil.
@@ -236,7 +236,8 @@ pub(crate) enum Op {
     Allocate(State),
     /// Allocates a closure of the inner function with this number, in the outermost frame.
     Closure(usize, State),
-    /// Stands for a closure that is not allocated: exits if this state has not made one before.
+    /// Replaces the allocation of a closure: exits if this state has not created such a closure
+    /// before.
     GuardInner(usize, State),
     /// Marks the beginning of an inlined function, with this frame and closure.
     Inline(Frame, Value),
@@ -260,7 +261,7 @@ pub(crate) enum Op {
     FloorQuotient(Value, u64),
     /// Computes a float from floats.
     FloatArith(Operator, Value, Value),
-    /// Computes a number from numbers of either kind; exits if one is none.
+    /// Computes a number from numbers of either kind; exits if an operand is not a number.
     NumberArith(Operator, Value, Value, State),
     /// Converts an integer to a float.
     ToFloat(Value),
@@ -278,8 +279,8 @@ pub(crate) enum Op {
     CompareInt(IntCC, Value, Value),
     /// Compares floats.
     CompareFloat(FloatCC, Value, Value),
-    /// Compares numbers of either kind. Exits if one is none, or if one is a float and the other an
-    /// integer that no float may be equal to.
+    /// Compares numbers of either kind. Exits if an operand is not a number, or if one is a float
+    /// and the other an integer that may not be exactly representable as a float.
     CompareNumber(IntCC, FloatCC, Value, Value, State),
     /// Whether the payloads of two values with the same tag are equal.
     Same(Value, Value),
@@ -287,8 +288,8 @@ pub(crate) enum Op {
     IsString(Value, Value),
     /// Whether a value is a number equal to an integer.
     IsInteger(Value, i64),
-    /// Whether two values of any type are equal. Exits if a metamethod may decide it. The block
-    /// ends with a branch on the result; the code of the branch compares.
+    /// Whether two values of any type are equal. Exits if a metamethod may have to be called. The
+    /// block ends with a branch on the result; the code of the branch compares.
     Equal(Value, Value, State),
     /// Whether a value has this tag.
     HasTag(Value, Tag),
@@ -297,8 +298,8 @@ pub(crate) enum Op {
     /// The boolean `not v`: true for nil and false, and false for all other values.
     Not(Value),
     /// Loads the field in a slot of a table whose shape is guarded. Exits if it is nil and a
-    /// metamethod may be called; these entries of the inline cache say that the metatables do not
-    /// have the field either.
+    /// metamethod may be called; these entries of the inline cache record that the metatables do
+    /// not have the field either.
     Field(Value, Slot, Entries, State),
     /// Loads the field in a slot of a table whose shape is guarded. Exits unless the field has this
     /// tag.
@@ -314,10 +315,11 @@ pub(crate) enum Op {
     /// room, or if the store may affect more than the table.
     AddField(Value, Value, Gain, State),
     /// Loads a field from the chain of metatables of a table whose shape is guarded and does not
-    /// have the field itself. Uses an entry of the inline cache; exits if that is no longer valid.
+    /// contain the field. Uses an entry of the inline cache; exits if the entry is no longer valid.
     ChainField(Metatable, Chain, State),
     /// Loads a method of a string from the metatable of strings. Uses an entry of the inline cache;
-    /// exits if that is no longer valid. The operand is the string, if there is one already.
+    /// exits if the entry is no longer valid. The operand is the string, if it is already
+    /// available.
     StringMethod(Option<Value>, StringMethod, State),
     /// The epoch of metatables.
     Epoch,
@@ -326,11 +328,11 @@ pub(crate) enum Op {
     /// Loads the element at an integer key from an array of numbers with this tag; exits if there
     /// is none. If the flag is set, the key is known to be in the range of the array.
     Number(Value, Value, Tag, bool, State),
-    /// Marks the jump to a loop that counts with this step, whose index is in this register; a
-    /// guard of ranges may be put in its place.
+    /// Marks the jump to a counting loop with this step, whose index is in this register; it may be
+    /// replaced by a guard of ranges.
     Counts(Reg, i64, State),
     /// Exits unless an array has the elements at all indices of a loop. The values are the first
-    /// index of the loop, and the number of further ones.
+    /// index of the loop, and the number of further iterations.
     GuardRange(Value, [Value; 2], Range, State),
     /// Loads the element at an integer key from an array of booleans; exits if the key is not in
     /// the array, and if the element is nil and the table has a metatable.
@@ -338,16 +340,16 @@ pub(crate) enum Op {
     /// Loads an element from an array of any values; exits if there is none or it is nil.
     Element(Value, Value, State),
     /// Loads the value at an integer key of a table; exits if it is nil and the table has a
-    /// metatable, or if the array has booleans and none has had them before.
+    /// metatable, or if the array is one of booleans and feedback has recorded no such array.
     ElementOrNil(Value, Value, State),
-    /// Stores an element of an array. Exits if a metamethod may be called, and if there is no such
-    /// element or the array is of another kind, unless the store may change the array.
+    /// Stores an element of an array. Exits if a metamethod may be called. Also exits if there is
+    /// no such element or the array is of another kind, unless the store may change the array.
     SetElement(Value, Value, Value, ArrayChanges, State),
     /// Selects the value of a list at an integer index, which counts from 1: nil above the last.
     /// Exits if the index is below 1.
     Select(Value, List, State),
     /// Stores the items of a constructor as all elements of the table, as SETLIST does. The table
-    /// was made for so many.
+    /// was created with room for them.
     SetList(Value, List, usize, State),
     /// Gives the table a metatable `{__index = class}`, as CALLMETA does. Exits if the table has
     /// another metatable, if caches may rely on the table, or if the class is new.
@@ -355,8 +357,8 @@ pub(crate) enum Op {
     /// Gives the table this metatable, as `setmetatable` does. Exits if the table has a metatable,
     /// if caches may rely on the table, or if the metatable is new or has `__gc`.
     SetMetatable(Value, Value, State),
-    /// Exits unless tables may get this metatable without further effects: it has been one before,
-    /// and has no `__gc`.
+    /// Exits unless tables may get this metatable without further effects: it must have been used
+    /// as a metatable before, and have no `__gc`.
     GuardMetatable(Metatable, State),
     /// Exits if the metatable may have `__newindex`.
     GuardNoNewIndex(Metatable, State),
@@ -364,12 +366,12 @@ pub(crate) enum Op {
     GuardNotNil(Value, State),
     /// Exits if the table has a metatable.
     GuardNoMetatable(Value, State),
-    /// Exits if both are the same table.
+    /// Exits if the two values are the same table.
     GuardDistinct(Value, Value, State),
     /// Begins a traversal of a table by `next`, as TFORPREP does; returns its first position. Exits
     /// if the runtime fails.
     Traversal(Value, State),
-    /// The bound value of a native function that has one, another native function.
+    /// The bound value of a native function; it is another native function.
     Bound(Value),
     /// Sets the top of the stack to the address of a register: the values below it are all results
     /// of a call, which the next instruction uses.
@@ -379,17 +381,17 @@ pub(crate) enum Op {
     Global(Option<Value>, usize, GlobalAccess, State),
     /// The length of a string or table; exits for other values, and if the table may have `__len`.
     Length(Value, State),
-    /// Polls; if there is something to do, it stores the registers that the runtime may look at to
-    /// their home slots first. In a loop that keeps facts about memory the poll is quiet: it exits
-    /// if memory may have changed.
+    /// Polls; if there is something to do, first stores the registers that the runtime may read to
+    /// their home slots. In a loop that preserves facts about memory the poll is quiet: it exits if
+    /// memory may have changed.
     Poll(State, bool),
     /// Exits unless the native function is the library function with this number.
     GuardLibrary(Value, u32, State),
-    /// Computes or calls a library function with these arguments; exits if the function cannot
-    /// answer.
+    /// Computes or calls a library function with these arguments; exits if the leaf does not handle
+    /// them.
     Library(Library, [Option<Value>; 3], State),
-    /// In code that checks itself: compares the known value of a field, which is not loaded, with
-    /// the field of the table.
+    /// In code that checks itself: compares the known value of a field, whose load was omitted,
+    /// with the field of the table.
     CheckField(Value, Value),
     /// As [`Op::CheckField`], for an upvalue of the closure, or of the function's own closure if
     /// that is `None`.
@@ -412,8 +414,9 @@ pub(crate) struct Library {
     pub(crate) number: u32,
     /// The code that computes the usual results without a call.
     pub(crate) inlined: Option<Inlined>,
-    /// The tag of all results, if there is one tag; a call that would have another exits. Without
-    /// it, the function is called for what `inlined` does not compute.
+    /// The tag of all results, if it is always the same; a call whose result would have another tag
+    /// exits. If it is `None`, the function is called for the cases that `inlined` does not
+    /// compute.
     pub(crate) tag: Option<Tag>,
     /// The register of the callee; its arguments follow as in any call.
     pub(crate) at: Reg,
@@ -431,7 +434,7 @@ pub(crate) enum Metatable {
 }
 
 impl Metatable {
-    /// Returns the table that it names.
+    /// Returns the table to which it refers.
     pub(crate) fn table(self) -> Value {
         let (Metatable::Of(v) | Metatable::Is(v) | Metatable::WithIndex(v)) = self;
         v
@@ -459,31 +462,31 @@ impl Entries {
     }
 }
 
-/// The indices of the loads of a loop that counts.
+/// The indices of the loads in a counting loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Range {
     /// The step of the loop, which is positive.
     pub(crate) step: i64,
-    /// The least difference of an index from that of the loop.
+    /// The least difference between an index and that of the loop.
     pub(crate) least: i64,
-    /// The greatest one.
+    /// The greatest such difference.
     pub(crate) most: i64,
 }
 
 /// How a global is loaded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum GlobalAccess {
-    /// By its inline cache. Exits if that has no valid entry, or the global is nil.
+    /// Through its inline cache. Exits if the cache has no valid entry, or if the global is nil.
     Cached,
-    /// In the same way, but the code relies on the global to stay the same, and exits if it has
+    /// In the same way, but the code speculates that the global stays the same, and exits if it has
     /// changed before.
     Constant,
-    /// By a search in the environment, where it may be nil. Exits if the environment is no
-    /// dictionary, or has a metatable and lacks the global.
+    /// By a lookup in the environment; the result may be nil. Exits if the environment is not in
+    /// dictionary mode, or if it has a metatable and does not contain the global.
     Searched,
 }
 
-/// Where the inline cache has a method of strings.
+/// The inline cache entry that contains a method of strings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct StringMethod {
     /// The number of the cache.
@@ -492,7 +495,7 @@ pub(crate) struct StringMethod {
     pub(crate) entry: usize,
     /// Whether the holder is in dictionary mode.
     pub(crate) dictionary: bool,
-    /// Whether the method is a native function, which the entry has.
+    /// Whether the method is a native function, which the entry contains.
     pub(crate) native: bool,
 }
 
@@ -505,8 +508,8 @@ pub(crate) struct Chain {
     pub(crate) dictionary: bool,
     /// Whether the field is a Lua function, which the entry holds.
     pub(crate) method: bool,
-    /// Whether the runtime may make the entry valid where it is not: code relies on no function
-    /// that the entry held before.
+    /// Whether the runtime may make the entry valid if it is not: the code must not rely on a
+    /// function that the entry held before.
     pub(crate) renews: bool,
 }
 
@@ -523,8 +526,8 @@ pub(crate) struct Gain {
     pub(crate) plain: bool,
 }
 
-/// The checks and stores that a store to a field needs, because the facts that would save them are
-/// not known.
+/// The checks and stores that a store to a field needs because the facts that would make them
+/// redundant are not known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Checks {
     /// Whether caches may rely on the table: it may be a metatable or a class.
@@ -542,7 +545,7 @@ pub(crate) enum End {
     #[default]
     Open,
     Jump(Target),
-    /// Goes to the first target if the condition holds, otherwise to the second.
+    /// Jumps to the first target if the condition holds, otherwise to the second.
     Branch(Value, Target, Target),
     /// Returns a value.
     Return(Value),
@@ -550,8 +553,8 @@ pub(crate) enum End {
     ReturnNone,
     /// Exits: the frame continues in the interpreter.
     Exit(State),
-    /// Executes the bytecode instruction as [`Op::Generic`] does, and goes to the target for the pc
-    /// where it continues. Without targets it returns.
+    /// Executes the bytecode instruction as [`Op::Generic`] does, and jumps to the target for the
+    /// pc at which it continues. Without targets, the instruction returns.
     Generic(State, Vec<(Pc, Target)>),
 }
 
@@ -569,14 +572,14 @@ pub(crate) struct FrameState {
     /// The values of registers of the frame and of its callers' frames. Other registers are in
     /// their home slots, or dead.
     pub(crate) registers: Vec<(Reg, Value)>,
-    /// Tables that are not allocated before the frames are left in this state. Each comes after
-    /// those that its fields name.
+    /// Tables that are not allocated until the code exits in this state. Each comes after the
+    /// tables to which its fields refer.
     pub(crate) virtuals: Vec<VirtualTable>,
-    /// Closures that are not allocated before the frames are left in this state.
+    /// Closures that are not allocated until the code exits in this state.
     pub(crate) closures: Vec<VirtualClosure>,
 }
 
-/// A closure that exists only where frames are left. The outermost function makes it.
+/// A closure that is allocated only at exits. The outermost function creates it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct VirtualClosure {
     /// The registers that hold it.
@@ -585,7 +588,7 @@ pub(crate) struct VirtualClosure {
     pub(crate) inner: usize,
 }
 
-/// A table that exists only where frames are left: code holds its fields.
+/// A table that is allocated only at exits; the code holds the values of its fields.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct VirtualTable {
     /// The registers that hold it.
@@ -657,18 +660,19 @@ impl Function {
         self.values[v].ty
     }
 
-    /// Returns the type of a value to decide what is built: what establishes the type stays then.
+    /// Returns the type of a value in order to decide what to build: the guard that establishes the
+    /// type is then kept.
     pub(crate) fn consult(&self, v: Value) -> Type {
         self.consulted.borrow_mut().insert(v);
         self.ty(v)
     }
 
-    /// Returns whether the type of a value has decided what was built.
+    /// Returns whether the type of a value has determined what was built.
     pub(crate) fn is_consulted(&self, v: Value) -> bool {
         self.consulted.borrow().contains(v)
     }
 
-    /// Notes that the types of values that are replaced by others are those of the others now.
+    /// Updates the set of consulted values after values were replaced by others.
     pub(crate) fn rename_consulted(&mut self, resolve: impl Fn(Value) -> Value) {
         let consulted = self.consulted.get_mut();
         for v in self.values.keys() {
@@ -796,7 +800,7 @@ impl Op {
         }
     }
 
-    /// Returns the state in which it exits, or that it stores home.
+    /// Returns the state in which it exits, or whose registers it stores to their home slots.
     pub(crate) fn state(&self) -> Option<State> {
         let mut op = *self;
         op.state_mut().copied()
@@ -863,8 +867,8 @@ impl Op {
         }
     }
 
-    /// Returns whether it can be removed if its result is not used, nor its type consulted: it has
-    /// no effect, and exits only where a speculation on the result fails.
+    /// Returns whether it can be removed if neither its result is used nor its type consulted: it
+    /// must have no side effects, and exit only if a speculation on the result fails.
     pub(crate) fn is_removable(&self) -> bool {
         use Op::*;
         match self {
@@ -922,7 +926,7 @@ impl End {
         }
     }
 
-    /// Returns the state in which it exits, or that it stores home.
+    /// Returns the state in which it exits, or whose registers it stores to their home slots.
     pub(crate) fn state(&self) -> Option<State> {
         match *self {
             End::Exit(s) | End::Generic(s, _) => Some(s),
@@ -940,17 +944,17 @@ impl End {
 }
 
 impl FrameState {
-    /// Returns the state of a frame before an instruction, with values in these registers.
+    /// Returns the state of a frame before an instruction, with these values of registers.
     pub(crate) fn new(frame: Frame, pc: Pc, registers: Vec<(Reg, Value)>) -> FrameState {
         FrameState { frame, pc, registers, virtuals: Vec::new(), closures: Vec::new() }
     }
 
-    /// Returns whether something in it is not allocated before the frames are left.
+    /// Returns whether it contains tables or closures that are not allocated until the code exits.
     pub(crate) fn has_virtuals(&self) -> bool {
         !self.virtuals.is_empty() || !self.closures.is_empty()
     }
 
-    /// Returns the values that it names.
+    /// Returns the values to which it refers.
     pub(crate) fn values(&self) -> impl Iterator<Item = Value> {
         let registers = self.registers.iter().map(|&(_, v)| v);
         registers.chain(self.virtuals.iter().flat_map(VirtualTable::values))
@@ -958,14 +962,14 @@ impl FrameState {
 }
 
 impl VirtualClosure {
-    /// Returns the number of slots that describe a closure which so many registers hold.
+    /// Returns the number of slots that describe a closure held by this number of registers.
     pub(crate) fn size(registers: usize) -> usize {
         2 + registers
     }
 }
 
 impl VirtualTable {
-    /// Returns the number of slots that describe a table with so many fields.
+    /// Returns the number of slots that describe a table with this number of fields.
     pub(crate) fn size(fields: usize) -> usize {
         3 + 2 * fields
     }

@@ -44,7 +44,7 @@ pub(super) type Upvalue = (Option<Value>, usize);
 /// Facts about values and about memory.
 #[derive(Clone, Default)]
 pub(super) struct Known {
-    /// The values after guards of their types, by the values before.
+    /// The values after guards of their types, by the values before the guards.
     guarded: HashMap<Value, Value>,
     /// The equal integers or floats of numbers, by their origins.
     converted: HashMap<(Value, Tag), Value>,
@@ -70,14 +70,14 @@ pub(super) struct Known {
     lookups: HashMap<Lookup, Value>,
     /// Functions that entries hold. Only the runtime changes entries.
     held: HashMap<Entry, Value>,
-    /// Methods of strings, with the epoch of metatables at which they were found. They are the same
-    /// at any time at which the epoch is.
+    /// Methods of strings, with the epoch of metatables at which they were found. They stay the
+    /// same as long as the epoch does.
     methods_of_strings: HashMap<Name, (Value, Value)>,
-    /// The present epoch.
+    /// The current epoch.
     epoch: Option<Value>,
     /// Values of globals.
     globals: HashMap<Global, Value>,
-    /// Values of globals that the code relies on to stay the same.
+    /// Values of globals that the code speculates to stay the same.
     constant_globals: HashMap<Global, Value>,
     /// Values that guards have found to be the function's own closure.
     own: HashMap<Value, ()>,
@@ -87,7 +87,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Forgets all facts about memory: something was called.
+    /// Discards all facts about memory, after a call.
     pub(super) fn forget(&mut self) {
         self.shapes.clear();
         self.fields.clear();
@@ -101,8 +101,8 @@ impl Known {
         self.epoch = None;
     }
 
-    /// Forgets the values that facts name besides those of registers: they may not be defined where
-    /// a loop is entered at several places.
+    /// Discards facts that refer to values other than those of registers: these may not be defined
+    /// on all entries of a loop that has several.
     pub(super) fn forget_values(&mut self) {
         self.converted.clear();
         self.constants.clear();
@@ -111,13 +111,14 @@ impl Known {
         self.rows = Rows::default();
     }
 
-    /// Forgets upvalues, and globals, whose environment may be one: shared variables were stored.
+    /// Discards the values of upvalues, and of globals, whose environment may be such an upvalue,
+    /// after a store to shared variables.
     pub(super) fn forget_upvalues(&mut self) {
         self.upvalues.clear();
         self.globals.clear();
     }
 
-    /// Forgets all facts about tables: something was stored into an unknown one.
+    /// Discards all facts about tables, after a store into an unknown table.
     pub(super) fn forget_tables(&mut self) {
         self.shapes.clear();
         self.fields.clear();
@@ -128,12 +129,12 @@ impl Known {
         self.epoch = None;
     }
 
-    /// Forgets the shapes of all tables.
+    /// Discards the shapes of all tables.
     pub(super) fn forget_all_shapes(&mut self) {
         self.shapes.clear();
     }
 
-    /// Forgets the fields in slots that are stored to.
+    /// Discards the values of the fields in slots to which there are stores.
     pub(super) fn forget_fields(&mut self, is_stored: impl Fn(u32) -> bool) {
         self.fields.retain(|&(_, slot), _| !is_stored(slot));
     }
@@ -168,13 +169,13 @@ impl Known {
         self.lookups.insert(lookup, found);
     }
 
-    /// Returns whether it is recorded what an entry holds, for any closure of the function.
+    /// Returns whether the contents of an entry are recorded, for any closure of the function.
     pub(super) fn is_held(&self, (_, instruction, entry): Entry) -> bool {
         self.held.keys().any(|&(_, other, n)| (other, n) == (instruction, entry))
     }
 
-    /// Records that an entry holds a function. Returns the function as the value that was recorded
-    /// for it before, if there is one: more is known of that.
+    /// Records that an entry holds a function. Returns the value that was recorded for the entry
+    /// before, if there is one, since more is known about it.
     pub(super) fn hold(&mut self, entry: Entry, function: Value) -> Value {
         *self.held.entry(entry).or_insert(function)
     }
@@ -190,12 +191,13 @@ impl Known {
         self.fresh.contains_key(&table)
     }
 
-    /// Records that a value is stored or passed on, so that it can be had from elsewhere.
+    /// Records that a value is stored or passed on, so that other values may refer to the same
+    /// object.
     pub(super) fn share(&mut self, value: Value) {
         self.fresh.remove(&value);
     }
 
-    /// Records that all values may be had from elsewhere.
+    /// Records this for all values.
     pub(super) fn share_all(&mut self) {
         self.fresh.clear();
     }
@@ -205,7 +207,7 @@ impl Known {
         self.unwatched.contains_key(&table)
     }
 
-    /// Records that no cache relies on a table, as a store has found.
+    /// Records that no cache relies on a table, as the checks of a store have determined.
     pub(super) fn note_unwatched(&mut self, table: Value) {
         self.unwatched.insert(table, ());
     }
@@ -215,12 +217,12 @@ impl Known {
         self.constant_globals.get(&global).or_else(|| self.globals.get(&global)).copied()
     }
 
-    /// Records the value of a global that the code relies on to stay the same.
+    /// Records the value of a global that the code speculates to stay the same.
     pub(super) fn note_constant_global(&mut self, global: Global, value: Value) {
         self.constant_globals.insert(global, value);
     }
 
-    /// Returns whether a value is that of a global that the code relies on to stay the same.
+    /// Returns whether a value is that of a global that the code speculates to stay the same.
     pub(super) fn is_constant_global(&self, value: Value) -> bool {
         self.constant_globals.values().any(|&v| v == value)
     }
@@ -250,17 +252,17 @@ impl Known {
         self.guarded.insert(origin, guarded);
     }
 
-    /// Returns a number as the equal integer or float, if it was converted before.
+    /// Returns the integer or float that is equal to a number, if the number was converted before.
     pub(super) fn converted(&self, origin: Value, to: Tag) -> Option<Value> {
         self.converted.get(&(origin, to)).copied()
     }
 
-    /// Records the integer or float that a number is equal to.
+    /// Records the integer or float that is equal to a number.
     pub(super) fn note_converted(&mut self, origin: Value, to: Tag, number: Value) {
         self.converted.insert((origin, to), number);
     }
 
-    /// Returns the shapes one of which `table` has, if they are known.
+    /// Returns the set of shapes that `table` may have, if it is known.
     pub(super) fn shapes(&self, table: Value) -> Option<Shapes> {
         self.shapes.get(&table).copied()
     }
@@ -270,8 +272,8 @@ impl Known {
         self.shapes.insert(table, shapes);
     }
 
-    /// Records that a table that had one of these shapes has another shape now, and forgets these
-    /// shapes of others, as any value may be that table.
+    /// Records that a table that had one of these shapes now has another shape, and discards these
+    /// shapes for other tables, since any value may be that table.
     pub(super) fn change_shape(&mut self, table: Value, shapes: Shapes, to: Shapes) {
         if !self.is_fresh(table) {
             self.forget_shapes(shapes);
@@ -283,9 +285,9 @@ impl Known {
         self.shapes.retain(|_, known| !known.ids().iter().any(|&id| shapes.contains(id)));
     }
 
-    /// Forgets what a change of the metatable of `table`, which changes its shape too, makes
+    /// Discards what a change of the metatable of `table`, which also changes its shape, makes
     /// invalid; any value may be the same table. Absent fields are looked up in the new metatable,
-    /// so fields are forgotten unless `is_there` says that their value is not nil.
+    /// so the values of fields are discarded unless `is_there` returns that they are not nil.
     pub(super) fn change_metatable(&mut self, table: Value, is_there: impl Fn(Value) -> bool) {
         self.epoch = None;
         self.rows.forget();
@@ -329,8 +331,9 @@ impl Known {
         self.fields.insert((table, slot), value);
     }
 
-    /// Records a store to a field, and forgets the same slot of other tables, which may be the same
-    /// table. `value` is `None` if it may be nil: metatables are asked then.
+    /// Records a store to a field, and discards the same slot of other tables, which may be the
+    /// same table. `value` is `None` if the value may be nil, in which case metatables must be
+    /// searched.
     pub(super) fn store_field(&mut self, table: Value, slot: u32, value: Option<Value>) {
         match self.is_fresh(table) {
             true => _ = self.fields.remove(&(table, slot)),
@@ -358,8 +361,8 @@ impl Known {
         self.upvalues.insert((closure, n), value);
     }
 
-    /// Records a store to an upvalue, and forgets the others: any may be the same variable, shared
-    /// by closures or joined by `debug.upvaluejoin`.
+    /// Records a store to an upvalue, and discards the values of the others, each of which may be
+    /// the same variable, shared by closures or joined by `debug.upvaluejoin`.
     pub(super) fn store_upvalue(&mut self, closure: Option<Value>, n: usize, value: Value) {
         self.forget_upvalues();
         self.note_upvalue(closure, n, value);
@@ -381,7 +384,7 @@ impl Known {
         std::mem::replace(&mut self.constants_hold, true)
     }
 
-    /// Returns the address of the slot of the method that a closure has, if it is known.
+    /// Returns the address of the slot of a closure's method, if it is known.
     pub(super) fn method(&self, closure: Value) -> Option<usize> {
         self.methods.get(&closure).copied()
     }
@@ -396,7 +399,7 @@ impl Known {
         self.methods.insert(closure, slot);
     }
 
-    /// Returns the facts that hold on all paths to a place; none if there are no paths.
+    /// Returns the facts that hold on all paths to a point; none if there are no paths.
     pub(super) fn on_all<'a>(mut paths: impl Iterator<Item = &'a Known>) -> Known {
         let mut known = paths.next().cloned().unwrap_or_default();
         paths.for_each(|other| known.meet(other));
@@ -471,7 +474,7 @@ mod tests {
         assert_eq!((known.shapes(t), known.shapes(u)), (None, Some(shape(8))));
         assert_eq!(known.field(t, 0), Some(v));
         assert_eq!((known.field(t, 1), known.field(u, 1)), (None, None));
-        // the shape of the table is unknown, so it may be any of the others
+        // the shape of the table is unknown, so it may be the same table as any of the others
         known.change_metatable(t, |_| true);
         assert_eq!(known.shapes(u), None);
     }

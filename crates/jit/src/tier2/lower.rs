@@ -46,7 +46,7 @@ use crate::exits::state::{FrameState, Home, Point};
 use crate::generic::single::{Generic, Held, Payload};
 use crate::hash::HashMap;
 
-/// A value in registers of the machine.
+/// A value in machine registers.
 #[derive(Clone, Copy)]
 enum Low {
     /// A Lua value.
@@ -54,7 +54,7 @@ enum Low {
     Condition(ir::Value),
     /// Whether values are equal: the branch at the end of the block compares them.
     Equal(Value, Value, State),
-    /// Whether a value is a number equal to an integer: the same.
+    /// Whether a value is a number equal to an integer, compared in the same way.
     IsInteger(Value, i64),
 }
 
@@ -67,31 +67,31 @@ pub(super) struct Lower<'f, 'a> {
     integers: HashMap<Value, i64>,
     /// Numbers of either kind.
     numbers: EntitySet<Value>,
-    /// Sums that are only needed as floats, and those that have been emitted.
+    /// Sums that are needed only as floats, and those that have been emitted.
     as_floats: EntitySet<Value>,
     sums: HashMap<Value, sums::Sum>,
-    /// Values that the machine has as immediates.
+    /// Values that machine instructions can take as immediates.
     immediates: EntitySet<Value>,
     blocks: SecondaryMap<Block, Option<ir::Block>>,
-    /// What home slots hold.
+    /// The contents of home slots.
     homes: Homes,
-    /// Values that have lived across a call before the block.
+    /// Values that were live across a call before the block.
     crossings: Crossings,
-    /// Something was called in the block.
+    /// Whether there has been a call in the block.
     called: bool,
-    /// Values of the block that have not lived across a call, and those loaded since.
+    /// Values defined in the block that were not live across a call, and those loaded since.
     current: HashMap<Value, Low>,
-    /// Blocks that exit from the block, by state and by what they store.
+    /// The exit blocks of the block, by state and by the registers that they store.
     exits: HashMap<(State, Vec<Reg>), ir::Block>,
-    /// The loops that keep memory, by their heads.
+    /// The loops that preserve facts about memory, by their heads.
     quiet: HashMap<Block, QuietLoop>,
     /// The last block of the quiet loop that is being emitted.
     last: Option<Block>,
     layout: BlockLayout,
 }
 
-/// Emits the code of `f`, whose beginning is emitted. Adds the quiet loops to `noisy` whose code is
-/// not quiet: all of the code is wrong then.
+/// Emits the code of `f`, after its beginning has been emitted. Adds the quiet loops whose code
+/// turned out not to be quiet to `noisy`; if there are any, none of the code may be used.
 pub(super) fn lower<'a>(
     f: &Function,
     generic: Generic<'a>,
@@ -194,7 +194,7 @@ impl<'a> Lower<'_, 'a> {
         self.generic.begin_block();
         self.called = false;
         self.current.clear();
-        // they store what this block has loaded
+        // they store values that this block has loaded
         self.exits.clear();
         for &(v, _) in &data.params {
             self.current.insert(v, self.low(v));
@@ -213,7 +213,7 @@ impl<'a> Lower<'_, 'a> {
         }
     }
 
-    /// Finds the heads of loops that do not dominate all of their loop.
+    /// Finds the heads of loops that do not dominate their whole loop.
     fn find_entered_loops(&mut self) {
         let f = self.f;
         if !f.order.iter().any(|&block| f.blocks[block].is_loop) {
@@ -236,7 +236,7 @@ impl<'a> Lower<'_, 'a> {
         self.generic.in_frame(frame.index());
     }
 
-    /// Returns the place of a register in its own frame, which is the current one of `inst`.
+    /// Returns the register relative to its own frame, which is that of `inst`.
     fn own(&self, inst: &Inst, r: Reg) -> Reg {
         Reg::new(r.index() - self.f.frames[inst.frame].offset)
     }
@@ -245,8 +245,8 @@ impl<'a> Lower<'_, 'a> {
         self.values[v].unwrap_or_else(|| panic!("{v} is defined before it is used:\n{}", self.f))
     }
 
-    /// Returns the register from whose home slot a value is to be loaded, as it has lived across a
-    /// call.
+    /// Returns the register from whose home slot a value is to be loaded because it was live across
+    /// a call.
     fn crossed_home(&self, v: Value) -> Option<Reg> {
         let is_constant = self.immediates.contains(v);
         if !self.has_crossed(v) || is_constant || self.current.contains_key(&v) {
@@ -255,7 +255,7 @@ impl<'a> Lower<'_, 'a> {
         self.homes.find(self.f.origin(v))
     }
 
-    /// Returns whether a value has lived across a call, and is better loaded again.
+    /// Returns whether a value was live across a call and should be loaded again.
     fn has_crossed(&self, v: Value) -> bool {
         self.crossings.calls && (self.called || self.crossings.crossed.contains(v))
     }
@@ -335,7 +335,7 @@ impl<'a> Lower<'_, 'a> {
         self.set_lua(inst, Payload::Float(float), Known::Tag(Tag::FLOAT));
     }
 
-    /// Returns what has to be stored so that the registers of a state are in their home slots.
+    /// Returns the stores that are needed so that the registers of a state are in their home slots.
     fn stores(&self, state: State) -> Vec<(Reg, Value)> {
         let registers = self.f.states[state].registers.iter();
         let is_home = |r, v| self.homes.get(r) == Some(self.f.origin(v));
@@ -357,8 +357,8 @@ impl<'a> Lower<'_, 'a> {
         stores.iter().map(|&(r, v)| self.home(r, v)).collect()
     }
 
-    /// Returns the block that exits in this state, for the guards of an instruction. If exits are
-    /// stressed, it may be taken here.
+    /// Returns the block that exits in this state, for the guards of an instruction. In the mode
+    /// `exit-stress`, the exit may be taken here.
     fn exit(&mut self, state: State) -> ir::Block {
         let block = self.exit_block(state);
         self.emit().stress_exit(block);
@@ -380,7 +380,7 @@ impl<'a> Lower<'_, 'a> {
         block
     }
 
-    /// Returns how the frame is left in a state whose registers are at home.
+    /// Returns the frame state for an exit in a state whose registers are in their home slots.
     fn left(&self, state: State) -> FrameState {
         let state = &self.f.states[state];
         let has_virtuals = state.has_virtuals();
@@ -395,7 +395,8 @@ impl<'a> Lower<'_, 'a> {
         found
     }
 
-    /// Stores the registers of a state, and frames; returns what is known of the registers.
+    /// Stores the registers of a state, and the frame headers; returns what is known about the
+    /// registers.
     fn begin_generic(&mut self, state: State) -> Vec<Held> {
         let stores = self.stores(state);
         let homes = self.homes_of(&stores);
@@ -404,13 +405,13 @@ impl<'a> Lower<'_, 'a> {
         self.held(state)
     }
 
-    /// Generic code has executed an instruction.
+    /// Updates the state after generic code has executed an instruction.
     fn end_generic(&mut self) {
         self.called = true;
         self.current.clear();
     }
 
-    /// Returns what is known of the registers of the frame in a state.
+    /// Returns what is known about the registers of the frame in a state.
     fn held(&mut self, state: State) -> Vec<Held> {
         let FrameData { offset, ref proto, .. } = self.f.frames[self.f.states[state].frame];
         let own = offset..offset + usize::from(proto.max_stack);
@@ -568,7 +569,7 @@ impl<'a> Lower<'_, 'a> {
                 let slow = inst.op.state().map(|_| self.exit(state));
                 let constant = self.integers.get(&y).copied();
                 let (x, y) = (self.bits(x), self.bits(y));
-                // only what exits has a block for it
+                // only instructions that exit have an exit block
                 let slow = slow.unwrap_or(ir::Block::new(0));
                 let v = self.emit().int_operator(operator, x, y, constant, slow);
                 self.set_int(inst, v);
@@ -592,7 +593,7 @@ impl<'a> Lower<'_, 'a> {
                 self.set_int(inst, v);
             }
             Op::FloatArith(operator, x, y) => {
-                // the machine takes a constant from memory as the second operand only
+                // machine instructions take a constant from memory only as the second operand
                 let commutes = matches!(operator, Operator::Add | Operator::Mul);
                 let swaps = commutes && self.immediates.contains(x);
                 let (x, y) = if swaps { (y, x) } else { (x, y) };
@@ -740,7 +741,7 @@ impl<'a> Lower<'_, 'a> {
                 let slow = self.exit(state);
                 let value = self.stored(v);
                 let (table, key) = (self.bits(table), self.bits(key));
-                // what may be nil removes elements now and then
+                // a value that may be nil occasionally removes elements
                 let exits = match value.known {
                     Known::Tag(tag) => tag != Tag::NIL,
                     Known::Value(_) => self.numbers.contains(v),
@@ -794,7 +795,7 @@ impl<'a> Lower<'_, 'a> {
         let wrong = self.exit(state);
         let known = self.tag(v);
         if !self.emit().require(&[known], tag, wrong) {
-            // it never has the tag: what follows is not reached
+            // it never has the tag: the code that follows is unreachable
             self.emit().jump(wrong);
             let rest = self.emit().block();
             self.emit().switch_to(rest);
@@ -806,7 +807,7 @@ impl<'a> Lower<'_, 'a> {
         self.set_lua(inst, payload, Known::Tag(tag));
     }
 
-    /// Ends the block: goes to `yes` if two values are equal, and else to `no`.
+    /// Ends the block: jumps to `yes` if two values are equal, and to `no` otherwise.
     fn branch_if_equal(
         &mut self,
         (x, y): (Value, Value),

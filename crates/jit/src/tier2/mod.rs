@@ -39,7 +39,7 @@ use crate::testing::fault::Fault;
 /// Fills `func` with the code of a function.
 ///
 /// # Errors
-/// The fault that the verifier finds in the intermediate representation, if it runs.
+/// Returns the error that the verifier finds in the intermediate representation, if it runs.
 pub(crate) fn compile(
     func: &mut Function,
     context: &mut FunctionBuilderContext,

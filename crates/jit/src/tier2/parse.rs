@@ -30,7 +30,7 @@ type Result<T> = std::result::Result<T, String>;
 /// Reads a function whose frame is one of `proto`.
 ///
 /// # Errors
-/// The line that cannot be read, and the reason.
+/// Returns the line that cannot be parsed, and the reason.
 pub(crate) fn parse(text: &str, proto: Arc<Proto>) -> Result<Function> {
     let mut f = Function::default();
     f.frames.push(FrameData::outermost(proto));
@@ -69,7 +69,7 @@ fn words(line: &str) -> Vec<&str> {
 struct Parser<'a> {
     f: &'a mut Function,
     words: std::collections::VecDeque<&'a str>,
-    /// The instruction that is read belongs to the bytecode instruction at this pc of this frame.
+    /// The pc, in `frame`, of the bytecode instruction to which the instruction being read belongs.
     pc: Pc,
     frame: Frame,
 }
@@ -204,8 +204,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reads the beginning of an inlined function, which is an inner function of the outermost one.
-    /// Its frame lies above all registers of that.
+    /// Reads the beginning of an inlined function, which is a nested function of the outermost one.
+    /// Its frame is above all registers of that function.
     fn inlined(&mut self, block: Block) -> Result<()> {
         let frame = Frame::new(self.entity("frame")?);
         self.expect("of")?;

@@ -22,7 +22,7 @@ pub(super) struct Loaded {
 /// The elements that are known to be tables.
 #[derive(Clone, Default)]
 pub(super) struct Rows {
-    /// The elements that have been loaded, by the values that they gave.
+    /// The elements that have been loaded, by the values that were loaded.
     loaded: HashMap<Value, Loaded>,
     /// The elements that guards have found to be tables, by table and key.
     tables: HashMap<(Value, Key), Value>,
@@ -31,13 +31,13 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Forgets all elements.
+    /// Discards all elements.
     pub(super) fn forget(&mut self) {
         self.loaded.clear();
         self.tables.clear();
     }
 
-    /// Forgets the elements that no guard has found to be tables.
+    /// Discards the elements that no guard has found to be tables.
     pub(super) fn forget_others(&mut self) {
         self.loaded.clear();
     }
@@ -83,7 +83,7 @@ impl Rows {
         self.distinct.insert((one.min(other), one.max(other)), ());
     }
 
-    /// Forgets the elements that a store to this element may change. Returns whether a table was
+    /// Discards the elements that a store to this element may change. Returns whether a table was
     /// among them.
     pub(super) fn store(&mut self, table: Value, key: Key) -> bool {
         let distinct = std::mem::take(&mut self.distinct);
@@ -98,7 +98,7 @@ impl Rows {
         self.tables.len() != before
     }
 
-    /// Keeps what is known on both of two paths.
+    /// Keeps the facts that are known on both paths.
     pub(super) fn meet(&mut self, other: &Rows) {
         self.loaded.retain(|value, element| other.loaded.get(value) == Some(element));
         self.tables.retain(|element, value| other.tables.get(element) == Some(value));

@@ -9,9 +9,9 @@ use super::ir::{Block, End, Frame, Function, Op, State, Type, Value};
 /// Checks a function.
 ///
 /// # Errors
-/// The first fault: a value used where it is not defined, or of a type that an instruction does not
-/// take, a table described where a function that it needs has not begun, a block without an end, or
-/// arguments that do not match parameters.
+/// Returns the first error: a value that is used where it is not defined or has a type that an
+/// instruction does not accept, a table that is described where a function that it needs has not
+/// begun, a block without an end, or arguments that do not match parameters.
 pub(super) fn verify(f: &Function) -> Result<(), String> {
     let verifier = Verifier { f, dominators: Dominators::of(f)? };
     verifier.check()
@@ -26,7 +26,7 @@ struct Verifier<'a> {
 type Place = (usize, usize);
 
 impl Verifier<'_> {
-    /// Returns whether a value that is defined at one place can be used at another.
+    /// Returns whether a value that is defined at one point can be used at another.
     fn dominates(&self, (block, inst): Place, (user, at): Place) -> bool {
         if user == block { inst < at } else { self.dominators.dominates(block, user) }
     }

@@ -15,7 +15,7 @@ use crate::tier2::known::{Entry, Name, Wanted};
 use crate::tier2::shapes::Shapes;
 
 impl Builder<'_> {
-    /// Builds GETFIELD or SELF, for tables that have the field in the same place.
+    /// Builds GETFIELD or SELF, for tables that have the field in the same slot.
     pub(super) fn get_field(&mut self) {
         let i = self.instr(self.pc);
         let snapshot = self.source.snapshot;
@@ -45,7 +45,7 @@ impl Builder<'_> {
                 let table = self.guard(object, Tag::TABLE);
                 self.guard_shapes(table, shapes);
                 let cache = snapshot.cell(self.pc) as usize;
-                // a quiet loop relies on caches to stay the same
+                // a quiet loop relies on inline caches not to change
                 let renews =
                     self.quiet.is_none() && !self.known.is_held(self.entry_of(Some(entry)));
                 let chain = Chain { cache, entry, shape, dictionary, method, renews };
@@ -117,9 +117,9 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns the path to the field of an object, and the shapes that it holds for. There is one
-    /// if feedback has only one path for the shapes that the object may have, or if tables of all
-    /// these shapes have the field in the same slot.
+    /// Returns the path to the field of an object, and the shapes for which it is valid. There is
+    /// such a path if feedback has only one path for the shapes that the object may have, or if
+    /// tables of all these shapes have the field in the same slot.
     pub(super) fn path(&self, object: Value) -> Option<(FieldPath, Shapes)> {
         let has_shape = self.known.shapes(self.f.origin(object)).is_some();
         if self.source.snapshot.field(self.pc).dictionaries && !has_shape {
@@ -141,7 +141,7 @@ impl Builder<'_> {
     }
 
     /// Returns the paths to the field of an object: those for the shapes that the object may have,
-    /// if these are known, otherwise all that feedback has.
+    /// if these are known, and otherwise all paths in the feedback.
     pub(super) fn paths(&self, object: Value) -> Vec<FieldPath> {
         let all = &self.source.snapshot.field(self.pc).paths;
         let Some(known) = self.known.shapes(self.f.origin(object)) else { return all.clone() };
@@ -181,7 +181,7 @@ impl Builder<'_> {
         v
     }
 
-    /// Builds SETFIELD, for tables that have the field in the same place or gain it.
+    /// Builds SETFIELD, for tables that have the field in the same slot or gain it.
     pub(super) fn set_field(&mut self) {
         let i = self.instr(self.pc);
         let snapshot = self.source.snapshot;
@@ -234,8 +234,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Builds SETFIELD for a field that the constructor of the table has already stored: a check at
-    /// most.
+    /// Builds SETFIELD for a field that the constructor of the table has already stored; this takes
+    /// at most a check.
     pub(super) fn check_constructed(&mut self) {
         if !self.source.verify_values {
             return;
@@ -305,7 +305,7 @@ impl Builder<'_> {
             Type::Any => seen & access::ANY != 0 && seen & (access::INTS | access::FLOATS) != 0,
             _ => false,
         };
-        // a quiet loop relies on arrays to keep their kind
+        // a quiet loop relies on the kinds of arrays not to change
         let converts = is_mixed && self.quiet.is_none();
         let changes = ArrayChanges { converts, grows: seen & access::OUTSIDE != 0 };
         self.note_element_store(table, key);
@@ -314,15 +314,15 @@ impl Builder<'_> {
         self.share(v);
     }
 
-    /// Counts a store to a field of a table, unless that is fresh: it changes no facts about
-    /// others.
+    /// Counts a store to a field of a table. A store to a fresh table is not counted, since it
+    /// changes no facts about other tables.
     fn note_store(&mut self, table: Value, slot: u32, is_gained: bool) {
         if !self.known.is_fresh(table) {
             self.noise.add_field(slot, is_gained);
         }
     }
 
-    /// A value is stored or passed on.
+    /// Records that a value is stored or passed on.
     pub(super) fn share(&mut self, v: Value) {
         self.known.share(self.f.origin(v));
     }

@@ -83,8 +83,8 @@ impl Builder<'_> {
         true
     }
 
-    /// Returns the operation of an operator on floats. Sums are faster than products, and products
-    /// than quotients, where all of them round the same number.
+    /// Returns the operation for an operator on floats. If the exact result is the same, a sum is
+    /// used instead of a product, and a product instead of a quotient, since these are faster.
     fn float_arithmetic(&mut self, operator: Operator, a: Value, b: Value) -> Op {
         let [x, y] = [a, b].map(|v| self.constants.number(v));
         match (operator, x, y) {
@@ -136,7 +136,8 @@ impl Builder<'_> {
         self.write(self.instr(self.pc).ra(), v);
     }
 
-    /// Returns whether an operator that is built for numbers of both kinds has met nothing else.
+    /// Returns whether an operator that is built for numbers of both kinds has encountered only
+    /// numbers.
     fn has_met_numbers(&self, operator: Operator) -> bool {
         use Operator::*;
         matches!(operator, Add | Sub | Mul | Mod | IDiv | Neg | Div | Pow)
@@ -204,7 +205,7 @@ impl Builder<'_> {
         self.value(Type::Is(Tag::FLOAT), Op::Float(f.to_bits()))
     }
 
-    /// Returns a number as the equal integer.
+    /// Returns the integer that is equal to a number.
     pub(super) fn as_int(&mut self, v: Value) -> Value {
         let int = Type::Is(Tag::INTEGER);
         if self.f.consult(v) == int {
@@ -213,7 +214,8 @@ impl Builder<'_> {
         self.converted(v, Tag::INTEGER, Op::NumberToInt)
     }
 
-    /// Returns a number after a conversion that may exit, which is done once.
+    /// Returns the result of a conversion of a number that may exit. Each conversion is built only
+    /// once.
     fn converted(&mut self, v: Value, to: Tag, op: impl Fn(Value, State) -> Op) -> Value {
         let origin = self.f.origin(v);
         if let Some(number) = self.known.converted(origin, to) {

@@ -85,14 +85,14 @@ impl Builder<'_> {
             let v = self.read(i.rb());
             self.write(i.ra(), v);
         }
-        // the JMP is its own instruction, and its pc decides whether this is a back edge
+        // the JMP is a separate instruction, and its pc determines whether this is a back edge
         self.pc = pc + 1;
         self.goto((pc + 1).jump_target(self.source.proto));
         self.pc = pc;
     }
 
-    /// Continues after the JMP, which the test does not take. Returns false if the JMP is also
-    /// reached by another path: it is built next then, and the block has ended.
+    /// Continues after the JMP, on the path on which the test does not take it. Returns false if
+    /// the JMP is also reached by another path; it is then built next, and the block has ended.
     pub(super) fn past_jump(&mut self) -> bool {
         let pc = self.pc;
         if self.source.flow.reached[pc + 1] {
@@ -102,13 +102,14 @@ impl Builder<'_> {
         true
     }
 
-    /// Returns the condition that a register counts as true, or its truth if that is known.
+    /// Returns the condition that the value of a register counts as true, or the result if it is
+    /// known.
     fn truth(&mut self, r: Reg) -> Condition {
         let v = self.read(r);
         self.truth_of(v)
     }
 
-    /// Returns the condition that a value counts as true, or its truth if that is known.
+    /// Returns the condition that a value counts as true, or the result if it is known.
     fn truth_of(&mut self, v: Value) -> Condition {
         Some(match self.f.consult(v) {
             Type::Is(tag) => Err(tag.0 >= Tag::TRUE.0),
@@ -273,7 +274,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Goes to the instruction at `to` if the condition holds; continues otherwise.
+    /// Jumps to the instruction at `to` if the condition holds, and continues otherwise.
     fn jump_if(&mut self, condition: Value, to: Pc) {
         let (jump, on) = self.branch(condition);
         let before = (self.registers.clone(), self.known.clone());
@@ -354,7 +355,7 @@ impl Builder<'_> {
     }
 
     /// Builds FORPREP of a loop over floats; returns whether control continues after it. A loop is
-    /// one if its first value or its step is a float (manual 3.3.5).
+    /// over floats if its first value or its step is a float (manual 3.3.5).
     fn float_prep(&mut self, values: [Value; 3]) -> bool {
         let (pc, i) = (self.pc, self.instr(self.pc));
         let a = i.ra();
@@ -449,6 +450,6 @@ impl Builder<'_> {
     }
 }
 
-/// The result of a comparison: a condition, or its known truth; `None` if only generic code can
-/// compare.
+/// The result of a comparison: a condition, or the result if it is known; `None` if only generic
+/// code can compare.
 pub(super) type Condition = Option<Result<Value, bool>>;

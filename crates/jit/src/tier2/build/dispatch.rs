@@ -26,7 +26,7 @@ pub(super) struct Dispatch {
 }
 
 impl Builder<'_> {
-    /// Returns the dispatch to build at `pc`, if code is to be copied for several shapes there.
+    /// Returns the dispatch to build at `pc`, if code is to be copied there for several shapes.
     pub(super) fn dispatch_at(&mut self, pc: Pc) -> Option<Dispatch> {
         let snapshot = self.source.snapshot;
         let i = self.instr(pc);
@@ -88,7 +88,8 @@ impl Builder<'_> {
         }
         let after = last + 1;
         let mut tags = None;
-        // the shape seen last is the most likely: others may have occurred only in the beginning
+        // the shape seen last is the most likely one: others may have occurred only at the
+        // beginning
         for &shape in others.iter().rev() {
             let is = self.value(Type::Condition, Op::HasShape(table, shape));
             let (yes, no) = self.branch(is);

@@ -51,9 +51,9 @@ impl Builder<'_> {
         v
     }
 
-    /// Returns whether the code may rely on the global that GETTABUP at `pc` loads to stay the
-    /// same: it has not changed so far, and the program never assigns `_ENV`. The first change of
-    /// either deoptimizes the frame.
+    /// Returns whether the code may speculate that the global loaded by the GETTABUP at `pc` stays
+    /// the same: it has not changed so far, and the program never assigns `_ENV`. The first change
+    /// of either deoptimizes the frame.
     pub(super) fn is_constant_global(&self, pc: Pc) -> bool {
         let i = self.instr(pc);
         let name = match &self.source.proto.constants[i.c()] {

@@ -27,8 +27,8 @@ use crate::tier2::ir::{BlockData, End, Op, StringMethod, Target, Type, Value};
 const MAX_ARGUMENTS: usize = 24;
 
 impl Builder<'_> {
-    /// Looks up in front of a loop what its iterations look up. `keeps_tables` says whether what is
-    /// known of tables stays known in the loop.
+    /// Hoists lookups out of a loop. `keeps_tables` specifies whether facts about tables stay known
+    /// in the loop.
     pub(super) fn hoist(&mut self, head: Pc, l: &Loop, keeps_tables: bool) {
         let snapshot = self.source.snapshot;
         if snapshot.general || snapshot.failed.contains(&head.as_u32()) {
@@ -128,11 +128,12 @@ impl Builder<'_> {
         self.hoist_callee(next, v);
     }
 
-    /// Guards what the instruction at `pc` has loaded to be a table, if it is accessed as one, or
-    /// the function as which it is called: one of the library, or one that may be inlined.
+    /// Guards the value that the instruction at `pc` has loaded: to be a table, if it is accessed
+    /// as one, or to be the expected callee, if it is called and the callee is a library function
+    /// or a function that may be inlined.
     fn hoist_callee(&mut self, pc: Pc, v: Value) {
         let a = self.instr(pc).a();
-        // the code of an endless loop may be the last of the function
+        // an endless loop may be at the end of the function
         let after = Pc::all(self.source.proto).skip(pc.index() + 1);
         for at in after.take(MAX_ARGUMENTS) {
             let i = self.instr(at);
@@ -190,7 +191,7 @@ impl Builder<'_> {
         object == r && are_tables && !snapshot.failed.contains(&pc.as_u32())
     }
 
-    /// Returns the method of strings that the instruction looks up, if it was found before.
+    /// Returns the method of strings that the instruction looks up, if it has been found before.
     pub(super) fn found_method(&mut self) -> Option<Value> {
         let (epoch, found) = self.known.method_of_strings(self.name())?;
         if self.known.epoch() != Some(epoch) {

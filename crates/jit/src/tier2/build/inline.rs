@@ -32,7 +32,7 @@ pub(super) struct Return {
     pub(super) known: Known,
 }
 
-/// A block at whose end an inlined function has not returned early. What it does next is not
+/// A block at whose end an inlined function has not returned early. The rest of the function is not
 /// inlined.
 pub(super) struct Late {
     from: Block,
@@ -47,7 +47,7 @@ pub(super) struct Handler {
     /// Its number among the candidates.
     number: usize,
     seen: HandlerSeen,
-    /// The number of the operand that has it.
+    /// The number of the operand that has the metamethod.
     receiver: usize,
 }
 
@@ -93,8 +93,8 @@ impl Builder<'_> {
         true
     }
 
-    /// Calls a function where it does not return early. It executes the tests again, which have no
-    /// effects.
+    /// Calls a function on the path on which it does not return early. The function executes the
+    /// tests again, which have no side effects.
     fn call_late(&mut self, late: Vec<Late>, wanted: usize, held: Vec<Held>) -> Return {
         let edges: Vec<Block> = late.iter().map(|late| late.from).collect();
         let known = late.into_iter().map(|late| late.known).reduce(|mut all, known| {
@@ -131,7 +131,7 @@ impl Builder<'_> {
             return self.build_block(pc);
         }
         if let Some(block) = self.starts[pc].block {
-            // nothing leads back to it
+            // there is no back edge to it
             self.f.blocks[block].is_loop = false;
         }
         if self.begin_at(pc) {
@@ -146,11 +146,12 @@ impl Builder<'_> {
         self.late.push(Late { from: self.block, known, state });
     }
 
-    /// Builds the body of a function of which only the early return is inlined, if a test says
-    /// beforehand that it is going to return early. The body itself has the test, too: it decides.
+    /// Builds the body of a function of which only the early return is inlined, on the path on
+    /// which a preceding test predicts that it will return early. The body contains the test as
+    /// well, which is decisive.
     fn body_if_early(&mut self, beforehand: Beforehand) {
         let entry = self.source.entry;
-        // if what the test speculates on is wrong, the function continues at its beginning
+        // if a speculation of the test fails, the function continues at its beginning
         let state = self.state_at(entry);
         self.state = Some(state);
         self.pc = beforehand.test;
@@ -171,15 +172,16 @@ impl Builder<'_> {
         if early {
             self.fall(entry);
             self.body();
-            // where the body does not return early after all, the function has had effects
+            // if the body does not return early after all, the function has already had side
+            // effects
             self.is_repeatable = false;
             self.end_late();
         }
         self.late.extend(late.map(|from| Late { from, known, state }));
     }
 
-    /// Deoptimizes the frame where the function does not return early, if its tests must not be
-    /// executed again.
+    /// Deoptimizes the frame on the path on which the function does not return early, if its tests
+    /// must not be executed again.
     fn end_late(&mut self) {
         if !self.is_repeatable {
             for late in std::mem::take(&mut self.late) {
@@ -204,8 +206,9 @@ impl Builder<'_> {
         self.write_all(first, results);
     }
 
-    /// Returns the number of results that the call at the current position has if it calls this
-    /// candidate, if that is known, there is room for them, and so is the number of arguments.
+    /// Returns the number of results of the call at the current position if it calls this
+    /// candidate. Returns `None` unless this number and the number of arguments are known and there
+    /// is room for the results.
     fn wanted(&self, number: usize) -> Option<usize> {
         let i = self.instr(self.pc);
         let wanted = match i.c() {
@@ -232,8 +235,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Writes results to the registers from `first` on, of which the next instruction uses all.
-    /// There is room for them.
+    /// Writes results, all of which the next instruction uses, to the registers from `first` on.
+    /// There must be room for them.
     pub(super) fn write_open(&mut self, first: Reg, mut values: Vec<Value>) {
         let end = first + values.len();
         let above = values.split_off(values.len().min(self.registers.len() - first.index()));
@@ -283,8 +286,8 @@ impl Builder<'_> {
 
     /// Returns the callee, guarded to be a closure of the candidate, which is called from register
     /// `at` of the outermost frame, and its arguments. If the call has called an object, the callee
-    /// is the object's `__call`, and the object the first argument. Returns `None` if the frame is
-    /// too large, or the callee is known to be something else.
+    /// is the object's `__call` metamethod, and the object is the first argument. Returns `None` if
+    /// the frame is too large, or the callee is known to be something else.
     fn called_closure(&mut self, number: usize, at: usize) -> Option<(Value, Vec<Value>)> {
         let i = self.instr(self.pc);
         let mut callee = self.read(i.ra());
@@ -305,18 +308,18 @@ impl Builder<'_> {
     }
 
     /// Returns whether there is room for the frame of a candidate that is called from register `at`
-    /// of the outermost frame with so many arguments.
+    /// of the outermost frame with `passed` arguments.
     fn has_room(&self, number: usize, at: usize, passed: usize) -> bool {
         let proto = &self.candidates[number].inlinee.proto;
         let mut size = Layout::RESERVED + usize::from(proto.max_stack);
         if proto.is_vararg {
-            // the arguments lie below the frame, and extra ones may be copied to registers
+            // the arguments are below the frame, and extra arguments may be copied to registers
             size += Layout::RESERVED + passed.max(proto.num_params.into()) + passed;
         }
         self.fits(at + size)
     }
 
-    /// Returns whether frames may use so many slots from the base of the outermost frame on.
+    /// Returns whether frames may use `slots` slots from the base of the outermost frame on.
     fn fits(&self, slots: usize) -> bool {
         let outermost = usize::from(self.f.frames[Frame::new(0)].proto.max_stack);
         slots <= outermost + INLINED_SLOTS
@@ -343,7 +346,7 @@ impl Builder<'_> {
         let outer = self.needed_below(first);
         let returns = self.inline(number, closure, (at, caller), outer, arguments);
         self.registers[first.index()..].fill(None);
-        // the loop ends with nil: returns of it need no test
+        // nil ends the loop, so returns of nil need no test
         let is_end =
             |r: &Return| r.values.first().is_none_or(|&v| self.f.consult(v) == Type::Is(Tag::NIL));
         let (ends, others): (Vec<Return>, Vec<Return>) = returns.into_iter().partition(is_end);
@@ -361,8 +364,8 @@ impl Builder<'_> {
         true
     }
 
-    /// Returns the metamethod to inline for the instruction, whose operands are these values: the
-    /// one that it has always called.
+    /// Returns the metamethod to inline for the instruction with these operands, which is the only
+    /// one that it has called.
     pub(super) fn handler_to_inline(&self, operands: [Value; 2]) -> Option<Handler> {
         let all = self.source.calls.get(&self.pc.as_u32())?;
         let seen = *self.source.snapshot.handlers.get(&self.pc.as_u32())?;
@@ -374,8 +377,8 @@ impl Builder<'_> {
         is_possible.then_some(Handler { number, seen, receiver })
     }
 
-    /// Returns the register of the outermost frame from which metamethods are called: that above
-    /// all registers.
+    /// Returns the register of the outermost frame from which metamethods are called: the first one
+    /// above all registers.
     fn above(&self) -> usize {
         self.offset + usize::from(self.source.proto.max_stack)
     }
@@ -459,7 +462,7 @@ impl Builder<'_> {
         }
         let mut offset = at + Layout::RESERVED;
         if proto.is_vararg {
-            // the frame begins after the arguments, of which the extra ones stay where they are
+            // the frame begins after the arguments; extra arguments stay where they are
             let places = (offset + params..).map(Reg::new);
             outer.extend(places.zip(extra.iter().copied()));
             offset += params + extra.len() + Layout::RESERVED;
@@ -558,7 +561,7 @@ impl Builder<'_> {
         all.iter().find(is_called).copied()
     }
 
-    /// Guards that a value is a closure of this candidate; returns the closure.
+    /// Guards a value to be a closure of this candidate; returns the closure.
     pub(super) fn guard_method(&mut self, callee: Value, number: usize) -> Value {
         let Inlinee { slot, ref proto, .. } = *self.candidates[number].inlinee;
         let closure = self.guard(callee, Tag::FUNCTION);
@@ -611,14 +614,14 @@ impl Builder<'_> {
     }
 
     /// Returns the registers of the frame and of its callers that are live during the call of a
-    /// metamethod: this one's are as they were before the instruction.
+    /// metamethod; those of the frame have their values from before the instruction.
     fn needed_during_handler(&mut self) -> Vec<(Reg, Value)> {
         let own = self.all().filter(|&r| self.is_needed(self.pc, r));
         let own = own.filter_map(|r| Some((r + self.offset, self.registers[r.index()]?)));
         self.callers().chain(own).collect()
     }
 
-    /// Returns the live registers of the callers, and the one with the closure.
+    /// Returns the live registers of the callers, and the register that holds the closure.
     pub(super) fn callers(&self) -> impl Iterator<Item = (Reg, Value)> {
         let closure = self.closure.map(|v| (Reg::new(self.offset - Layout::RESERVED), v));
         self.outer.iter().copied().chain(closure)
@@ -642,8 +645,8 @@ impl Builder<'_> {
         self.returns.push(Return { from: self.block, values, known });
     }
 
-    /// Continues after a function that was inlined, with so many results, the first of them for
-    /// register `first`; returns them, or `None` if that function does not return.
+    /// Continues after an inlined function, with the given number of results, the first of them for
+    /// register `first`; returns the results, or `None` if the function does not return.
     fn continue_after(
         &mut self,
         returns: Vec<Return>,
@@ -661,7 +664,7 @@ impl Builder<'_> {
             edge.values = values.collect();
             std::mem::swap(&mut self.known, &mut edge.known);
         }
-        // the states before are of other blocks
+        // the previous frame states belong to other blocks
         self.state = None;
         match &mut edges[..] {
             [] => None,
@@ -698,7 +701,7 @@ impl Builder<'_> {
         let known: Vec<&Known> = edges.iter().map(|edge| &edge.known).collect();
         let merged = self.merge_fields(&known);
         for field in &merged {
-            // it is no register's value, so any register will do
+            // it is not the value of a register, so any register will do
             data.params.push((field.param, Reg::new(self.offset)));
             args.iter_mut().zip(&field.values).for_each(|(args, &v)| args.push(v));
         }

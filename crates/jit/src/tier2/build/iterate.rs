@@ -11,10 +11,10 @@ use crate::entity::{Pc, RegisterOperands};
 use crate::feedback::snapshot::CalleeSeen;
 use crate::tier2::ir::{Op, Type, Value};
 
-/// The register, counted from the first of a generic loop, of the closing value, or of the position
-/// of a traversal by `next`.
+/// The register, counted from the first register of a generic loop, that holds the closing value or
+/// the position of a traversal with `next`.
 const CLOSING: usize = 3;
-/// That of the first variable.
+/// The register of the first variable, counted in the same way.
 pub(super) const VARIABLES: usize = 4;
 
 impl Builder<'_> {
@@ -96,14 +96,14 @@ impl Builder<'_> {
         self.known.has_method(self.f.origin(v), function as usize)
     }
 
-    /// Returns whether a TFORCALL has called nothing, though it was executed: all loops so far have
-    /// been by `next` or `ipairs`.
+    /// Returns whether a TFORCALL has called nothing although it was executed: all loops so far
+    /// have been over `next` or `ipairs`.
     pub(super) fn is_traversal(&self, pc: Pc) -> bool {
         let snapshot = self.source.snapshot;
         !snapshot.general && snapshot.callee(pc) == CalleeSeen::Nothing
     }
 
-    /// Returns whether a TFORCALL is that of a loop over `ipairs`, as far as the code shows.
+    /// Returns whether the code shows that a TFORCALL belongs to a loop over `ipairs`.
     fn is_over_ipairs(&self) -> bool {
         let body = self.instr(self.pc + 1).bx();
         let prepared = (self.pc + 2).index().checked_sub(body + 2);
@@ -114,7 +114,7 @@ impl Builder<'_> {
             && self.source.snapshot.callee(call) == CalleeSeen::Ipairs
     }
 
-    /// Builds TFORCALL of a loop by `next` or `ipairs`.
+    /// Builds TFORCALL of a loop over `next` or `ipairs`.
     pub(super) fn traverse(&mut self) {
         let a = self.instr(self.pc).ra();
         if self.is_over_ipairs() && self.next_of_ipairs() {
@@ -131,8 +131,9 @@ impl Builder<'_> {
         }
     }
 
-    /// Builds TFORCALL of a loop over `ipairs` as the load of an element, if it may be one; returns
-    /// whether it was built. Control continues with an element, and at the end of the loop else.
+    /// Builds TFORCALL of a loop over `ipairs` as the load of an element, if possible; returns
+    /// whether it was built. If there is an element, control continues with it, otherwise at the
+    /// end of the loop.
     fn next_of_ipairs(&mut self) -> bool {
         let i = self.instr(self.pc);
         let [function, object, control] = [0, 1, 2].map(|n| self.read(i.ra() + n));
@@ -184,8 +185,8 @@ impl Builder<'_> {
         true
     }
 
-    /// Builds CLOSE. It does nothing at the end of a generic loop without a closing value, if no
-    /// closures share its variables.
+    /// Builds CLOSE. At the end of a generic loop without a closing value whose variables are not
+    /// shared with closures, it does nothing.
     pub(super) fn close(&mut self) {
         let (pc, a) = (self.pc, self.instr(self.pc).ra());
         let proto = self.source.proto;

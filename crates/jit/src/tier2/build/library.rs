@@ -17,7 +17,7 @@ use crate::feedback::inlinee::{MAX_LIBRARY_ARGUMENTS, is_leaf_for};
 use crate::feedback::snapshot::CalleeSeen;
 use crate::tier2::ir::{End, Library, Op, Type, Value};
 
-/// The results that a call wants.
+/// The results that a call needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wants {
     Nothing,
@@ -26,9 +26,9 @@ enum Wants {
 }
 
 impl Builder<'_> {
-    /// Builds CALL or TAILCALL of a library function, if feedback has seen no other callee and the
-    /// call wants at most one result, or all results of a function that has one; returns whether it
-    /// was built. The result is in the first register of the call.
+    /// Builds CALL or TAILCALL of a library function, if feedback has recorded no other callee and
+    /// the call needs at most one result, or all results of a function that has one; returns
+    /// whether it was built. The result is in the first register of the call.
     pub(super) fn library_call(&mut self) -> bool {
         let i = self.instr(self.pc);
         let snapshot = self.source.snapshot;
@@ -133,7 +133,7 @@ impl Builder<'_> {
     /// Builds CALL or TAILCALL of `select` among the extra arguments of an inlined function, if
     /// feedback has seen no other callee; returns the results.
     pub(super) fn select(&mut self) -> Option<Vec<Value>> {
-        /// The most extra arguments of which one is selected by a variable.
+        /// The maximum number of extra arguments among which one is selected by a variable.
         const MAX_SELECTED_FROM: usize = 16;
         let i = self.instr(self.pc);
         let snapshot = self.source.snapshot;
@@ -176,7 +176,7 @@ impl Builder<'_> {
             && !self.is_never(meta, Tag::TABLE)
     }
 
-    /// Forgets what is not true any more when the metatable of a table has changed.
+    /// Discards the facts that no longer hold when the metatable of a table has changed.
     fn change_metatable(&mut self, table: Value) {
         if !self.known.is_fresh(self.f.origin(table)) {
             self.noise.add_any();
@@ -187,8 +187,8 @@ impl Builder<'_> {
         });
     }
 
-    /// Builds CALLMETA. If it wants all results, a RETURN of them follows, which is built with it.
-    /// Returns whether control continues.
+    /// Builds CALLMETA. If it needs all results, a RETURN of them follows, which is built together
+    /// with it. Returns whether control continues.
     pub(super) fn set_class(&mut self) -> bool {
         let (pc, i) = (self.pc, self.instr(self.pc));
         let snapshot = self.source.snapshot;

@@ -35,11 +35,11 @@ use crate::tier2::known::Known;
 pub(super) struct Noise {
     /// Number of operations that may run other code.
     pub(super) calls: u32,
-    /// Number of calls after which code has established again what other paths know.
+    /// Number of calls after which the code has reestablished what other paths know.
     pub(super) healed: u32,
     /// Number of stores to fields, metatables, and variables that closures share.
     pub(super) stores: u32,
-    /// What is stored to, in the quiet loop that is being built.
+    /// The memory to which the quiet loop that is being built stores.
     stored: Stores,
 }
 
@@ -49,7 +49,7 @@ impl Noise {
         self.calls - self.healed
     }
 
-    /// Counts a store to a field, which tables gain if `is_gained`.
+    /// Counts a store to a field. `is_gained` specifies whether tables gain the field.
     pub(super) fn add_field(&mut self, slot: u32, is_gained: bool) {
         self.stores += 1;
         self.stored.add_field(slot, is_gained);
@@ -61,7 +61,7 @@ impl Noise {
         self.stored.any = true;
     }
 
-    /// Counts a store to an element that may be a table which is known.
+    /// Counts a store to an element that may be a known table.
     pub(super) fn add_row(&mut self) {
         self.stores += 1;
         self.stored.rows = true;
@@ -74,28 +74,28 @@ impl Noise {
     }
 }
 
-/// What is known of loops that were built before.
+/// What is known about loops that were built before.
 #[derive(Default)]
 pub(crate) struct Loops {
     loudness: HashMap<Place, Loudness>,
-    /// Variables that have integers after some iterations and floats after others.
+    /// Variables that hold integers after some iterations and floats after others.
     mixed: HashSet<(Place, Variable)>,
-    /// Loops that gain nothing by keeping what is known where they are entered.
+    /// Loops that gain nothing from preserving what is known at their entry.
     kept_in_vain: HashSet<Place>,
 }
 
 impl Loops {
-    /// Notes that a loop is not quiet.
+    /// Records that a loop is not quiet.
     pub(crate) fn note_noisy(&mut self, place: Place) {
         self.loudness.insert(place, Loudness::Noisy);
     }
 
-    /// Notes that a loop gains nothing by keeping what is known where it is entered.
+    /// Records that a loop gains nothing from preserving what is known at its entry.
     pub(super) fn note_kept_in_vain(&mut self, place: Place) {
         self.kept_in_vain.insert(place);
     }
 
-    /// Returns whether [`Loops::note_kept_in_vain`] has noted a loop.
+    /// Returns whether [`Loops::note_kept_in_vain`] has recorded a loop.
     pub(super) fn is_kept_in_vain(&self, place: Place) -> bool {
         self.kept_in_vain.contains(&place)
     }
@@ -104,7 +104,7 @@ impl Loops {
         self.loudness.is_empty() && self.mixed.is_empty() && self.kept_in_vain.is_empty()
     }
 
-    /// Adds what is found in `others`.
+    /// Adds everything that `others` contains.
     fn extend(&mut self, others: Loops) {
         self.loudness.extend(others.loudness);
         self.mixed.extend(others.mixed);
@@ -120,32 +120,32 @@ pub(super) enum Variable {
     Shared,
 }
 
-/// How a loop is built that looks quiet.
+/// How a loop that looks quiet is built.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Loudness {
-    /// As a quiet one that stores to more than it seems to.
+    /// As a quiet loop that stores to this memory in addition to what the bytecode shows.
     Quiet(Stores),
-    /// As any other.
+    /// As an ordinary loop.
     Noisy,
 }
 
-/// The memory that a quiet loop stores to.
+/// The memory to which a quiet loop stores.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Stores {
     /// The slots of fields, as bits. The last bit stands for all slots from that number on.
     slots: u64,
     /// Whether tables gain fields.
     shapes: bool,
-    /// Whether elements are stored to that may be tables which are known.
+    /// Whether there are stores to elements that may be known tables.
     rows: bool,
-    /// Whether anything else in tables, such as metatables, is stored to.
+    /// Whether there are stores to anything else in tables, such as metatables.
     any: bool,
-    /// Whether variables that closures share are stored to.
+    /// Whether there are stores to variables that closures share.
     upvalues: bool,
 }
 
 impl Stores {
-    /// Returns the memory that is in this set or in another one.
+    /// Returns the union of two sets.
     fn and(self, other: Stores) -> Stores {
         Stores {
             slots: self.slots | other.slots,
@@ -165,7 +165,7 @@ impl Stores {
         self.shapes |= is_gained;
     }
 
-    /// Adds the fields that the instruction at `pc` stores to, by feedback.
+    /// Adds the fields to which, according to feedback, the instruction at `pc` stores.
     fn add_fields_at(&mut self, snapshot: &Snapshot, pc: Pc) {
         let field = snapshot.field(pc);
         self.any |= field.dictionaries || field.paths.is_empty();
@@ -188,7 +188,7 @@ impl Stores {
         self.upvalues
     }
 
-    /// Forgets the facts that the loop may change.
+    /// Discards the facts that the loop may change.
     pub(super) fn forget(self, known: &mut Known) {
         if self.any {
             known.forget_tables();
@@ -198,7 +198,7 @@ impl Stores {
         }
         match self.rows {
             true => known.rows.forget(),
-            // what the loop stores is noted for elements that are known to be tables before
+            // stores of the loop are checked against elements that are known to be tables before it
             false => known.rows.forget_others(),
         }
         known.forget_fields(|slot| self.slots & Stores::bit(slot) != 0);
@@ -268,14 +268,14 @@ impl Builder<'_> {
         (self.f.frames[self.frame].inlinee, head)
     }
 
-    /// Returns whether the first iteration, which was peeled, tells the kind of number that a
-    /// variable of the loop has.
+    /// Returns whether the peeled first iteration determines the kind of number that a variable of
+    /// the loop holds.
     pub(super) fn has_one_kind(&self, head: Pc, variable: Variable) -> bool {
         self.peeled.contains(&head) && !self.loops.mixed.contains(&(self.place(head), variable))
     }
 
-    /// Notes a variable if the loop, which is passed `v` for it, takes it for a number of the other
-    /// kind.
+    /// Records a variable if the loop, to which `v` is passed for it, assumes that it is a number
+    /// of the other kind.
     pub(super) fn note_kind(&mut self, head: Pc, variable: Variable, v: Value, taken_for: Type) {
         let is_number = |ty| matches!(ty, Type::Is(Tag::INTEGER | Tag::FLOAT));
         let found = self.f.ty(v);
@@ -285,7 +285,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Builds the first iteration of a loop; its back edges lead to the head of the loop itself.
+    /// Builds the first iteration of a loop; its back edges lead to the head of the loop that
+    /// follows.
     fn peel(&mut self, head: Pc, l: &Loop) {
         let Some(first) = self.starts[head].block else { return };
         self.f.blocks[first].is_loop = false;
@@ -333,17 +334,17 @@ impl Builder<'_> {
     }
 
     /// Returns whether the block at `pc` is in the quiet loop being built. It is not if a jump to
-    /// it leaves that loop and continues an outer one.
+    /// it leaves that loop and continues an enclosing one.
     pub(super) fn is_in_quiet_loop(&self, pc: Pc) -> bool {
         let head = self.quiet.map(|(head, _)| head);
         head.is_some_and(|head| self.order.loops[&head].blocks.contains(&pc))
     }
 
-    /// Returns the memory that a loop seems to store to, and its length including inlined
-    /// functions, if it looks quiet.
+    /// Returns, if a loop looks quiet, the memory to which it seems to store, and its length
+    /// including inlined functions.
     fn look_at(&self, l: &Loop) -> Option<(Stores, usize)> {
         let source = &self.source;
-        // a register that closures share is an upvalue of theirs
+        // a register that is shared with closures is one of their upvalues
         let upvalues = source.flow.captured.values().any(|&captured| captured);
         let mut stores = Stores { upvalues, ..Stores::default() };
         let reached = l.instructions.iter().filter(|&&pc| !source.flow.cold[pc]);
@@ -355,7 +356,7 @@ impl Builder<'_> {
     }
 }
 
-/// The code of a function, and the functions that may be inlined in it.
+/// The code of a function, and the functions that may be inlined into it.
 struct Code<'a> {
     proto: &'a Proto,
     snapshot: &'a Snapshot,
@@ -369,7 +370,7 @@ impl Code<'_> {
     fn look(&self, all: &mut dyn Iterator<Item = Pc>, stores: &mut Stores) -> Option<usize> {
         use Bytecode::*;
         let mut length = 0;
-        // the register of the table that was allocated last
+        // the register that holds the most recently allocated table
         let mut fresh = None;
         for pc in all {
             length += 1;
@@ -398,7 +399,8 @@ impl Code<'_> {
                 }
                 _ => {}
             }
-            // of calls and of metamethods; calls without candidates may be those of the library
+            // candidates of calls and of metamethods; calls without candidates may call library
+            // functions
             for &number in self.calls.get(&pc.as_u32()).into_iter().flatten() {
                 length += self.look_in(number, stores)?;
             }
@@ -420,7 +422,8 @@ impl Code<'_> {
     }
 }
 
-/// Calls `build` until all loops are what they were taken for. Adds those that were not to `known`.
+/// Calls `build` until all assumptions about loops were right. Adds the loops for which they were
+/// wrong to `known`.
 pub(super) fn until_known<T>(known: &mut Loops, mut build: impl FnMut(&Loops) -> (T, Loops)) -> T {
     loop {
         let (built, found) = build(known);

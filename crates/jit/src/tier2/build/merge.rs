@@ -13,7 +13,8 @@ use crate::tier2::ir::{Block, BlockData, End, Op, State, Target, Type, Value};
 use crate::tier2::known::{Known, Upvalue};
 
 impl Builder<'_> {
-    /// Ends the block: goes to the instruction at `to`, by way of a poll if that is backwards.
+    /// Ends the block with a jump to the instruction at `to`, through a poll if it is a backward
+    /// jump.
     pub(super) fn goto(&mut self, to: Pc) {
         if to <= self.pc && (self.source.counts || !self.is_in_peeled_round(to)) {
             let keeps = self.starts[to].block.is_some_and(|block| self.kept.contains_key(&block));
@@ -29,7 +30,7 @@ impl Builder<'_> {
         self.fall(to);
     }
 
-    /// Ends the block: goes to the instruction at `to`.
+    /// Ends the block with a jump to the instruction at `to`.
     pub(super) fn fall(&mut self, to: Pc) {
         if self.ends_peeled_round(to) {
             return self.end_peeled_round();
@@ -37,8 +38,8 @@ impl Builder<'_> {
         let Start { block, is_begun, .. } = self.starts[to];
         let has_values = is_begun && block.is_some_and(|block| !self.f.blocks[block].is_loop);
         if has_values || self.skipped.contains(&to) {
-            // in a loop that is entered at several places: the block was built for the values of
-            // the edges before it, or was left out since there were none
+            // in a loop with several entries: the block was built for the values of the edges that
+            // were known before it, or was omitted because there were none
             let state = self.state_at(to);
             return self.end(End::Exit(state));
         }
@@ -82,7 +83,7 @@ impl Builder<'_> {
         self.end(End::Jump(Target { block, args }));
     }
 
-    /// Adds a value to those that a block passes to the one that it jumps to.
+    /// Adds a value to those that a block passes to its successor.
     pub(super) fn pass(&mut self, from: Block, v: Value) {
         let End::Jump(target) = &mut self.f.blocks[from].end else {
             unreachable!("an edge ends with a jump")
@@ -90,15 +91,15 @@ impl Builder<'_> {
         target.args.push(v);
     }
 
-    /// Returns a value as one of this type, at the end of a block that goes to `to`.
+    /// Converts a value to this type, at the end of a block that jumps to `to`.
     fn coerce(&mut self, v: Value, ty: Type, to: Pc) -> Value {
         let Some(tag) = ty.tag().filter(|_| self.f.ty(v) != ty) else { return v };
         let state = self.state_at(to);
         self.speculate(v, tag, state)
     }
 
-    /// Returns a value as one with this tag. If it has another one, the frame continues with
-    /// `state`.
+    /// Returns a value that is speculated to have this tag. If it has another tag, the frame
+    /// continues in `state`.
     pub(super) fn speculate(&mut self, v: Value, tag: Tag, state: State) -> Value {
         let v = self.refined(v);
         let ty = Type::Is(tag);
@@ -110,7 +111,7 @@ impl Builder<'_> {
         guarded
     }
 
-    /// Begins the block of the instruction at `pc`; returns whether anything leads there.
+    /// Begins the block of the instruction at `pc`; returns whether it is reachable.
     pub(super) fn begin_at(&mut self, pc: Pc) -> bool {
         if self.starts[pc].block.is_none() {
             return false;
@@ -185,7 +186,7 @@ impl Builder<'_> {
             [only] if !keeps => std::mem::take(&mut only.known),
             all => Known::on_all(all.iter().map(|edge| &edge.known)),
         };
-        // a parameter is another name for what is passed
+        // a parameter is another value for the object that is passed
         passed.into_iter().for_each(|v| known.share(v));
         match quiet {
             Some((_, stores)) => {
@@ -193,7 +194,7 @@ impl Builder<'_> {
                 // a later iteration may pass them on
                 known.share_all();
             }
-            // what the loop does to memory is not known yet
+            // the effects of the loop on memory are not known yet
             _ if is_loop => known.forget(),
             _ => {}
         }
@@ -214,7 +215,8 @@ impl Builder<'_> {
         true
     }
 
-    /// Returns the type of a parameter of the block at `pc`, given those of what is passed.
+    /// Returns the type of a parameter of the block at `pc`, given the types of the values that are
+    /// passed.
     fn param_type(
         &self,
         (pc, is_loop): (Pc, bool),
@@ -243,9 +245,9 @@ impl Builder<'_> {
     }
 
     /// Adds parameters to a block for the upvalues whose values are known on all edges, unless they
-    /// are the same on all edges of a forward merge point. Memory has these values too, as the
-    /// stores remain: only loads and guards are saved, above all in quiet loops that store to
-    /// upvalues.
+    /// are the same on all edges of a forward merge point. The stores remain, so memory contains
+    /// these values as well; only loads and guards are saved, in particular in quiet loops that
+    /// store to upvalues.
     fn merge_upvalues(
         &mut self,
         (pc, is_loop): (Pc, bool),

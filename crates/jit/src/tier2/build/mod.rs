@@ -62,13 +62,13 @@ use crate::generic::single::{Part, has_fast_path};
 use crate::pipeline::input::{Inlinee, Inlinees};
 use crate::testing::fault::Fault;
 
-/// What is known of a function before it is built.
+/// The input for building a function.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a> {
     pub(crate) proto: &'a Arc<Proto>,
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) flow: &'a Flow,
-    /// Registers that are read, by code or as variables in scope, before they are written.
+    /// Registers whose values are needed: code or debuggers may read them before they are written.
     pub(crate) needed: &'a Live,
     pub(crate) tags: &'a TagFlow,
     /// Calls that may be inlined.
@@ -78,9 +78,9 @@ pub(crate) struct Source<'a> {
     pub(crate) is_loop: bool,
     /// The early returns, if the function is inlined and only these are built.
     pub(crate) early: Option<&'a EarlyPart>,
-    /// The code counts instructions, so each round of a loop ends at a poll.
+    /// Whether the code counts instructions, so that each iteration of a loop ends at a poll.
     pub(crate) counts: bool,
-    /// The code checks what it holds.
+    /// Whether the code checks the values that it holds.
     pub(crate) verify_values: bool,
     /// The fault to inject, for tests.
     pub(crate) fault: Option<Fault>,
@@ -101,7 +101,7 @@ pub(crate) struct Candidate<'a> {
     results: Option<usize>,
 }
 
-/// Adds the functions that may be inlined at some calls of a function; returns their numbers.
+/// Adds the functions that may be inlined at the calls of a function; returns their numbers.
 pub(crate) fn add_candidates<'a>(
     all: &mut Vec<Candidate<'a>>,
     caller: Invocation<'_>,
@@ -120,8 +120,8 @@ pub(crate) fn add_candidates<'a>(
     at.map(|(&pc, at)| (pc, at.iter().map(|inlinee| add(pc, inlinee)).collect())).collect()
 }
 
-/// Builds a function. Loops are built as what they look like unless `loops` says that they are
-/// something else; more of these may be found.
+/// Builds a function. Loops are built according to what they look like, unless `loops` records that
+/// this is wrong; further wrong assumptions may be found and are added.
 pub(crate) fn build(
     source: Source<'_>,
     candidates: &[Candidate<'_>],
@@ -130,8 +130,9 @@ pub(crate) fn build(
     loops::until_known(loops, |loops| build_assuming(source, candidates, loops))
 }
 
-/// Builds a function; loops are taken for what they look like unless `loops` says that they are
-/// something else. Returns what was taken for something else: what was built is wrong then.
+/// Builds a function; loops are built according to what they look like, unless `loops` records that
+/// this is wrong. Also returns the loops for which the assumptions were wrong; if there are any,
+/// the function must not be used.
 fn build_assuming(
     source: Source<'_>,
     candidates: &[Candidate<'_>],
@@ -197,7 +198,7 @@ fn build_assuming(
 #[derive(Clone, Default)]
 struct Start {
     block: Option<Block>,
-    /// It was begun: what leads there now leads backwards.
+    /// Whether the block has been begun: further edges to it are back edges.
     is_begun: bool,
     incoming: Vec<Incoming>,
 }
@@ -210,39 +211,39 @@ struct Incoming {
     known: Known,
 }
 
-/// The values that are constant numbers and strings.
+/// The values that are constants.
 #[derive(Default)]
 struct Constants {
     integers: HashMap<Value, i64>,
     floats: HashMap<Value, f64>,
-    /// The frame of the function that has the constant, and the constant.
+    /// String constants: the frame of the function that has the constant, and its number.
     strings: HashMap<Value, (Frame, usize)>,
-    /// Integers that are the sum of another one and a constant.
+    /// Integers that are the sum of another integer and a constant.
     offsets: HashMap<Value, (Value, i64)>,
     /// Floats that are the quotient of an integer and a constant.
     quotients: HashMap<Value, (Value, u64)>,
 }
 
 impl Constants {
-    /// Returns the integer that a value is, if it is a constant.
+    /// Returns the integer, if the value is a constant integer.
     fn integer(&self, v: Value) -> Option<i64> {
         self.integers.get(&v).copied()
     }
 
-    /// Returns the number that a value is as a float, if it is a constant.
+    /// Returns the number as a float, if the value is a constant number.
     fn number(&self, v: Value) -> Option<f64> {
         self.floats.get(&v).copied().or_else(|| self.integer(v).map(|n| n as f64))
     }
 }
 
-/// The results of a call or of VARARG of which the next instruction uses all.
+/// The results of a call or of VARARG, if the next instruction uses all of them.
 #[derive(Clone)]
 struct Open {
     /// The instruction that uses them.
     user: Pc,
     /// The register after them.
     end: Reg,
-    /// Those that lie above the registers of the function.
+    /// The results that are above the registers of the function.
     above: Vec<Value>,
 }
 
@@ -263,55 +264,58 @@ struct Builder<'a> {
     /// The ends of an inlined function where it has not returned early, if only its early returns
     /// are inlined.
     late: Vec<Late>,
-    /// Whether what leads there has no effects, so that the function may execute it again.
+    /// Whether the instructions that lead there have no side effects, so that the function may
+    /// execute them again.
     is_repeatable: bool,
     f: Function,
-    /// The block that instructions are added to.
+    /// The block to which instructions are added.
     block: Block,
-    /// Values of registers. Others are in their home slots.
+    /// The values of registers. The values of other registers are in their home slots.
     registers: Vec<Option<Value>>,
     /// Tags known before the instruction that is being built.
     tags: Tags,
     known: Known,
     constants: Constants,
-    /// The upvalues for which heads of loops have their last parameters.
+    /// The upvalues for which loop heads have parameters, after all other parameters.
     carried: HashMap<Block, Vec<Upvalue>>,
-    /// What loops keep, by their heads.
+    /// What loops preserve, by their heads.
     kept: HashMap<Block, Kept>,
-    /// The state before the instruction, once it was needed.
+    /// The state before the instruction, computed when it is first needed.
     state: Option<State>,
     pc: Pc,
     order: Order,
-    /// What comes after the blocks of `order`, where it is a loop that the code is entered at.
+    /// The blocks that follow those of `order`, if `order` is the loop of an OSR entry.
     rest: Option<Order>,
-    /// Stores that are done already, where the table was made.
+    /// Stores that were already built as part of the table's allocation.
     built: Range<Pc>,
-    /// The shape of the receiver for which a call is built, if that may have several.
+    /// The shape of the receiver for which a call is built, if the receiver may have several
+    /// shapes.
     receiver: Option<u32>,
-    /// Results of which the next instruction uses all, if their number is known.
+    /// Results that the next instruction uses completely, if their number is known.
     open: Option<Open>,
-    /// The result of the next instruction, a call of `select` that was built before.
+    /// The result of the next instruction, if it is a call of `select` that has already been built.
     selected: Option<Value>,
     starts: SecondaryMap<Pc, Start>,
-    /// Loops that are not what they look like.
+    /// Loops about which assumptions were wrong.
     loops: &'a Loops,
-    /// More of these.
+    /// Further loops for which assumptions were found to be wrong.
     found: Loops,
     noise: Noise,
     /// The head of the quiet loop that is being built.
     quiet: Option<(Pc, Stores)>,
-    /// The round that is being peeled.
+    /// The iteration that is being peeled.
     peel: Option<Peel>,
-    /// Heads of loops of which a round was peeled.
+    /// Heads of loops whose first iteration was peeled.
     peeled: HashSet<Pc>,
-    /// Blocks that were built before it was their turn, with the loop that they are in.
+    /// Blocks that were built earlier than their position in the order, together with the loop that
+    /// contains them.
     done: HashSet<Pc>,
-    /// Blocks to which nothing led when it was their turn.
+    /// Blocks that were not reachable when they were to be built.
     skipped: HashSet<Pc>,
 }
 
 impl Builder<'_> {
-    /// Begins the function: its parameters, or the registers of a loop, are at home.
+    /// Begins the function: its parameters, or the registers of a loop, are in their home slots.
     fn entry(&mut self) {
         self.begin(BlockData::default());
         let params = usize::from(self.source.proto.num_params);
@@ -330,7 +334,7 @@ impl Builder<'_> {
     fn body(&mut self) {
         self.blocks();
         let Some(rest) = self.rest.take() else { return };
-        // the blocks of the loop are built again, where the loop around it leads to it
+        // the blocks of the loop are built again, as part of the enclosing loop
         for &pc in &self.order.blocks {
             self.starts[pc] = Start::default();
         }
@@ -364,7 +368,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Builds the block that begins at `pc`, unless nothing that was built leads there.
+    /// Builds the block that begins at `pc`, if a block that was built leads there.
     fn build_block(&mut self, pc: Pc) {
         if self.begin_at(pc) {
             self.block_from(pc);
@@ -410,7 +414,8 @@ impl Builder<'_> {
         }
         let written = self.written(pc);
         tags::step(proto, snapshot, flow, pc, false, &mut self.tags);
-        // what an instruction has left at home is loaded while it is known to be there
+        // results that an instruction has left in home slots are loaded while they are known to be
+        // there
         for r in written {
             if self.registers[r.index()].is_none() {
                 self.load(r);
@@ -430,7 +435,7 @@ impl Builder<'_> {
             .collect()
     }
 
-    /// All registers that are looked at.
+    /// Returns all registers of the frame.
     fn all(&self) -> impl Iterator<Item = Reg> + use<> {
         (0..self.registers.len()).map(Reg::new)
     }
@@ -439,7 +444,7 @@ impl Builder<'_> {
         self.source.flow.captured[r]
     }
 
-    /// Whether the value of a register still matters before the instruction at `pc`.
+    /// Returns whether the value of a register is still needed before the instruction at `pc`.
     fn is_needed(&self, pc: Pc, r: Reg) -> bool {
         !self.is_captured(r) && self.source.needed.is_live(pc, r)
     }
@@ -500,7 +505,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns the results that the instruction uses all of, if their number is known.
+    /// Returns the results all of which the instruction uses, if their number is known.
     fn open(&self) -> Option<&Open> {
         self.open.as_ref().filter(|open| open.user == self.pc)
     }
@@ -544,7 +549,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns a value as one with this tag, guarded to be one.
+    /// Returns the value after a guard that it has this tag.
     fn guard(&mut self, v: Value, tag: Tag) -> Value {
         let v = self.refined(v);
         if self.f.consult(v) == Type::Is(tag) {
@@ -561,7 +566,7 @@ impl Builder<'_> {
         guarded
     }
 
-    /// Returns a value after the guards of its type that lead here.
+    /// Returns a value after the guards of its type that dominate the current position.
     fn refined(&self, v: Value) -> Value {
         self.known.guarded(self.f.origin(v)).unwrap_or(v)
     }
@@ -599,8 +604,9 @@ impl Builder<'_> {
         self.write(a, result);
     }
 
-    /// Executes the instruction by the fast paths of generic code if it has some that are likely to
-    /// do, and exits where they do not; or else by all of that code.
+    /// Executes the instruction by the fast paths of generic code, if it has fast paths that are
+    /// likely to apply, and exits if they do not; otherwise executes it by the complete generic
+    /// code.
     fn fast_path(&mut self) {
         let (pc, i) = (self.pc, self.instr(self.pc));
         let snapshot = self.source.snapshot;
@@ -648,7 +654,7 @@ impl Builder<'_> {
         self.known.forget_upvalues();
     }
 
-    /// Forgets the registers that the instruction has left at home.
+    /// Discards the values of registers that the instruction has left in their home slots.
     fn forget(&mut self) {
         let size = self.registers.len();
         let i = self.instr(self.pc);
@@ -671,7 +677,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Something was called while the frame was in this state.
+    /// Updates the facts after a call that was made while the frame was in this state.
     fn after_call(&mut self, state: State) {
         self.noise.calls += 1;
         if self.source.fault != Some(Fault::StaleMemory) {
@@ -687,8 +693,7 @@ impl Builder<'_> {
         self.registers = kept;
     }
 
-    /// Ends the block with a branch; continues, in blocks of their own, with what the branch leads
-    /// to.
+    /// Ends the block with a branch; returns new blocks for the two targets.
     fn branch(&mut self, condition: Value) -> (Block, Block) {
         let yes = self.f.blocks.push(BlockData::default());
         let no = self.f.blocks.push(BlockData::default());
@@ -697,7 +702,7 @@ impl Builder<'_> {
         (yes, no)
     }
 
-    /// Continues in a block that a branch leads to.
+    /// Continues in a target block of a branch.
     fn switch_to(&mut self, block: Block) {
         self.block = block;
         self.f.order.push(block);
@@ -718,8 +723,8 @@ impl Builder<'_> {
             self.return_inlined(a, count);
             return false;
         }
-        // loads of elements and allocations speculate on less instead, and constructors return one
-        // value where they are inlined
+        // loads of elements and allocations speculate on less instead, and inlined constructors
+        // return one value
         let has_less = matches!(i.op(), GetTable | GetI | NewTable | ForLoop)
             || i.op() == CallMeta && self.is_inlined();
         if !has_less && may_speculate(i.op()) && self.source.snapshot.failed.contains(&pc.as_u32())
@@ -836,7 +841,7 @@ impl Builder<'_> {
         true
     }
 
-    /// Builds an instruction at which code has exited for nothing that feedback shows.
+    /// Builds an instruction at which code has exited for a reason that feedback does not show.
     fn without_speculation(&mut self) -> bool {
         let (next, jump) = self.source.flow.successors(self.source.proto, self.pc);
         if jump.is_some() || next.is_none() {
@@ -888,8 +893,8 @@ impl Builder<'_> {
         tags::step(proto, snapshot, flow, self.pc, jumps, &mut self.tags);
     }
 
-    /// Returns the registers that an instruction returns, first and count, if it is a return that
-    /// closes nothing and whose number of values is known.
+    /// Returns the first register and the number of registers that an instruction returns, if it is
+    /// a return that closes nothing and whose number of values is known.
     fn returned(&self, i: Instr) -> Option<(Reg, usize)> {
         let a = i.ra();
         match (i.op(), i.b()) {
@@ -931,8 +936,8 @@ impl Builder<'_> {
     }
 }
 
-/// Returns whether code of the instruction may have guards of its own. An exit before any other
-/// instruction is for a value that is passed on to its block.
+/// Returns whether the code of the instruction may contain guards. An exit before any other
+/// instruction is caused by a value that is passed to its block.
 fn may_speculate(op: Bytecode) -> bool {
     use Bytecode::*;
     !matches!(

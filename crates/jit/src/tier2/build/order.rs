@@ -11,8 +11,8 @@ use crate::analysis::flow::{Flow, loop_members};
 use crate::entity::{Pc, Reg};
 use crate::tier2::passes::homes::loop_registers;
 
-/// The blocks of a function in reverse postorder: each after those that dominate it, and after all
-/// predecessors except those of back edges.
+/// The blocks of a function in reverse postorder: each block comes after those that dominate it,
+/// and after all its predecessors except those of back edges.
 ///
 /// This is not the order of their instructions: the body of a generic `for` precedes the TFORCALL
 /// that jumps to it.
@@ -22,7 +22,7 @@ pub(super) struct Order {
     /// Whether a block is the target of a back edge.
     pub(super) is_loop: SecondaryMap<Pc, bool>,
     /// The natural loops, by their heads. A loop that can be entered elsewhere than at its head is
-    /// not among them.
+    /// not included.
     pub(super) loops: HashMap<Pc, Rc<Loop>>,
 }
 
@@ -34,18 +34,19 @@ pub(super) struct Order {
 pub(super) struct Entered {
     /// The loop at the OSR entry.
     pub(super) first: Order,
-    /// All code that the loop leads to, including another copy of itself.
+    /// All code that is reachable from the loop, including another copy of the loop.
     pub(super) rest: Order,
 }
 
 impl Entered {
-    /// Returns the blocks for an OSR entry at `entry`; `None` if no other loop is around that one.
+    /// Returns the blocks for an OSR entry at `entry`; `None` if the loop is not inside another
+    /// loop.
     pub(super) fn new(proto: &Proto, flow: &Flow, entry: Pc) -> Option<Entered> {
         let predecessors = flow.predecessors(proto);
         let members = loop_members(proto, &predecessors, entry);
         let inside = || Pc::all(proto).filter(|&pc| members.contains(pc));
         let is_natural = inside().all(|pc| pc >= entry);
-        // what leads back to the entry may be code that was never executed
+        // the back edges to the entry may be in code that was never executed
         let is_loop = predecessors[entry].iter().any(|&pc| members.contains(pc));
         // a generic `for` is entered at the call of its iterator
         let mut ways = inside().flat_map(|pc| &predecessors[pc]);
@@ -75,7 +76,7 @@ pub(super) struct Loop {
     positions: EntitySet<Reg>,
     /// If set, all registers from this one on are written.
     written_from: Option<Reg>,
-    /// Whether no other loop is inside.
+    /// Whether it contains no other loop.
     pub(super) is_innermost: bool,
 }
 
@@ -86,7 +87,7 @@ impl Loop {
     }
 
     /// Returns whether instructions of the loop write a register only as the position of a
-    /// traversal. What is nil before the loop is no position.
+    /// traversal. A register that is nil before the loop does not hold a position.
     pub(super) fn writes_position(&self, r: Reg) -> bool {
         self.positions.contains(r) && !self.writes_value(r)
     }
@@ -284,7 +285,7 @@ mod tests {
         assert!(outer.writes(Reg::new(5)) && !inner.writes(Reg::new(5)));
     }
 
-    /// Checks the two orders of code that is entered at a loop inside another one.
+    /// Checks the two orders of code with an OSR entry at a loop inside another loop.
     #[track_caller]
     fn check_entered(source: &str, entry: usize, first: &[usize], rest: &[usize]) {
         let (proto, entry) = (listing::compile(source), Pc::new(entry));

@@ -27,7 +27,7 @@ use crate::tier2::ir::{Block, Op, State, Type, Value};
 use crate::tier2::known::Known;
 use crate::tier2::shapes::Shapes;
 
-/// What all paths to a place know of a table.
+/// What is known about a table on all paths to a point.
 #[derive(Clone)]
 pub(super) struct Held {
     table: Value,
@@ -35,7 +35,7 @@ pub(super) struct Held {
     fields: Vec<Field>,
 }
 
-/// A field of which at least the type is known.
+/// A field whose type, at least, is known.
 #[derive(Clone)]
 struct Field {
     slot: u32,
@@ -50,11 +50,11 @@ pub(super) struct MergedField {
     slot: u32,
     pub(super) param: Value,
     method: Option<usize>,
-    /// What the edges pass.
+    /// The values that the edges pass.
     pub(super) values: Vec<Value>,
 }
 
-/// What a loop keeps.
+/// What a loop preserves.
 pub(super) struct Kept {
     held: Vec<Held>,
     /// The number of calls after which nothing is known, of those built before the loop.
@@ -62,17 +62,18 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Returns the number of fields, for which the head of the loop has its last parameters.
+    /// Returns the number of fields, for which the head of the loop has parameters after all
+    /// others.
     pub(super) fn count(&self) -> usize {
         self.held.iter().map(|held| held.fields.len()).sum()
     }
 }
 
 impl Builder<'_> {
-    /// Returns what all early returns know of the tables that registers hold after the call.
+    /// Returns what all early returns know about the tables that registers hold after the call.
     pub(super) fn held_after(&self, returns: &[Return]) -> Vec<Held> {
         let (i, next) = (self.instr(self.pc), self.pc + 1);
-        // the state after a call whose number of results is open cannot be described
+        // the state after an open call cannot be described
         if i.c() == 0 || self.source.snapshot.failed.contains(&next.as_u32()) {
             return Vec::new();
         }
@@ -83,8 +84,8 @@ impl Builder<'_> {
         self.held(&known, own)
     }
 
-    /// Returns what is known on all paths of the tables that are among `own`, values of registers,
-    /// or held by registers of callers.
+    /// Returns what is known on all paths about the tables that are among `own` (the values of
+    /// registers), or are held by registers of callers.
     fn held(&self, paths: &[&Known], own: impl Iterator<Item = Value>) -> Vec<Held> {
         let (false, [first, others @ ..]) = (self.source.snapshot.general, paths) else {
             return Vec::new();
@@ -105,7 +106,7 @@ impl Builder<'_> {
         tables.into_iter().filter_map(held).collect()
     }
 
-    /// Returns what is known on all paths of a field: at least its type.
+    /// Returns what is known on all paths about a field, which is at least its type.
     fn held_field(&self, paths: &[&Known], table: Value, slot: u32) -> Option<Field> {
         let mut found: Option<(Type, Option<usize>)> = None;
         for known in paths {
@@ -127,7 +128,7 @@ impl Builder<'_> {
         Some(known.guarded(self.f.origin(v)).unwrap_or(v))
     }
 
-    /// Guards and loads again, after the call, what the early returns know.
+    /// Reestablishes, by guards and loads after the call, what the early returns know.
     pub(super) fn hold_again(&mut self, all: &[Held]) {
         if all.is_empty() || self.source.fault == Some(Fault::StaleJoins) {
             return;
@@ -142,7 +143,8 @@ impl Builder<'_> {
         self.noise.healed += 1;
     }
 
-    /// Guards the shapes of a table that is known elsewhere, unless it is here, too.
+    /// Guards the shapes of a table that are known on other paths, unless they are known here as
+    /// well.
     fn hold_shapes(&mut self, held: &Held, state: State) {
         let Held { table, shapes, .. } = *held;
         if self.known.shapes(table).is_some_and(|known| known.are_in(&shapes)) {
@@ -174,7 +176,7 @@ impl Builder<'_> {
         for (table, slot) in first.known_fields() {
             let values = edges.iter().map(|known| self.held_value(known, table, slot));
             let Some(values) = values.collect::<Option<Vec<Value>>>() else { continue };
-            // a table that has just been made may be one that is not allocated
+            // a table that has just been created may be one that will not be allocated
             let is_fresh = |&v: &Value| edges.iter().any(|known| known.is_fresh(self.f.origin(v)));
             if values.iter().all(|&v| v == values[0])
                 || std::iter::once(&table).chain(&values).any(is_fresh)
@@ -190,7 +192,7 @@ impl Builder<'_> {
         merged
     }
 
-    /// Notes what a merge point has parameters for.
+    /// Records the fields for which a merge point has parameters.
     pub(super) fn note_merged(&mut self, merged: &[MergedField]) {
         for &MergedField { table, slot, param, method, .. } in merged {
             self.known.note_field(table, slot, param);
@@ -200,8 +202,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns whether a loop is to keep what is known where it is entered: it calls functions that
-    /// may return early, and building it before has found no other calls in it
+    /// Returns whether a loop is to preserve what is known at its entry: it calls functions that
+    /// may return early, and no other calls were found when it was built before
     /// ([`Builder::kept_values`]).
     pub(super) fn keeps_at(&self, head: Pc, l: &Loop) -> bool {
         let pcs = l.instructions.iter().map(|pc| pc.as_u32());
@@ -210,8 +212,8 @@ impl Builder<'_> {
             && self.has_early(self.source.calls, pcs)
     }
 
-    /// Returns whether one of these calls, or one in what they inline, is inlined only as far as it
-    /// returns early.
+    /// Returns whether one of these calls, or a call in the functions that they inline, is inlined
+    /// only up to its early returns.
     fn has_early(&self, calls: &Calls, mut pcs: impl Iterator<Item = u32>) -> bool {
         pcs.any(|pc| {
             let mut all = calls.get(&pc).into_iter().flatten();
@@ -223,8 +225,8 @@ impl Builder<'_> {
         })
     }
 
-    /// Adds parameters to the head of a loop for the fields that it keeps, and notes these and the
-    /// shapes in `known`. `registers` are their values at the head.
+    /// Adds parameters to the head of a loop for the fields that it preserves, and records the
+    /// fields and the shapes in `known`. `registers` are the values of registers at the head.
     pub(super) fn keep(
         &mut self,
         block: Block,
@@ -256,8 +258,8 @@ impl Builder<'_> {
         self.kept.insert(block, Kept { held, calls });
     }
 
-    /// Returns the values of the fields that the loop at `to` keeps, at one of its back edges.
-    /// Guards and loads what is not known.
+    /// Returns the values of the fields that the loop at `to` preserves, at one of its back edges.
+    /// Builds guards and loads for what is not known.
     pub(super) fn kept_values(&mut self, to: Pc, block: Block) -> Vec<Value> {
         let Some(Kept { held, calls }) = self.kept.get(&block) else { return Vec::new() };
         let (held, calls) = (held.clone(), *calls);

@@ -9,7 +9,7 @@ use crate::tier2::ir::{Op, Type, Value};
 use crate::tier2::rows::{Key, Loaded};
 
 impl Builder<'_> {
-    /// Returns a key, an integer, such that equal keys are recognized.
+    /// Returns a representation of an integer key in which equal keys can be recognized.
     pub(super) fn row_key(&self, key: Value) -> Key {
         if let Some(n) = self.constants.integer(key) {
             return (None, n);
@@ -33,7 +33,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Builds the load of an element by this operation, unless it is a table that is known.
+    /// Builds the load of an element by this operation, unless the element is a known table.
     pub(super) fn load_element(&mut self, table: Value, key: Value, op: Op) {
         let (table, key) = (self.f.origin(table), self.row_key(key));
         let target = self.instr(self.pc).ra();
@@ -61,8 +61,8 @@ impl Builder<'_> {
         self.known.rows.note_table(value, guarded);
     }
 
-    /// Returns whether the instruction guards what keeps elements known: it is in a loop that may
-    /// be quiet.
+    /// Returns whether the instruction builds the guards that keep elements known: it does if it is
+    /// in a loop that may be quiet.
     fn guards_rows(&self) -> bool {
         (self.quiet.is_some() || self.peel.is_some())
             && !self.source.snapshot.failed.contains(&self.pc.as_u32())

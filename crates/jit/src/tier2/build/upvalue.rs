@@ -20,8 +20,8 @@ use crate::testing::fault::Fault;
 use crate::tier2::ir::{Frame, Op, Type, Value};
 
 impl Builder<'_> {
-    /// Defines the function's own closure, if one of its upvalues is known to be that, or the
-    /// function may be inlined in itself.
+    /// Defines the function's own closure as a value, if one of its upvalues is known to be that
+    /// closure, or if the function may be inlined into itself.
     pub(super) fn own_closure(&mut self) {
         let own = &self.f.frames[Frame::new(0)].proto;
         let is_inlined = self.candidates.iter().any(|c| Arc::ptr_eq(&c.inlinee.proto, own));
@@ -60,8 +60,8 @@ impl Builder<'_> {
         v
     }
 
-    /// Returns the value of upvalue `n`, guarded to be what it was, if it is known and the program
-    /// never assigns the upvalue.
+    /// Returns the value of upvalue `n`, if it is known and the program never assigns the upvalue,
+    /// after a guard that it has not changed.
     fn constant_upvalue(&mut self, of: Option<Value>, n: usize) -> Option<Value> {
         let v = match self.never_assigned(n)?.itself {
             true => of.or(self.f.own)?,
@@ -80,8 +80,8 @@ impl Builder<'_> {
     }
 
     /// Returns upvalue `n` if the program never assigns it, unless code of the function has exited
-    /// since a debug function did. The environment is none of these: a change of it by a debug
-    /// function deoptimizes frames only if they rely on globals.
+    /// because a debug function has changed such an upvalue. The environment is excluded: if a
+    /// debug function changes it, frames are deoptimized only if they rely on globals.
     pub(super) fn never_assigned(&self, n: usize) -> Option<UpvalDesc> {
         let Source { proto, snapshot, .. } = self.source;
         let desc = proto.upvalues[n];

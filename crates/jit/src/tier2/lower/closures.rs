@@ -7,7 +7,7 @@ use crate::codegen::memory::Region;
 use crate::tier2::ir::{Inst, State, Value};
 
 impl Lower<'_, '_> {
-    /// Loads an upvalue of a closure, or of that of the function itself.
+    /// Loads an upvalue of a closure, or of the closure of the function itself.
     pub(super) fn upvalue(&mut self, closure: Option<Value>, n: usize) -> ir::Value {
         match closure {
             Some(closure) => {

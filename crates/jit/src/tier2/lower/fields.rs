@@ -169,11 +169,12 @@ impl Lower<'_, '_> {
         self.set_int(inst, length);
     }
 
-    /// Continues if the table has one of the shapes; branches to `other` else.
+    /// Branches to `other` unless the table has one of the shapes.
     pub(super) fn guard_shape(&mut self, table: Value, shapes: Shapes, other: ir::Block) {
         let (&last, others) = shapes.ids().split_first().expect("there is one");
         let on = (!others.is_empty()).then(|| self.emit().block());
-        // the one that was met last is the most likely: others may be of the beginning only
+        // the shape that was recorded last is the most likely one: others may have occurred only at
+        // the beginning
         for (&shape, &on) in others.iter().rev().zip(on.iter().cycle()) {
             let (same, next) = (self.has_shape(table, shape), self.emit().block());
             self.emit().branch(same, on, next);
@@ -193,7 +194,7 @@ impl Lower<'_, '_> {
         self.emit().ins().icmp_imm_u(IntCC::Equal, found, i64::from(shape))
     }
 
-    /// Returns the word that tables with a metatable have for it.
+    /// Returns the metatable word of tables with this metatable.
     pub(super) fn metatable_word(&mut self, metatable: Metatable) -> ir::Value {
         let table = self.bits(metatable.table());
         match metatable {

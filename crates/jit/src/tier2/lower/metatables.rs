@@ -26,7 +26,7 @@ impl Lower<'_, '_> {
     }
 
     /// Returns whether code marks tables that become metatables. Quiet loops exit instead: they
-    /// rely on tables that no cache depends on to stay such tables.
+    /// rely on the fact that no cache comes to depend on further tables.
     fn marks_metatables(&self) -> bool {
         self.last.is_none()
     }

@@ -37,7 +37,7 @@ impl Lower<'_, '_> {
             self.emit().guard_record_id(record, before, other);
             shape = self.emit().successor(record, other);
             if let Some(id) = object.shape {
-                // the same shape may lead to another one in another state
+                // the same shape may have a different successor in another state
                 self.emit().guard_shape_id(shape, id, other);
             }
         }
@@ -100,7 +100,7 @@ impl Lower<'_, '_> {
         self.emit().switch_to(done);
     }
 
-    /// Begins a traversal of a table. The runtime puts the nodes into order, if there are some.
+    /// Begins a traversal of a table. If the table has nodes, the runtime sorts them.
     pub(super) fn traversal(&mut self, inst: &Inst, table: Value, state: State) {
         let exit = self.exit(state);
         let first = self.instr(inst).ra();

@@ -10,17 +10,17 @@ use crate::codegen::builtin::changes_tables;
 use crate::codegen::memory::{Region, Regions};
 use crate::tier2::ir::{Block, End, Op, Place};
 
-/// A loop that keeps some regions of memory as they are.
+/// A loop that leaves some regions of memory unchanged.
 pub(super) struct QuietLoop {
     pub(super) kept: Regions,
     /// Its last block.
     pub(super) last: Block,
-    /// The bases of the frame on the ways that lead to it.
+    /// The bases of the frame on the edges that enter the loop.
     bases: Vec<ir::Value>,
 }
 
 impl QuietLoop {
-    /// Returns the base of the frame in the loop, if it is the same on all ways.
+    /// Returns the base of the frame in the loop, if it is the same on all edges.
     pub(super) fn base(&self) -> Option<ir::Value> {
         let &first = self.bases.first()?;
         self.bases.iter().all(|&base| base == first).then_some(first)
@@ -28,7 +28,7 @@ impl QuietLoop {
 }
 
 impl Lower<'_, '_> {
-    /// Finds what quiet loops keep of memory.
+    /// Finds the regions of memory that quiet loops leave unchanged.
     pub(super) fn find_quiet_loops(&mut self, noisy: &mut HashSet<Place>) {
         let f = self.f;
         for (n, &head) in f.order.iter().enumerate() {
@@ -37,7 +37,7 @@ impl Lower<'_, '_> {
             let Some(size) = f.order[n..].iter().rposition(|&b| leads_to(b, head)) else {
                 continue;
             };
-            // what only leads out of the loop is not in it
+            // blocks that only lead out of the loop are not part of it
             let mut members = vec![head];
             for &b in f.order[n + 1..=n + size].iter().rev() {
                 if members.iter().any(|&to| leads_to(b, to)) {
@@ -56,8 +56,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Returns what a block keeps of some regions; `None` if it may change all, or is none of a
-    /// quiet loop.
+    /// Returns which of these regions a block leaves unchanged; `None` if it may change all of
+    /// them, or must not occur in a quiet loop.
     fn kept_by(&mut self, block: Block, mut kept: Regions) -> Option<Regions> {
         let data = &self.f.blocks[block];
         if matches!(data.end, End::Generic(..)) {
@@ -93,7 +93,7 @@ impl Lower<'_, '_> {
         Some(kept)
     }
 
-    /// Notes the base where a jump leads to the head of a loop.
+    /// Records the base at a jump to the head of a loop.
     pub(super) fn enter_loop(&mut self, head: Block) {
         if let Some(quiet) = self.quiet.get_mut(&head) {
             quiet.bases.push(self.generic.emit().current_base());

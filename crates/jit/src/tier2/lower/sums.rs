@@ -15,9 +15,10 @@ use super::Lower;
 use crate::codegen::number::Operator;
 use crate::tier2::ir::{Function, Inst, Op, State, Value};
 
-/// The most addends of a sum.
+/// The maximum number of addends of a sum.
 const MOST: usize = 8;
-/// The largest magnitude of an integer that is added: a sum of so many is exact as a float.
+/// The largest magnitude of an integer that is added: the sum of [`MOST`] such integers is exact as
+/// a float.
 const LARGEST: i64 = (1 << f64::MANTISSA_DIGITS) / MOST as i64;
 
 /// A number that is computed as a float.
@@ -29,8 +30,8 @@ pub(super) struct Sum {
     addends: usize,
 }
 
-/// Returns the sums and differences of numbers of both kinds that are only needed as floats, apart
-/// from states.
+/// Returns the sums and differences of numbers of both kinds that, apart from frame states, are
+/// needed only as floats.
 pub(super) fn find(f: &Function) -> EntitySet<Value> {
     let (mut sums, mut others) = (EntitySet::new(), EntitySet::new());
     for &block in f.order.iter().rev() {
@@ -80,8 +81,8 @@ impl Lower<'_, '_> {
         self.sums.extend(inst.result.map(|v| (v, sum)));
     }
 
-    /// Returns a number as an addend; branches to `exit` if it is none, or a large integer. A sum
-    /// counts as one number unless it `fits`.
+    /// Returns a number as an addend; branches to `exit` if it is not a number, or is a large
+    /// integer. A sum counts as one number unless it `fits`.
     fn addend(&mut self, v: Value, fits: bool, exit: ir::Block) -> Sum {
         if let Some(&sum) = self.sums.get(&v).filter(|_| fits) {
             return sum;

@@ -72,7 +72,7 @@ impl Lower<'_, '_> {
         self.set_lua(inst, Payload::Bits(table), tag);
     }
 
-    /// Adds the description of a table; the others before it are at `places`.
+    /// Adds the description of a table; the preceding descriptions are at `places`.
     fn describe(&mut self, homes: &mut Vec<Home>, table: &VirtualTable, places: &[usize]) {
         let (frame, pc) = table.site;
         let is_class = matches!(table.metatable, Some(Metatable::WithIndex(_)));
@@ -123,7 +123,7 @@ impl Lower<'_, '_> {
     }
 }
 
-/// Reserves slots for the descriptions of all states. The prologue checks that they are there.
+/// Reserves slots for the descriptions of all states. The prologue checks for room for them.
 pub(crate) fn reserve_virtuals(f: &Function, emit: &mut Emitter<'_>) {
     let described = f.states.values().filter(|state| state.has_virtuals());
     if let Some(most) = described.map(description_size).max() {

@@ -52,10 +52,10 @@ pub(super) fn run(f: &mut Function) {
     remove_guards(f);
 }
 
-/// Returns the registers that no allocated closure can refer to.
+/// Returns the registers to which no allocated closure can refer.
 fn unshared(f: &Function) -> Vec<Reg> {
     if f.is_entered_in_loop {
-        // closures that were made before may refer to them
+        // closures that were created before the entry may refer to them
         return Vec::new();
     }
     let mut found: Vec<Reg> = f.captured.iter().collect();
@@ -263,8 +263,8 @@ impl Promoter<'_> {
         new
     }
 
-    /// Returns whether a register of the outermost frame is needed where the frames continue in a
-    /// state: by that frame, or by a closure that is made then.
+    /// Returns whether a register of the outermost frame is needed when the frames continue in a
+    /// state: by that frame, or by a closure that is created at the exit.
     fn is_needed(&self, state: State, r: Reg) -> bool {
         let FrameState { mut frame, mut pc, ref closures, .. } = self.f.states[state];
         while let Some(caller) = self.f.frames[frame].caller {
@@ -313,7 +313,7 @@ impl Promoter<'_> {
     }
 }
 
-/// Removes the guards of values whose types have turned out to be known.
+/// Removes the guards of values whose types are now known.
 fn remove_guards(f: &mut Function) {
     let mut replaced: SecondaryMap<Value, Option<Value>> = SecondaryMap::new();
     for n in 0..f.order.len() {

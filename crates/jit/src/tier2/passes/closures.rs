@@ -42,12 +42,12 @@ pub(super) fn run(f: &mut Function) -> bool {
     true
 }
 
-/// Returns the function that makes the closures.
+/// Returns the function that creates the closures.
 fn maker(f: &Function) -> &Proto {
     &f.frames[Frame::new(0)].proto
 }
 
-/// Finds the closures that the function makes.
+/// Finds the closures that the function creates.
 fn find(f: &Function) -> Vec<Closure> {
     let mut found = Vec::new();
     for &block in &f.order {
@@ -71,8 +71,8 @@ fn escapes(f: &Function, closure: &Closure) -> bool {
     }) || is_used_after_close(f, closure)
 }
 
-/// Returns whether an instruction uses a closure in another way than to read its upvalues, or to
-/// run its function inline.
+/// Returns whether an instruction uses a closure other than to access its upvalues or to run its
+/// function inline.
 fn sees(f: &Function, inst: &Inst, closure: &Closure) -> bool {
     let value = closure.value;
     let upvalues = &maker(f).protos[closure.inner].upvalues;
@@ -109,8 +109,8 @@ fn sees_at_end(f: &Function, end: &End, closure: &Closure) -> bool {
 }
 
 /// Returns whether generic code that executes an instruction in a state may see a closure. An
-/// instruction that closes variables reads no other registers, and calls nothing if no variables
-/// are to be closed.
+/// instruction that closes variables reads no other registers, and makes no calls if there are no
+/// to-be-closed variables.
 fn may_see_in(f: &Function, state: State, i: Instr, closure: &Closure) -> bool {
     let closes = matches!(i.op(), Bytecode::Close | Bytecode::Return)
         && f.states[state].frame.index() == 0
@@ -148,7 +148,7 @@ fn is_in_table(f: &Function, state: State, v: Value) -> bool {
 }
 
 /// Returns whether a closure may be used after a CLOSE of a register that it shares, without being
-/// made again.
+/// created again.
 fn is_used_after_close(f: &Function, closure: &Closure) -> bool {
     let upvalues = &maker(f).protos[closure.inner].upvalues;
     let Some(last) = upvalues.iter().filter(|u| u.in_stack).map(|u| u.index).max() else {
@@ -165,7 +165,7 @@ fn is_used_after_close(f: &Function, closure: &Closure) -> bool {
     let mut todo = Vec::new();
     for &block in &f.order {
         let data = &f.blocks[block];
-        // whether a variable is closed, and the closure has not been made again
+        // whether a variable has been closed and the closure has not been created again since
         let mut is_closed = false;
         for inst in &data.insts {
             if is_closed && uses(f, inst, closure.value) {
@@ -195,12 +195,12 @@ fn is_used_after_close(f: &Function, closure: &Closure) -> bool {
     false
 }
 
-/// Returns whether an instruction uses a value, or its state names it.
+/// Returns whether an instruction uses a value, directly or in its state.
 fn uses(f: &Function, inst: &Inst, v: Value) -> bool {
     f.args(&inst.op).any(|arg| arg == v) || inst.op.state().is_some_and(|state| names(f, state, v))
 }
 
-/// Returns whether the end of a block names a closure in its state.
+/// Returns whether the state of the end of a block refers to a closure.
 fn ends_with(f: &Function, block: Block, closure: &Closure) -> bool {
     f.blocks[block].end.state().is_some_and(|state| names(f, state, closure.value))
 }
@@ -244,7 +244,8 @@ impl Replacer<'_> {
                 {
                     *state = changed;
                     if let Op::Poll(_, is_quiet) = &mut inst.op {
-                        // others may change what a closure shares that has been made for them
+                        // other code may change the shared variables of a closure that has been
+                        // allocated for it
                         *is_quiet = true;
                     }
                 }
@@ -265,7 +266,8 @@ impl Replacer<'_> {
         self.closures.iter().find(|closure| closure.value == v)
     }
 
-    /// Returns the upvalue of a closure as its maker knows it, and where that makes it.
+    /// Returns the description of an upvalue of a closure in the function that creates it, and the
+    /// position of the creation.
     fn upvalue(&self, v: Value, n: usize) -> Option<(UpvalDesc, Pc)> {
         let closure = self.closure(v)?;
         Some((maker(self.f).protos[closure.inner].upvalues[n], closure.pc))
@@ -310,8 +312,8 @@ impl Replacer<'_> {
         }
     }
 
-    /// Returns the state in which closures are named as virtual, or not named if generic code uses
-    /// it; `None` if there are none in it.
+    /// Returns the state with its closures described as virtual, or omitted if generic code uses
+    /// the state; `None` if it refers to none of them.
     fn with_virtuals(&mut self, state: State, is_generic: bool) -> Option<State> {
         let key = (state, is_generic);
         if let Some(&(_, known)) = self.states.iter().find(|&&(before, _)| before == key) {

@@ -14,9 +14,9 @@ use crate::tier2::loops::NaturalLoops;
 /// The result of the analysis at the beginning of a block.
 #[derive(Clone, Default)]
 pub(crate) struct Crossings {
-    /// The values that have lived across a call on a path to the block.
+    /// The values that were live across a call on a path to the block.
     pub(crate) crossed: EntitySet<Value>,
-    /// Whether the innermost loop around the block has a call, or there is no loop.
+    /// Whether the innermost loop around the block contains a call, or there is no such loop.
     pub(crate) calls: bool,
 }
 
@@ -33,12 +33,12 @@ pub(crate) fn analyse(f: &Function) -> SecondaryMap<Block, Crossings> {
     at
 }
 
-/// Returns whether an instruction calls.
+/// Returns whether an instruction makes a call.
 fn is_call(inst: &Inst) -> bool {
     matches!(inst.op, Op::Generic(_) | Op::Call(_))
 }
 
-/// Returns whether the code of a block calls.
+/// Returns whether the code of a block makes a call.
 fn calls(f: &Function, block: Block) -> bool {
     let data = &f.blocks[block];
     matches!(data.end, End::Generic(..)) || data.insts.iter().any(is_call)

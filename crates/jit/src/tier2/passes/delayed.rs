@@ -19,16 +19,16 @@ use crate::tier2::loops::NaturalLoops;
 struct Load {
     value: Value,
     register: Reg,
-    /// The place of the last block that dominates all uses.
+    /// The position of the last block that dominates all uses.
     at: Option<usize>,
-    /// The states that name the value for its own register. For each use of a state: the place of
-    /// the block, and whether the home slot holds the value there.
+    /// The states that contain the value for its own register. For each use of a state: the
+    /// position of the block, and whether the home slot holds the value there.
     states: Vec<(State, usize, bool)>,
 }
 
 /// Runs the pass: moves loads of registers from the first block to the last one that dominates
 /// their uses and is in no loop, if the home slot holds the value there. States that are used
-/// before that block no longer name the value, which is in its home slot there.
+/// before that block no longer contain the value, which is in its home slot there.
 pub(super) fn run(f: &mut Function) {
     let first = f.blocks[f.order[0]].insts.iter();
     let loads = first.filter_map(|inst| match (inst.op, inst.result) {

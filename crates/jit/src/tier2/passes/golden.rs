@@ -37,12 +37,12 @@ fn run(pass: &str, f: &mut Function) {
     }
 }
 
-/// Returns what follows a key at the beginning of a line.
+/// Returns the text that follows a key at the beginning of a line.
 fn setting<'a>(head: &'a str, key: &str) -> Option<&'a str> {
     head.lines().find_map(|line| line.strip_prefix(key)).map(str::trim)
 }
 
-/// Returns the text of a case with the function that the pass makes of the first one.
+/// Returns the text of a case with the result of applying the pass to its first function.
 fn case(place: &str, pass: &str, text: &str) -> String {
     let mut parts = text.split(BETWEEN_PARTS);
     let mut part = || parts.next().unwrap_or_else(|| panic!("{place}: a part is missing"));

@@ -9,7 +9,7 @@ use perilune_runtime::frame::Frame as Layout;
 use crate::entity::{Pc, Reg};
 use crate::tier2::ir::{Block, End, Frame, FrameData, Function, Inst, Op, State, Target, Value};
 
-/// The contents of home slots: values before guards.
+/// The contents of home slots, as the values before guards.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Homes(Vec<Option<Value>>);
 
@@ -28,7 +28,7 @@ impl Homes {
         self.0.iter().position(|held| *held == Some(v)).map(Reg::new)
     }
 
-    /// Follows the store of the registers of a state.
+    /// Updates the contents after the registers of a state were stored.
     pub(crate) fn store(&mut self, f: &Function, state: State) {
         self.forget_headers(f, state);
         for &(r, v) in &f.states[state].registers {
@@ -36,8 +36,8 @@ impl Homes {
         }
     }
 
-    /// Follows code that may store the registers of a state: a slot that held another value may
-    /// hold either.
+    /// Updates the contents after code that may have stored the registers of a state: a slot that
+    /// held another value may hold either.
     fn may_store(&mut self, f: &Function, state: State) {
         self.forget_headers(f, state);
         for &(r, v) in &f.states[state].registers {
@@ -54,14 +54,16 @@ impl Homes {
         }
     }
 
-    /// Follows a poll in this state. The collector clears the slots above the frame.
+    /// Updates the contents after a poll in this state. The collector clears the slots above the
+    /// frame.
     fn poll(&mut self, f: &Function, state: State) {
         self.may_store(f, state);
         let FrameData { proto, offset, .. } = &f.frames[f.states[state].frame];
         self.0[offset + usize::from(proto.max_stack)..].fill(None);
     }
 
-    /// Forgets the slots for the headers of the frames of a state, which may be stored.
+    /// Discards the contents of the slots for the headers of the frames of a state, which may be
+    /// stored.
     fn forget_headers(&mut self, f: &Function, state: State) {
         let mut frame = f.states[state].frame;
         while let Some(caller) = f.frames[frame].caller {
@@ -70,7 +72,7 @@ impl Homes {
         }
     }
 
-    /// Follows an instruction.
+    /// Updates the contents after an instruction.
     pub(crate) fn step(&mut self, f: &Function, inst: &Inst) {
         match inst.op {
             Op::Register(r) if f.captured.contains(r) => {}
@@ -112,7 +114,7 @@ impl Homes {
                 }
             }
             Op::FastPath(state) => {
-                // a traversal stores its registers before it asks the runtime
+                // a traversal stores its registers before it calls the runtime
                 if inst.pc.instr(&f.frames[inst.frame].proto).op() == Bytecode::TForCall {
                     self.may_store(f, state);
                 }
@@ -126,7 +128,7 @@ impl Homes {
         }
     }
 
-    /// Follows the end of a block.
+    /// Updates the contents after the end of a block.
     pub(crate) fn step_end(&mut self, f: &Function, end: &End) {
         if let End::Generic(state, _) = end {
             self.store(f, *state);
@@ -134,7 +136,8 @@ impl Homes {
         }
     }
 
-    /// Follows the execution of the instruction at `pc` on the home slots of a frame.
+    /// Updates the contents after the instruction at `pc` was executed on the home slots of a
+    /// frame.
     fn clobber(&mut self, f: &Function, frame: Frame, pc: Pc) {
         let FrameData { proto, offset, .. } = &f.frames[frame];
         let homes = &mut self.0[*offset..];

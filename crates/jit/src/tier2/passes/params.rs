@@ -76,16 +76,16 @@ fn passed(
     }
 }
 
-/// Finds parameters of one block that always have the same value, as the control variable of a
-/// numeric `for` and its hidden index have, and replaces them by the first of these. Returns
-/// whether there were any.
+/// Finds parameters of a block that are always equal, such as the control variable of a numeric
+/// `for` and its hidden index, and replaces them with the first of these. Returns whether there
+/// were any.
 ///
 /// Parameters of a block are equal if the values passed for them are, which may be parameters that
-/// are equal in turn. So all of one type are taken to be equal first, and told apart until what is
-/// passed agrees. See Alpern, Wegman and Zadeck, *Detecting Equality of Variables in Programs*,
-/// 1988.
+/// are equal in turn. Therefore all parameters of one type are first assumed to be equal, and the
+/// classes are split until the values that are passed agree. See Alpern, Wegman and Zadeck,
+/// *Detecting Equality of Variables in Programs*, 1988.
 fn merge_equal(f: &mut Function, replaced: &mut SecondaryMap<Value, Option<Value>>) -> bool {
-    // the first of the parameters that each is equal to
+    // for each parameter, the first parameter that is equal to it
     let mut equal: SecondaryMap<Value, Option<Value>> = SecondaryMap::new();
     let blocks: Vec<Block> =
         f.order.iter().copied().filter(|&block| f.blocks[block].params.len() > 1).collect();

@@ -15,11 +15,11 @@ use crate::codegen::number::Operator;
 use crate::tier2::ir::{Block, End, Function, Inst, Op, Range, Value};
 use crate::tier2::loops::NaturalLoops;
 
-/// The largest distance of an index from the loop's. The sum with an index of an array does not
-/// overflow.
+/// The largest distance of an index from that of the loop, such that the sum with an array index
+/// does not overflow.
 const MAX_DISTANCE: i64 = 1 << 20;
 
-/// A loop that counts, seen from the jump to its head.
+/// A counting loop, seen from the jump to its head.
 struct Counting {
     /// The index, which is a parameter of the head.
     index: Value,
@@ -76,8 +76,8 @@ fn makers(f: &Function) -> SecondaryMap<Value, Option<Op>> {
     makers
 }
 
-/// Returns the blocks of the loop to which a block leads, if it is a quiet one that is entered
-/// nowhere else, and keeps metatables.
+/// Returns the blocks of the loop to which a block leads, if it is a quiet loop that has no other
+/// entry and does not change metatables.
 fn members<'a>(f: &Function, loops: &'a NaturalLoops, from: Block) -> Option<&'a EntitySet<Block>> {
     let End::Jump(target) = &f.blocks[from].end else { return None };
     let head = target.block;
@@ -99,7 +99,7 @@ fn members<'a>(f: &Function, loops: &'a NaturalLoops, from: Block) -> Option<&'a
     (is_entered_here && is_kept).then_some(members)
 }
 
-/// Returns how the loop counts whose index is in a register from this one on.
+/// Returns how a loop counts, given the register of its index.
 fn counting(
     f: &Function,
     makers: &SecondaryMap<Value, Option<Op>>,

@@ -33,7 +33,7 @@ pub(super) fn retain<T>(of: &mut Vec<T>, kept: &[bool]) {
     of.retain(|_| *kept.next().expect("as many as there were"));
 }
 
-/// Returns for each value whether an instruction that stays uses it.
+/// Returns for each value whether an instruction that is kept uses it.
 fn used(f: &Function) -> SecondaryMap<Value, bool> {
     let mut marks =
         Marks { used: SecondaryMap::new(), states: SecondaryMap::new(), todo: Vec::new() };

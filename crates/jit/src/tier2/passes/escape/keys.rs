@@ -12,9 +12,9 @@ use crate::tier2::ir::{Block, Frame, Function, Value};
 pub(super) struct Key {
     /// An instruction that stores it, and its frame.
     pub(super) store: (Frame, Pc),
-    /// The block of the instruction if another function stores the field than the one that
-    /// allocates the table. The function of the frame is known in blocks that this one dominates,
-    /// and the field is nil before.
+    /// The block of the instruction, if the function that stores the field is not the one that
+    /// allocates the table. The function of the frame is known in blocks that this block dominates,
+    /// and the field is nil before it.
     pub(super) since: Option<Block>,
 }
 
@@ -75,7 +75,7 @@ impl Tables {
         })
     }
 
-    /// Returns whether a block is not reached from itself without passing the one that allocates
+    /// Returns whether every path from a block to itself passes through the block that allocates
     /// the table.
     fn is_stored_once(&self, f: &Function, made: Block, block: Block) -> bool {
         let mut reached: EntitySet<Block> = EntitySet::new();

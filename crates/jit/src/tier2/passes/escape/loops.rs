@@ -4,7 +4,7 @@ use cranelift_codegen::entity::{EntitySet, SecondaryMap};
 
 use crate::tier2::ir::{Block, Function};
 
-/// The loops that blocks are in. An iteration that was peeled from a loop counts as part of it.
+/// The loops that contain blocks. An iteration that was peeled from a loop counts as part of it.
 pub(super) struct Loops {
     /// The numbers of the loops around a block.
     around: SecondaryMap<Block, Vec<usize>>,

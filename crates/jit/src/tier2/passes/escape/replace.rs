@@ -21,7 +21,7 @@ type Part = (Value, usize);
 
 const METATABLE: usize = usize::MAX;
 
-/// A state before the pass, and what it names afterwards: registers and tables.
+/// A state before the pass, and its contents after the pass: registers and tables.
 type StateKey = (State, Vec<(Reg, Value)>, Vec<VirtualTable>);
 
 struct Replacer<'a> {
@@ -34,10 +34,10 @@ struct Replacer<'a> {
     /// The values of parts of allocated tables at the beginning and at the end of blocks.
     starts: HashMap<(Part, Block), Value>,
     ends: HashMap<(Part, Block), Value>,
-    /// Those in the current block.
+    /// The values of parts at the current position in the current block.
     current: HashMap<Part, Value>,
     block: Block,
-    /// Tables of the current block that have got their metatables.
+    /// Tables of the current block whose metatables have been set.
     with_metatable: EntitySet<Value>,
     /// Fields to which the current block has stored, among those with [`Key::since`].
     stored: Vec<Part>,
@@ -45,7 +45,7 @@ struct Replacer<'a> {
     /// Blocks with new parameters for which arguments are to be passed, in the order of the
     /// parameters.
     pending: Vec<(Block, Part)>,
-    /// The tables that are allocated outside the loops that make them.
+    /// The tables that are allocated outside the loops that create them.
     allocated: HashMap<Value, Value>,
     states: HashMap<StateKey, State>,
     replaced: SecondaryMap<Value, Option<Value>>,
@@ -102,7 +102,7 @@ impl Replacer<'_> {
                 if let Op::Poll(_, is_quiet) = &mut inst.op
                     && has_virtuals
                 {
-                    // others may change a table that has been built for them
+                    // other code may change a table that has been built for it
                     *is_quiet = true;
                 }
             }
@@ -119,12 +119,12 @@ impl Replacer<'_> {
         }
     }
 
-    /// Returns what stands for a value in the current block.
+    /// Returns the value that replaces a value in the current block.
     fn outside(&self, v: Value) -> Value {
         made_outside(self.tables, &self.allocated, self.block, v)
     }
 
-    /// Allocates a table for code outside the loop that makes it.
+    /// Allocates a table for code outside the loop that creates it.
     fn allocate(&mut self, table: Value, first: Option<&Inst>) {
         let mut found = Vec::new();
         self.virtual_table(table, &mut found);
@@ -205,7 +205,7 @@ impl Replacer<'_> {
         }
     }
 
-    /// Replaces an allocation by guards that the fields which the table gains are not nil.
+    /// Replaces an allocation with guards that the fields that the table gains are not nil.
     fn allocation(&mut self, inst: Inst) {
         let (Op::NewTable(object, state), Some(table)) = (inst.op, inst.result) else {
             unreachable!("it is an allocation")
@@ -372,7 +372,7 @@ impl Replacer<'_> {
         }
     }
 
-    /// Returns the state in which virtual tables are named as such; `None` if there are none in it.
+    /// Returns the state with its virtual tables described as such; `None` if it contains none.
     fn with_virtuals(&mut self, state: State) -> Option<State> {
         let FrameState { frame, pc, ref registers, ref closures, .. } = self.f.states[state];
         let closures = closures.clone();
@@ -399,7 +399,8 @@ impl Replacer<'_> {
         Some(new)
     }
 
-    /// Adds what a table consists of, after the tables that are its fields; returns its number.
+    /// Adds the description of a table, after the descriptions of the tables in its fields; returns
+    /// its number.
     fn virtual_table(&mut self, table: Value, found: &mut Vec<(Value, VirtualTable)>) -> usize {
         if let Some(n) = found.iter().position(|&(other, _)| other == table) {
             return n;
@@ -437,7 +438,8 @@ impl Replacer<'_> {
     }
 }
 
-/// Returns the allocated table if `v` is one that code outside this block makes, or else `v`.
+/// Returns the allocated table if `v` is a table that code outside this block creates, and
+/// otherwise `v`.
 fn made_outside(
     tables: &Tables,
     allocated: &HashMap<Value, Value>,

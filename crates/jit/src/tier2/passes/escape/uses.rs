@@ -31,24 +31,25 @@ pub(super) struct Allocation {
     pub(super) stores: Vec<(usize, Block, Value)>,
 }
 
-/// Values that are tables which do not escape. Those that a block parameter may have are in one
-/// class.
+/// The values that are tables that do not escape. All tables that may be passed to a block
+/// parameter are in one class.
 pub(super) struct Tables {
     pub(super) allocations: Vec<Allocation>,
-    /// The allocation that a value is the result of.
+    /// The allocation whose result is a value.
     by_value: HashMap<Value, usize>,
-    /// A link towards the representative of a value's class; `None` if it is no such table.
+    /// A link towards the representative of a value's class; `None` if the value is not such a
+    /// table.
     links: SecondaryMap<Value, Option<Value>>,
-    /// The value that a guard was passed, which its result is.
+    /// The operand of a guard, which is the same table as its result.
     aliases: HashMap<Value, Value>,
     /// Block parameters, and their numbers.
     params: HashMap<Value, (Block, usize)>,
     /// The representatives of classes that escape.
     escaped: EntitySet<Value>,
-    /// Those of classes with block parameters.
+    /// The representatives of classes with block parameters.
     pub(super) passed: EntitySet<Value>,
     loops: Loops,
-    /// Where tables are allocated for code outside the loop that makes them.
+    /// The blocks in which tables are allocated for code outside the loop that creates them.
     pub(super) places: HashMap<Value, Block>,
 }
 
@@ -110,7 +111,7 @@ impl Tables {
         self.params.get(&v).copied()
     }
 
-    /// Returns the allocation that stands for all tables of the class of `v`: they have the same
+    /// Returns the allocation that represents all tables of the class of `v`, which have the same
     /// fields.
     pub(super) fn template(&self, v: Value) -> &Allocation {
         let class = self.class(v);
@@ -138,8 +139,8 @@ impl Tables {
         made.or_else(|| self.param(v).map(|(block, _)| block))
     }
 
-    /// Returns whether a block is outside the loop that makes a table: code there has an allocated
-    /// one.
+    /// Returns whether a block is outside the loop that creates a table, so that code there uses an
+    /// allocated table.
     pub(super) fn is_outside(&self, v: Value, block: Block) -> bool {
         let made = self.made_in(self.original(v));
         made.is_some_and(|made| !self.loops.are_around(made, block))
@@ -151,7 +152,7 @@ impl Tables {
         }
     }
 
-    /// Finds all allocations, and what may be their results.
+    /// Finds all allocations, and the values that may be their results.
     fn find(&mut self, f: &Function) {
         for &block in &f.order {
             for inst in &f.blocks[block].insts {
@@ -245,7 +246,8 @@ impl Tables {
         }
     }
 
-    /// Notes that a table gets a metatable; it escapes if that is not where it is allocated.
+    /// Records that a table gets a metatable; the table escapes if this is not in the block that
+    /// allocates it.
     fn note_metatable(&mut self, block: Block, table: Value, metatable: Metatable) {
         let Some(class) = self.class(table).filter(|_| !self.is_outside(table, block)) else {
             return;
@@ -260,7 +262,7 @@ impl Tables {
         }
     }
 
-    /// Notes a store to a field; the table escapes if it may be one of several.
+    /// Records a store to a field; the table escapes if it may be one of several.
     fn note_store(&mut self, f: &Function, (block, inst): (Block, &Inst), table: Value, v: Value) {
         let Some(class) = self.class(table).filter(|_| !self.is_outside(table, block)) else {
             return;
@@ -352,8 +354,8 @@ impl Tables {
         is_any
     }
 
-    /// Returns tables of a state that may be the same as others in it, though code has other names
-    /// for them.
+    /// Returns tables of a state that may be the same as others in it, although they are different
+    /// values.
     fn ambiguous<'a>(
         &'a self,
         f: &Function,
@@ -367,8 +369,8 @@ impl Tables {
         all.into_iter().filter(move |&v| others.iter().any(|&w| self.may_be(dominators, v, w)))
     }
 
-    /// Returns whether two values may be the same table, unless they are known to be: one is a
-    /// block parameter, and the other was there when that got its value.
+    /// Returns whether two values may be, but are not known to be, the same table: one is a block
+    /// parameter, and the other already existed when the parameter was passed.
     fn may_be(&self, dominators: &Dominators, v: Value, w: Value) -> bool {
         let (v, w) = (self.original(v), self.original(w));
         if v == w || self.class(v) != self.class(w) {
@@ -385,7 +387,7 @@ impl Tables {
         !are_made && !is_later(v, w) && !is_later(w, v)
     }
 
-    /// Finds the places where tables are allocated for code outside the loops that make them. A
+    /// Finds the blocks in which to allocate tables for code outside the loops that create them. A
     /// table escapes if there is none.
     fn find_places(&mut self, f: &Function) {
         let dominators = Dominators::of(f).expect("blocks are in the order where they are reached");
@@ -416,7 +418,7 @@ impl Tables {
         let used: Vec<Value> = at.keys().copied().collect();
         for (v, mut place) in at {
             let made = self.made_in(v).unwrap_or(f.order[0]);
-            // other code may be in loops of its own, where it would be allocated several times
+            // other code may be in other loops, where the table would be allocated several times
             while !self.loops.are_around(f.order[place], made) {
                 place = dominators.immediate(place);
             }
@@ -439,8 +441,8 @@ impl Tables {
         }
     }
 
-    /// Returns whether an allocation is one like the others of its class. A table without fields is
-    /// none: loops that make such tables do so until the collector has run.
+    /// Returns whether an allocation is like the others of its class. Tables without fields do not
+    /// count, since programs allocate such tables in loops to wait until the collector has run.
     fn is_regular(&self, f: &Function, allocation: &Allocation) -> bool {
         let template = self.template(allocation.table);
         let proto = |made: &Allocation| &*f.frames[made.site.0].proto;
@@ -456,8 +458,8 @@ impl Tables {
             && kind(allocation.metatable) == kind(template.metatable)
     }
 
-    /// Returns whether nothing is stored to an allocated table after it was passed to a block
-    /// parameter, where code may know it by another name.
+    /// Returns whether nothing is stored to a table after it was passed to a block parameter, since
+    /// other values may then refer to it.
     fn stores_before_passing(&self, f: &Function, made: &Allocation) -> bool {
         let mut reached: EntitySet<Block> = EntitySet::new();
         let mut todo = Vec::new();
@@ -476,8 +478,9 @@ impl Tables {
         !made.stores.iter().any(|&(_, block, _)| reached.contains(block))
     }
 
-    /// Returns the values that others see when an instruction uses a state: all if it calls, those
-    /// that it reads itself if it is executed by fast paths of generic code.
+    /// Returns the values that other code sees when an instruction uses a state: all of them if the
+    /// instruction makes a call, or only those that it reads if it is executed by fast paths of
+    /// generic code.
     fn seen_in<'f>(
         &self,
         f: &'f Function,
@@ -548,7 +551,7 @@ impl Tables {
         }
     }
 
-    /// Returns whether a table that need not be allocated is stored to a field.
+    /// Returns whether a field is set to a table that need not be allocated.
     fn is_table(&self, f: &Function, made: &Allocation, n: usize) -> bool {
         let first = f.objects[made.object].fields.get(n).map(|field| field.value);
         let stores = made.stores.iter().filter(|&&(field, ..)| field == n);
@@ -556,8 +559,9 @@ impl Tables {
         all.any(|v| self.links[v].is_some())
     }
 
-    /// Returns whether a table that does not escape may hold another one: none of several, which
-    /// holds it from the block on that allocates it, and which it does not hold itself.
+    /// Returns whether a table that does not escape may have another one as a field: the outer
+    /// table must not be one of several, must hold the inner one from the block that allocates it
+    /// on, and must not be contained in it.
     fn may_hold(&self, f: &Function, outer: Value, inner: Value) -> bool {
         let Some(class) = self.class(outer).filter(|&class| !self.escaped.contains(class)) else {
             return false;
@@ -649,7 +653,7 @@ impl Tables {
         while self.escape_some(f) {}
     }
 
-    /// Returns tables with those that they hold, each once.
+    /// Returns tables together with the tables in their fields, each once.
     fn with_contents(&self, f: &Function, tables: &[Value]) -> Vec<Value> {
         let mut tables: Vec<Value> = tables.iter().map(|&v| self.original(v)).collect();
         tables.sort_unstable();
@@ -669,7 +673,7 @@ impl Tables {
     }
 }
 
-/// Returns the constant that names the field which an instruction loads.
+/// Returns the constant that is the name of the field that an instruction loads.
 pub(super) fn loaded_key(i: Instr) -> Option<usize> {
     matches!(i.op(), Bytecode::GetField | Bytecode::SelfK).then(|| i.c())
 }
