@@ -37,7 +37,7 @@ macro_rules! bits {
 bits! {
     /// Bits of [`Feedback::Operands`]: the kinds of operands that an operator has seen.
     operands:
-    /// Two integers, or one where there is one operand.
+    /// Two integers, or one if there is only one operand.
     INT "integers";
     /// Two floats, or one.
     FLOAT "floats";
@@ -45,7 +45,7 @@ bits! {
     MIXED "mixed numbers";
     /// Strings.
     STRING "strings";
-    /// Anything else, metamethods included.
+    /// Anything else, including operands with metamethods.
     OTHER "others";
 }
 

@@ -34,7 +34,7 @@ pub fn returns_class(code: &[Instr], pc: usize) -> bool {
 }
 
 /// Returns whether an instruction is a call with one result whose first argument is in register
-/// `table`. Such a call most likely calls `setmetatable`, which returns its argument.
+/// `table`. Most likely it calls `setmetatable`, which returns its argument.
 pub fn is_passed(i: Instr, table: usize) -> bool {
     matches!(i.op(), Op::Call | Op::CallMeta) && i.a() + 2 == table && i.c() == 2
 }
@@ -70,7 +70,7 @@ pub fn next(code: &[Instr], pc: usize) -> Next {
 pub struct Successors {
     /// The instruction that follows in sequence.
     pub sequence: Option<usize>,
-    /// The instruction that a jump leads to.
+    /// The target of a jump.
     pub jump: Option<usize>,
 }
 

@@ -153,11 +153,12 @@ pub struct UpvalDesc {
     pub in_stack: bool,
     /// The index of the register or upvalue.
     pub index: u8,
-    /// Whether the variable is never assigned after its initialisation: only debug functions can
-    /// change it. False in functions from binary chunks, which might say anything.
+    /// Whether the variable is never assigned after its initialization, so that only debug
+    /// functions can change it. Always false in functions from binary chunks, whose contents cannot
+    /// be trusted.
     pub constant: bool,
-    /// Whether the variable is constant and holds the new closure itself, as that of a recursive
-    /// `local function` does.
+    /// Whether the variable is constant and holds the new closure itself, like the variable of a
+    /// recursive `local function`.
     pub itself: bool,
 }
 

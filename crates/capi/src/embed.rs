@@ -12,7 +12,7 @@ const CREATED: &str = "perilune.created_c_function";
 /// The field of the registry with `package.preload` (`LUA_PRELOAD_TABLE`).
 const PRELOAD: &str = "_PRELOAD";
 
-/// Operations of a state that concern C modules and C functions.
+/// Operations on a state for C modules and C functions.
 pub trait CModules {
     /// Allows programs of the state to load C modules with `require` and `package.loadlib`.
     ///

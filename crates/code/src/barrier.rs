@@ -51,8 +51,8 @@ pub(crate) fn heavy() -> bool {
 }
 
 /// Registers the process for the barriers, which takes microseconds with one thread and may take
-/// milliseconds with several; called before the first state is registered. Returns whether states
-/// enter without a fence, and whether [`sync_cores`] does anything.
+/// milliseconds with several. Must be called before the first state is registered. Returns whether
+/// states enter without a fence, and whether [`sync_cores`] has an effect.
 #[cfg(not(loom))]
 pub fn register() -> (bool, bool) {
     static ONCE: std::sync::Once = std::sync::Once::new();
@@ -123,9 +123,10 @@ pub(crate) fn sync_this_core() {
 #[cfg(all(any(not(target_arch = "x86_64"), miri), not(loom)))]
 pub(crate) fn sync_this_core() {}
 
-/// Makes every running thread of the process execute a serializing instruction: between the last
-/// write of code and its publication, so that no thread runs instructions that it fetched from a
-/// reused range before. On aarch64 the return from the kernel is that instruction.
+/// Makes every running thread of the process execute a serializing instruction. It is called
+/// between the last write of code and its publication, so that no thread executes instructions that
+/// it fetched from a reused range earlier. On aarch64, the return from the kernel serves as that
+/// instruction.
 #[cfg(not(loom))]
 pub fn sync_cores() {
     if SYNC_CORE.load(Relaxed) {

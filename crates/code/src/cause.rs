@@ -9,7 +9,7 @@ pub enum Cause {
     Replaced,
     /// An assumption of the code no longer holds.
     Invalid,
-    /// It keeps exiting, and waits to be compiled again.
+    /// It keeps exiting, and its method is waiting to be recompiled.
     Exits,
     /// It was the coldest code when memory was short.
     Evicted,

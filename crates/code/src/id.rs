@@ -10,11 +10,11 @@ use std::fmt;
 pub struct CodeId(u32);
 
 impl CodeId {
-    /// The first id that is handed out; smaller numbers are left to the user of this crate, for
-    /// frames without machine code.
+    /// The first id that is assigned to code; smaller numbers are reserved for the user of this
+    /// crate, for frames without machine code.
     pub const FIRST: CodeId = CodeId(16);
 
-    /// The largest id that is handed out. Frame words hold an id and a bit ([`crate::Pins`]).
+    /// The largest id that is assigned to code. Frame words hold an id and a bit ([`crate::Pins`]).
     pub const LAST: CodeId = CodeId(u32::MAX >> 1);
 
     /// Returns the id with this number, as a frame word holds it.
@@ -27,7 +27,7 @@ impl CodeId {
     pub const fn raw(self) -> u32 {
         self.0
     }
-    /// Returns whether it names machine code, and is not one of the numbers below
+    /// Returns whether it refers to machine code, and is not one of the numbers below
     /// [`CodeId::FIRST`].
     #[inline(always)]
     pub const fn is_machine_code(self) -> bool {
@@ -47,7 +47,7 @@ impl fmt::Display for CodeId {
     }
 }
 
-/// A sequence of ids taken for the members of one module.
+/// The ids that were allocated for the members of one module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodeIds {
     first: u32,

@@ -9,8 +9,8 @@ pub use std::sync::Mutex;
 
 use std::sync::PoisonError;
 
-/// Locks a mutex, whether or not an earlier holder panicked: every critical section of the engine
-/// leaves its data consistent.
+/// Locks a mutex, even if an earlier holder panicked: every critical section of the engine leaves
+/// its data consistent.
 #[cfg(loom)]
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -41,8 +41,8 @@ impl<T> std::ops::DerefMut for MutexGuard<'_, T> {
     }
 }
 
-/// Locks a mutex, whether or not an earlier holder panicked: every critical section of the engine
-/// leaves its data consistent. A forked child never finds the mutex locked.
+/// Locks a mutex, even if an earlier holder panicked: every critical section of the engine leaves
+/// its data consistent. The mutex is never locked in a forked child.
 #[cfg(not(loom))]
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     let inside = crate::fork::enter();

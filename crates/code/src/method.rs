@@ -25,7 +25,7 @@ pub enum Life {
     Compiled(Arc<Version>),
     /// Its slot holds this version, and a better one is being compiled.
     Recompiling(Arc<Version>),
-    /// It runs in the interpreter, and is not compiled, for this reason.
+    /// It runs in the interpreter, and is not compiled for this reason.
     Refused(Refusal),
     /// Its program is dropped.
     Dropped,
@@ -84,10 +84,10 @@ pub enum NotNow {
     Dropped,
 }
 
-/// A unit of compiling: a function, or an OSR entry at a loop of one.
+/// A unit of compilation: a function, or an OSR entry at a loop of a function.
 ///
-/// It begins with its slot, so machine code may call through a method's address; code with such an
-/// address keeps the method alive.
+/// It begins with its slot, so machine code can use the method's address to call through the slot;
+/// code that contains such an address keeps the method alive.
 #[repr(C)]
 pub struct Method {
     slot: EntrySlot,
@@ -180,13 +180,13 @@ impl Method {
         })
     }
 
-    /// Returns the slot that calls go through, at offset 0 of the method.
+    /// Returns the slot through which calls are made, at offset 0 of the method.
     #[inline(always)]
     pub fn slot(&self) -> &EntrySlot {
         &self.slot
     }
 
-    /// Returns the phase of the method now or a moment ago.
+    /// Returns the phase of the method, which may already be outdated.
     #[inline(always)]
     pub fn phase(&self) -> Phase {
         const PHASES: [Phase; 6] = [
@@ -215,7 +215,7 @@ impl Method {
         &*self.data
     }
 
-    /// Returns how many versions of it were installed so far.
+    /// Returns how many versions of it have been installed so far.
     pub fn compiles(&self) -> u32 {
         lock(&self.state).compiles
     }
@@ -230,7 +230,8 @@ impl Method {
         self.evictions.load(Relaxed)
     }
 
-    /// Takes the right to compile it, for the first time or again. There is one ticket at a time.
+    /// Acquires the right to compile it, for the first time or again. There is only one ticket at a
+    /// time.
     ///
     /// # Errors
     /// If it cannot be compiled now.
@@ -272,9 +273,9 @@ impl Method {
         }
     }
 
-    /// Ends its life, as its program is dropped: its code is retired, and the result of a compile
-    /// in progress will be late. Dropping the method does this too, unless its own code keeps it
-    /// alive.
+    /// Closes the method because its program is dropped: its code is retired, and the result of a
+    /// compile in progress will be late. Dropping the method has the same effect, but its own code
+    /// may keep it alive.
     pub fn close(&self) {
         self.home.clone().close(self);
     }
@@ -402,7 +403,7 @@ impl fmt::Debug for Method {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Late;
 
-/// The right to compile a method, and to replace its code. Dropping it gives the right back.
+/// The right to compile a method, and to replace its code. Dropping it returns the right.
 #[derive(Debug)]
 pub struct Ticket {
     method: Arc<Method>,
@@ -417,12 +418,12 @@ impl Ticket {
         &self.method
     }
 
-    /// Returns whether the result is still wanted; otherwise it would be late.
+    /// Returns whether the result can still be installed; otherwise it would be late.
     pub fn is_current(&self) -> bool {
         lock(&self.method.state).base == self.base
     }
 
-    /// Refuses to compile the method, for this reason. One that has code keeps it.
+    /// Refuses to compile the method, for this reason. A method that has code keeps it.
     pub fn refuse(mut self, reason: Refusal) {
         self.method.home.stats().count(reason.counter());
         self.returned = true;

@@ -18,11 +18,11 @@ unsafe impl Send for Address {}
 // SAFETY: as above.
 unsafe impl Sync for Address {}
 
-/// One function of a module, as the compiler made it.
+/// One function of a module, as produced by the compiler.
 pub struct Member {
     /// The right to replace the method's code.
     pub ticket: Ticket,
-    /// Its id, which its code stores into frame words.
+    /// Its id, which its code stores in frame words.
     pub id: CodeId,
     /// The kind of version, a number that the user chooses.
     pub kind: u8,
@@ -82,7 +82,8 @@ impl Version {
     pub fn data_as<T: 'static>(&self) -> Option<&T> {
         (*self.data).downcast_ref()
     }
-    /// Returns whether it has been taken out of its slot for good. A frame in it should leave it.
+    /// Returns whether it has been permanently removed from its slot. A frame in it should leave
+    /// it.
     pub fn is_retired(&self) -> bool {
         self.retired.load(Relaxed)
     }
@@ -112,8 +113,8 @@ impl fmt::Debug for Version {
     }
 }
 
-/// Functions that were compiled together: one range of memory, published, retired and freed
-/// together.
+/// Functions that were compiled together: they share a range of memory, and are published, retired
+/// and freed together.
 pub struct Module {
     /// The versions, in ascending order of their ids.
     versions: Vec<Arc<Version>>,
@@ -171,7 +172,7 @@ impl Module {
         self.versions.binary_search_by_key(&id, |v| v.id).is_ok()
     }
 
-    /// Calls `f` with the code, unless that is freed.
+    /// Calls `f` with the code, unless it has been freed.
     pub fn with_code<R>(&self, f: impl FnOnce(&CodeRange) -> R) -> Option<R> {
         lock(&self.range).as_ref().map(f)
     }

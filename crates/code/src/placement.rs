@@ -13,11 +13,12 @@ use crate::CodeRange;
 use crate::lock::{Mutex, lock};
 use crate::module::Address;
 
-/// Code that is not a version. States keep its address in words of their own, and enter it without
-/// loading a slot ([`CodeSpace::keep`](crate::CodeSpace::keep)).
+/// Code that is not a version. States store its address themselves, and enter it without loading a
+/// slot ([`CodeSpace::keep`](crate::CodeSpace::keep)).
 ///
-/// No return address leads into it, and no frame word names it. So a state is out of a retired
-/// placement as soon as it has forgotten the address ([`Hooks::forget`](crate::Hooks::forget)).
+/// No return address leads into it, and no frame word refers to it. A state has therefore left a
+/// retired placement as soon as it has discarded the address
+/// ([`Hooks::forget`](crate::Hooks::forget)).
 pub struct Placement {
     address: Address,
     footprint: usize,
@@ -101,8 +102,8 @@ impl Placement {
         drop(contents);
     }
 
-    /// Frees it at once, as its owner is dropped: no state keeps the address any more. One that is
-    /// retired already is freed by the protocol.
+    /// Frees it immediately because its owner is dropped: no state may keep the address any more. A
+    /// placement that is already retired is freed by the protocol.
     pub fn close(&self) {
         if let Some(home) = self.home.upgrade() {
             home.close(self);

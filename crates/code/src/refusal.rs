@@ -18,9 +18,9 @@ pub enum Refusal {
     TooLarge,
     /// It uses a feature that is not compiled.
     Unsupported(&'static str),
-    /// There is no room for its code, even after the coldest methods were evicted.
+    /// There is no room for its code, even after the coldest code was evicted.
     Exhausted,
-    /// It was compiled as often as is allowed.
+    /// It has been compiled as often as is allowed.
     TooOften,
 }
 

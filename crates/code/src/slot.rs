@@ -2,8 +2,8 @@
 
 use crate::sync::{AtomicPtr, Mutant, Ordering, order};
 
-/// A word that always holds a callable address. Machine code loads and calls it; nothing else keeps
-/// the address.
+/// A word that always holds a callable address. Machine code loads the address and calls it;
+/// nothing else keeps it.
 #[repr(C)]
 #[derive(Debug)]
 pub struct EntrySlot {
@@ -22,15 +22,15 @@ impl EntrySlot {
         EntrySlot { target: AtomicPtr::new(stub.cast_mut()) }
     }
 
-    /// Returns the address that a call through the slot would call now. It may be called until the
-    /// state's next announcement, or until the state leaves.
+    /// Returns the current target of a call through the slot. It may be called until the state's
+    /// next announcement, or until the state leaves.
     #[inline(always)]
     pub fn target(&self) -> *const u8 {
         self.target.load(order(Mutant::CallRelaxed, Ordering::Acquire))
     }
 
-    /// Replaces `current` by `new`; returns whether the slot held `current`. The caller that
-    /// replaces it has to retire it.
+    /// Replaces `current` with `new`; returns whether the slot held `current`. If it did, the
+    /// caller must retire the code at `current`.
     pub fn exchange(&self, current: *const u8, new: *const u8) -> bool {
         let success = order(Mutant::PublishRelaxed, Ordering::AcqRel);
         self.target

@@ -28,16 +28,18 @@ pub type Hotness = Box<dyn Fn(&Version) -> u64 + Send + Sync>;
 pub struct Options {
     /// Bytes of executable memory.
     pub budget: usize,
-    /// How the region keeps writing and executing apart.
+    /// How the region separates writing from executing.
     pub mapping: MappingKind,
-    /// The time between two advances while something is retired.
+    /// The time between two advances while retired code exists.
     pub advance_every: Duration,
-    /// Whether a thread advances; otherwise [`CodeSpace::advance_now`] has to be called.
+    /// Whether a background thread advances quiescence; otherwise [`CodeSpace::advance_now`] must
+    /// be called.
     pub background: bool,
-    /// How long a reservation waits for memory that is about to be freed.
+    /// How long a reservation waits for memory to be freed.
     pub patience: Duration,
-    /// The hotness of versions: when memory is short, the coldest are retired first. Without it,
-    /// those are that were not seen in a frame for longest ([`Version::last_seen`]).
+    /// The hotness of versions: when memory is short, the coldest are retired first. If it is
+    /// `None`, the versions that have not been seen in a frame for the longest time are retired
+    /// first ([`Version::last_seen`]).
     pub hotness: Option<Hotness>,
 }
 
@@ -59,7 +61,7 @@ impl Default for Options {
 pub struct Published {
     /// The module, unless all of its members were late.
     pub module: Option<Arc<Module>>,
-    /// The number of members that are in their slots now.
+    /// The number of members that are now in their slots.
     pub installed: usize,
     /// The number of late members: their methods had changed in the meantime.
     pub late: usize,
@@ -120,7 +122,7 @@ impl CodeSpace {
         })
     }
 
-    /// Returns the options it was made with.
+    /// Returns the options with which it was created.
     pub fn options(&self) -> &Options {
         &self.options
     }
@@ -145,12 +147,12 @@ impl CodeSpace {
         }
     }
 
-    /// Returns the bytes of code that is retired and not freed.
+    /// Returns the number of bytes of code that is retired and not freed.
     pub fn retired_bytes(&self) -> usize {
         self.retired_bytes.load(Relaxed)
     }
 
-    /// Returns the bytes of those that are placements.
+    /// Returns how many of these bytes are in placements.
     pub fn retired_placements(&self) -> usize {
         self.retired_placements.load(Relaxed)
     }
@@ -172,19 +174,19 @@ impl CodeSpace {
         self.quiescence.register(hooks)
     }
 
-    /// Returns the version of this id, unless it is freed. It is not freed while a frame is in it
-    /// that its state has announced or has still to announce.
+    /// Returns the version with this id, unless it has been freed. It is not freed while a frame is
+    /// in it that its state has announced or has yet to announce.
     pub fn version(&self, id: CodeId) -> Option<Arc<Version>> {
         self.map.get(id)
     }
 
-    /// Calls `f` with the version of this id, without counting a reference. `f` must not call the
-    /// space.
+    /// Calls `f` with the version with this id, without incrementing its reference count. `f` must
+    /// not call the space.
     pub fn with_version<R>(&self, id: CodeId, f: impl FnOnce(&Version) -> R) -> Option<R> {
         self.map.with(id, f)
     }
 
-    /// Returns the module that the version of this id is in.
+    /// Returns the module that contains the version with this id.
     pub fn module(&self, id: CodeId) -> Option<Arc<Module>> {
         self.map.module(id)
     }
@@ -194,7 +196,7 @@ impl CodeSpace {
         self.map.at(address as usize)
     }
 
-    /// Returns all modules that are not freed, in no order.
+    /// Returns all modules that are not freed, in arbitrary order.
     pub fn modules(&self) -> Vec<Arc<Module>> {
         self.map.modules()
     }
@@ -209,9 +211,9 @@ impl CodeSpace {
         Method::new(self.clone(), stub, data)
     }
 
-    /// Takes back, in a forked child, the tickets of threads that it does not have, and forgets the
-    /// states that they ran. The first use of the space does this; until then, a method whose
-    /// ticket was lost is reported as being compiled.
+    /// Revokes, in a forked child, the tickets of threads that do not exist there, and removes the
+    /// states that those threads were running. The first use of the space in the child does this;
+    /// until then, a method whose ticket was lost is reported as being compiled.
     #[inline]
     pub fn mend_after_fork(&self) {
         // Acquire: a thread that sees the new number sees all changes by this function.
@@ -237,10 +239,10 @@ impl CodeSpace {
         }
     }
 
-    /// Takes ids for `count` versions.
+    /// Allocates ids for `count` versions.
     ///
     /// # Errors
-    /// If the engine has used up four billion.
+    /// Returns an error if the engine has used up all ids, about two billion.
     pub fn ids(&self, count: usize) -> Result<CodeIds, Refusal> {
         let count = u32::try_from(count).map_err(|_| Refusal::TooLarge)?;
         let first = self
@@ -252,12 +254,13 @@ impl CodeSpace {
         Ok(CodeIds::new(first, count))
     }
 
-    /// Takes room for code. If there is none, retires the coldest code and waits a while until it
-    /// is freed, and retires more if that does not help. A state that waits for this has to do so
-    /// offline ([`Mutator::blocking`]), as its frames would otherwise pin code that is to be freed.
+    /// Reserves room for code. If there is none, retires the coldest code and waits for a while
+    /// until it is freed, and retires more if that does not help. A state that waits for this must
+    /// do so offline ([`Mutator::blocking`]), since its frames would otherwise pin code that is to
+    /// be freed.
     ///
     /// # Errors
-    /// If that does not help, or there is no executable memory at all.
+    /// Returns an error if there is still no room, or if there is no executable memory at all.
     pub fn reserve(self: &Arc<Self>, size: usize) -> Result<Reservation, Refusal> {
         if size > self.options.budget {
             return Err(Refusal::Exhausted);
@@ -296,8 +299,8 @@ impl CodeSpace {
     /// other code. `data` is called when the code is in place but does not run yet; its result is
     /// dropped just before the code is freed.
     ///
-    /// When less than an eighth of the budget is left, states are asked to forget all placements.
-    /// The next eviction then knows which of them have been needed since.
+    /// When less than an eighth of the budget is left, states are requested to discard all
+    /// placements. The next eviction can then tell which of them have been needed since.
     ///
     /// # Errors
     /// If there is no room, or no executable memory.
@@ -329,14 +332,14 @@ impl CodeSpace {
         Ok(placement)
     }
 
-    /// Returns whether a placement of this size would find room now.
+    /// Returns whether there is currently room for a placement of this size.
     pub fn has_room(&self, size: usize) -> bool {
         self.region().is_ok_and(|region| region.usage().largest >= size)
     }
 
-    /// Returns the address of a placement, for a state to keep and enter until
-    /// [`Hooks::forget`]; `None` if it is retired. The state is online, and stores the address
-    /// before it polls or leaves.
+    /// Returns the address of a placement, which a state may keep and enter until
+    /// [`Hooks::forget`]; `None` if it is retired. The state must be online, and must store the
+    /// address before it polls or leaves.
     pub fn keep(&self, placement: &Placement) -> Option<*const u8> {
         if placement.is_retired() {
             return None;
@@ -348,8 +351,8 @@ impl CodeSpace {
         Some(placement.address())
     }
 
-    /// Retires a placement, unless it is retired already. It is freed when all states have
-    /// forgotten its address.
+    /// Retires a placement, unless it is already retired. It is freed when all states have
+    /// discarded its address.
     pub fn retire_placement(self: &Arc<Self>, placement: &Arc<Placement>, cause: Cause) {
         // If another thread forks, a placement in the child is either queued or not marked.
         let inside = fork::enter();
@@ -398,7 +401,7 @@ impl CodeSpace {
         self.region.get_or_init(make).as_ref().map_err(|e| Refusal::Backend(e.clone()))
     }
 
-    /// Puts finished code into the slots of its members' methods, and retires the code that it
+    /// Installs finished code in the slots of its members' methods, and retires the code that it
     /// replaces. Code that is late for all its methods is freed.
     pub fn publish(self: &Arc<Self>, range: CodeRange, members: Vec<Member>) -> Published {
         // If another thread forks, the code in the child is either in the map or not placed at all.
@@ -440,7 +443,7 @@ impl CodeSpace {
         Published { module, installed, late, requeue: losers.methods }
     }
 
-    /// Takes the module of a version out of all its slots and retires it. This is the only way in
+    /// Removes the module of a version from all its slots and retires it. This is the only way in
     /// which code is invalidated. Returns the methods that lost their code, which may be compiled
     /// again.
     pub fn retire(self: &Arc<Self>, id: CodeId, cause: Cause) -> Vec<Arc<Method>> {
@@ -454,7 +457,7 @@ impl CodeSpace {
     }
 
     /// Retires the code in a method's slot, as [`CodeSpace::retire`] does. The result of a compile
-    /// in progress becomes worthless as well, unless the cause does not concern it
+    /// in progress becomes invalid as well, unless the cause does not concern it
     /// ([`Cause::Evicted`], [`Cause::Exits`]).
     pub fn invalidate(self: &Arc<Self>, method: &Method, cause: Cause) -> Vec<Arc<Method>> {
         let mut losers = Losers::default();
@@ -510,7 +513,7 @@ impl CodeSpace {
     }
 
     /// Retires the coldest modules and placements until their bytes reach `bytes`; returns the
-    /// bytes. Placements are as cold as their addresses have not been needed for
+    /// bytes. The coldness of a placement is the time for which its address has not been needed
     /// ([`CodeSpace::keep`]).
     pub fn evict(self: &Arc<Self>, bytes: usize) -> usize {
         if bytes == 0 {
@@ -548,10 +551,10 @@ impl CodeSpace {
         evicted
     }
 
-    /// Advances quiescence, and frees the code that no state can be in any more: that which was
-    /// retired before the last advance that every online state has answered. Returns how many
-    /// modules and placements were freed. May be called from anywhere but [`Hooks`], also by an
-    /// online state.
+    /// Advances quiescence, and frees the code that no state can be executing any more, that is,
+    /// the code that was retired before the last advance to which every online state has responded.
+    /// Returns how many modules and placements were freed. May be called from anywhere except
+    /// [`Hooks`], even by an online state.
     pub fn advance_now(&self) -> usize {
         self.mend_after_fork();
         let advanced = self.quiescence.advance();
@@ -561,7 +564,7 @@ impl CodeSpace {
         self.collect()
     }
 
-    /// Frees the code that no state can be in any more, without advancing.
+    /// Frees the code that no state can be executing any more, without advancing.
     pub fn collect(&self) -> usize {
         // If another thread forked while this one holds what it has collected, nothing in the child
         // would free it.

@@ -43,7 +43,7 @@ counters! {
     RetiredInvalid = "retired: invalid",
     /// Modules retired because they kept exiting while they waited to be compiled again.
     RetiredExits = "retired: exits",
-    /// Modules retired because the budget was spent and others were hotter.
+    /// Modules retired because the budget was exhausted and other code was hotter.
     RetiredEvicted = "retired: evicted",
     /// Modules retired because the program was dropped.
     RetiredDropped = "retired: program dropped",
@@ -55,19 +55,19 @@ counters! {
     BytesFreed = "bytes freed",
     /// Placements made.
     Placed = "placements made",
-    /// Placements retired because the budget was spent and others were seen later.
+    /// Placements retired because the budget was exhausted and others were needed more recently.
     PlacementsEvicted = "placements evicted",
     /// Placements retired at random.
     PlacementsChaos = "placements retired: chaos",
     /// Placements freed, whether they were retired or their owner was dropped.
     PlacementsFreed = "placements freed",
-    /// The number of times that states had to forget the addresses of placements.
+    /// The number of times that states had to discard the addresses of placements.
     Withdrawals = "withdrawals of placements",
     /// The number of times that the quiescence number was raised.
     Advances = "advances",
     /// States whose poll was armed.
     Armed = "polls armed",
-    /// States that were walked on their behalf.
+    /// States whose stacks were walked on their behalf.
     Walked = "states walked",
     /// Reservations that had to wait for memory.
     Pressed = "reservations under pressure",

@@ -52,7 +52,7 @@ pub fn pow(a: f64, b: f64) -> f64 {
     if b == 2.0 { a * a } else { a.powf(b) }
 }
 
-/// Returns `a << n`, with negative and large distances as in the manual.
+/// Returns `a << n`, with the semantics of the manual for negative and large distances.
 #[inline(always)]
 pub fn shift_left(a: i64, n: i64) -> i64 {
     if n <= -64 || n >= 64 {

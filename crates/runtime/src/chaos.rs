@@ -11,7 +11,7 @@ pub struct Chaos {
 }
 
 impl Chaos {
-    /// Makes the source for `seed`.
+    /// Creates a source from `seed`.
     pub fn new(seed: u64) -> Chaos {
         Chaos { state: seed ^ 0x9E37_79B9_7F4A_7C15 }
     }

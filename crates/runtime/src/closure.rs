@@ -47,7 +47,7 @@ pub struct NativeClosure {
 
 impl NativeClosure {
     /// Returns the value that identifies the function in a [`CalleeCache`]: its number in
-    /// [`crate::native::Builtin`], or else the address of its code.
+    /// [`crate::native::Builtin`], if it has one, and otherwise the address of its code.
     ///
     /// # Safety
     /// `this` is live.

@@ -2,8 +2,9 @@
 
 /// Counts, in one state, the changes that may invalidate inline caches of metatable chains.
 ///
-/// An entry of a cache is valid while the state's epoch is the one that it was recorded with, and
-/// is then used without bounds checks. The count has 64 bits, so no value ever recurs.
+/// A cache entry is valid while the state's epoch equals the epoch with which the entry was
+/// recorded, and is then used without bounds checks. The count has 64 bits, so no value ever
+/// recurs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub struct MetaEpoch(u64);
@@ -16,8 +17,8 @@ impl MetaEpoch {
 
     /// Returns the epoch after this one.
     ///
-    /// Builds with debug assertions count in the upper half first, so that every test of caches
-    /// fails if any tier compares 32 bits only.
+    /// Builds with debug assertions count in the upper half first, so that tests of caches fail if
+    /// any tier compares only 32 bits.
     #[inline(always)]
     pub const fn next(self) -> MetaEpoch {
         let swap = if cfg!(debug_assertions) { 32 } else { 0 };

@@ -12,7 +12,8 @@ use crate::chaos::Chaos;
 #[derive(Default)]
 pub struct ExitStress {
     /// Code that is compiled for this mode decrements this number at each guard, and exits at the
-    /// one where it becomes 0. Without the mode it is 0, from which it never gets there.
+    /// guard at which it becomes 0. Without the mode it starts at 0, so decrementing it practically
+    /// never makes it 0.
     pub guards_left: u64,
     choices: Option<Chaos>,
 }
@@ -23,8 +24,8 @@ impl ExitStress {
         ExitStress { guards_left: 1, choices: Some(Chaos::new(seed)) }
     }
 
-    /// Returns whether the exit that was just taken is a forced one, and if so, chooses the guard
-    /// at which the next one is taken.
+    /// Returns whether the exit that was just taken was forced; if so, also chooses the guard at
+    /// which the next exit is forced.
     pub fn is_forced(&mut self) -> bool {
         let Some(choices) = self.choices.as_mut().filter(|_| self.guards_left == 0) else {
             return false;

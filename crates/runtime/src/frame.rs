@@ -11,10 +11,10 @@ use crate::value::{Tag, Value};
 
 /// The frame word: the code that runs the frame, and its position.
 ///
-/// One bit says that the frame is *announced*: the state has reported it, as it is now, to the
-/// reclaimer of code (`docs/code-life.md`). The constructors do not set the bit. It is part of the
-/// word so that a store of another code id clears it: a frame with the bit runs the code with which
-/// it was announced.
+/// One bit indicates that the frame is *announced*: the state has reported it, with its current
+/// code, to the reclaimer of code (`docs/code-life.md`). The constructors do not set the bit. It is
+/// part of the word so that a store of another code id clears it: a frame with the bit runs the
+/// code with which it was announced.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct FrameWord(pub u64);
@@ -33,7 +33,7 @@ impl FrameWord {
     const ANNOUNCED: u64 = 1 << FrameWord::PC_BITS;
     const CODE_SHIFT: u32 = u64::BITS - FrameWord::CODE_BITS;
 
-    /// Returns whether a code id names machine code.
+    /// Returns whether a code id refers to machine code.
     #[inline(always)]
     pub const fn is_machine(self) -> bool {
         self.code() > FrameWord::NATIVE
@@ -48,8 +48,8 @@ impl FrameWord {
     pub const fn new(code: u32, pc: u32) -> FrameWord {
         FrameWord((code as u64) << FrameWord::CODE_SHIFT | pc as u64)
     }
-    /// Makes the word of a native function that waits for a call: it continues at `step`, which is
-    /// below 256, and keeps so many values, fewer than 2^24, below the results.
+    /// Makes the word of a native function that is waiting for a call: it continues at `step`,
+    /// which is below 256, and keeps `kept` values, fewer than 2^24, below the results.
     #[inline(always)]
     pub const fn waiting(step: u32, kept: u32) -> FrameWord {
         FrameWord::new(FrameWord::NATIVE, step | kept << 8)
@@ -97,21 +97,21 @@ pub mod flags {
     pub const FINALIZER: u16 = 64;
     /// The call is a hook.
     pub const HOOK: u16 = 128;
-    /// The caller of the frame waits for it on the native stack: it is machine code that called the
-    /// interpreter, or an interpreter loop that entered machine code. The return of the frame ends
-    /// the loop that runs it.
+    /// The caller of the frame is waiting for it on the native stack: it is machine code that
+    /// called the interpreter, or an interpreter loop that entered machine code. The return of the
+    /// frame ends the loop that runs it.
     pub const NATIVE_CALLER: u16 = 256;
-    /// For a frame of machine code: it must be deoptimized, since other code has written a register
-    /// of it.
+    /// For a frame of machine code: it must be deoptimized, since other code has written to one of
+    /// its registers.
     pub const LEAVE: u16 = 512;
-    /// An error has left the machine code of the frame. Only the frame's header remains, at the
-    /// place that it had before extra arguments moved it.
+    /// An error has propagated out of the machine code of the frame. Only the frame's header
+    /// remains, at the position that it had before extra arguments moved it.
     pub const FAILED: u16 = 1024;
-    /// Entered from the host, which wants a traceback of an error that leaves the frame
-    /// ([`crate::state::State::traceback`]).
+    /// Entered from the host, which requests a traceback of an error that propagates out of the
+    /// frame ([`crate::state::State::traceback`]).
     pub const TRACED: u16 = 2048;
     /// The frame at the bottom of a coroutine's stack in which the host keeps values. It has no
-    /// function, and is no level of the call stack.
+    /// function, and is not a level of the call stack.
     pub const BOTTOM: u16 = 4096;
     /// Like PROTECTED, and the last of the values that the frame keeps is a message handler.
     pub const HANDLER_KEPT: u16 = 8192;
@@ -121,10 +121,10 @@ pub mod flags {
     pub const SUSPENDED: u16 = 16384;
     /// The flags that mark a protected call.
     pub const ALL_PROTECTED: u16 = PROTECTED | HANDLER | HANDLER_KEPT;
-    /// Flags that make a return more than a return to a Lua caller.
+    /// Flags for which a return needs more work than a return to a Lua caller.
     pub const RETURN_SLOW: u16 = BOUNDARY | CONTINUED | NATIVE_CALLER;
-    /// Flags that a tail call passes on to the new frame: how the caller waits, and what happens to
-    /// an error that reaches it.
+    /// Flags that a tail call passes on to the new frame: how the caller waits, and how an error
+    /// that reaches the frame is handled.
     pub const TAIL_KEEPS: u16 = RETURN_SLOW | TRACED | FINALIZER;
 }
 
@@ -158,7 +158,7 @@ impl Link {
         (self.0 >> 8) as u16
     }
     /// Returns the number of extra arguments, which are below the callee slot. In a native frame
-    /// that waits for a call it is the native depth of the frame, relative to that of its
+    /// that is waiting for a call, it is the native depth of the frame, relative to that of its
     /// coroutine.
     #[inline(always)]
     pub const fn extra(self) -> usize {
@@ -185,7 +185,7 @@ impl Link {
 // Distances and numbers of extra arguments are less than the slots of any stack.
 const _: () = assert!(MAX_STACK + ERROR_ROOM + MIN_FREE < 1 << 20);
 
-/// A frame, by its base. Valid until the stack moves or the frame is popped.
+/// A frame, identified by its base. Valid until the stack moves or the frame is popped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Frame(pub *mut Value);

@@ -22,7 +22,7 @@ impl Frames {
     }
 
     /// Walks over the frames of the running coroutine, and then over those of each coroutine that
-    /// waits for it, the last one first.
+    /// is waiting for it, the innermost first.
     ///
     /// # Safety
     /// As for [`Frames::by_coroutine`].
@@ -30,9 +30,9 @@ impl Frames {
         Frames::by_coroutine(st).flat_map(|(_, frames)| frames)
     }
 
-    /// Flags the frames of machine code to be deoptimized, if that was requested
-    /// ([`State::leave_machine_code`]). This has to be called at safepoints, and when a frame of
-    /// machine code is returned to.
+    /// Flags the frames of machine code to be deoptimized, if this was requested
+    /// ([`State::leave_machine_code`]). Must be called at safepoints, and when control returns to a
+    /// frame of machine code.
     ///
     /// # Safety
     /// As for [`Frames::by_coroutine`].
@@ -44,7 +44,7 @@ impl Frames {
         }
     }
 
-    /// Returns the running coroutine, and then each coroutine that waits for it, the last one
+    /// Returns the running coroutine, and then each coroutine that is waiting for it, the innermost
     /// first, with its frames.
     ///
     /// # Safety

@@ -24,7 +24,7 @@ pub enum Kind {
     Instance,
     /// [`crate::table::LocalShape`], boxed outside the blocks
     Shape,
-    /// [`crate::userdata::Userdata`] with its memory in the same object, as C code makes them
+    /// [`crate::userdata::Userdata`] with its memory in the same object, as created by C code
     Memory,
 }
 
@@ -43,7 +43,7 @@ impl Kind {
 pub struct GcHeader {
     /// The kind of the object.
     pub kind: Kind,
-    /// The mark of the cycle that last reached it. It is alive when this equals the heap's current
+    /// The mark of the cycle that last reached it. It is alive if this equals the heap's current
     /// mark (see [`crate::heap`]).
     pub mark: u8,
     /// Flags; see the constants.
@@ -69,13 +69,13 @@ impl GcHeader {
     /// A table that serves (or served) as an `__index` target, or in a chain that a cache depends
     /// on.
     pub const INDEX_TARGET: u8 = 16;
-    /// A table used as an environment: string keys of its dictionary have cells.
+    /// A table used as an environment: its string keys have cells.
     pub const ENVIRONMENT: u8 = 32;
     /// A weak table that may have entries with dead keys, which the collector is about to remove:
     /// traversals leave them out.
     pub const WEAK: u8 = 64;
-    /// A native closure whose bound values debuggers neither see nor set, as its code relies on
-    /// them.
+    /// A native closure whose bound values debuggers can neither see nor set, since its code relies
+    /// on them.
     pub const HIDDEN: u8 = 128;
 }
 

@@ -47,9 +47,9 @@ pub struct Hook {
     pub left: u32,
     /// The instruction of the running function that the last line event considered (PUC's `oldpc`).
     pub old_pc: u32,
-    /// Whether the hook is running: there are no events inside it.
+    /// Whether the hook is running; no events are raised inside it.
     pub active: bool,
-    /// Whether the coroutine continues before an instruction for which the hook was called already:
+    /// Whether the coroutine continues before an instruction for which the hook was already called:
     /// it was resumed there, or the instruction closes several variables.
     pub resumed: bool,
     /// For the running call or return hook: the first argument or result as a local variable, and

@@ -42,8 +42,8 @@ impl State {
         seen.elapsed() >= PATIENCE
     }
 
-    /// Withdraws the request to stop, which was obeyed or came too late. A limit that was reached
-    /// stays in force.
+    /// Withdraws the request to stop after it was carried out, or because it came too late. A limit
+    /// that was reached stays in force.
     pub fn forget_interrupt(&self) {
         let bits = self.poll.load(Ordering::Relaxed);
         if bits & (poll::OUT_OF_TIME | poll::OUT_OF_FUEL) == 0 {
@@ -77,12 +77,12 @@ impl State {
         }
     }
 
-    /// Counts `cost` instructions in a state that counts ([`State::counts`]). If fewer are left,
-    /// makes the script stop and returns false.
+    /// Counts `cost` instructions in a state that counts instructions ([`State::counts`]). If fewer
+    /// are left, makes the script stop and returns false.
     ///
-    /// A function entry is charged with all instructions of the function, and a back-edge with all
+    /// At a function entry, all instructions of the function are counted, and at a back edge, all
     /// instructions of the loop. Between two such points control only moves forward, so no more
-    /// instructions are executed than were counted, and every tier counts the same.
+    /// instructions are executed than were counted, and all tiers count the same.
     #[inline(always)]
     pub fn spend(&mut self, cost: u64) -> bool {
         match self.fuel.checked_sub(cost) {
@@ -104,7 +104,7 @@ impl State {
         self.interrupt_due()
     }
 
-    /// Makes the script stop, as it needs more instructions than are left.
+    /// Makes the script stop because it needs more instructions than are left.
     #[cold]
     pub fn out_of_fuel(&mut self) -> bool {
         self.poll.fetch_or(poll::INTERRUPT | poll::OUT_OF_FUEL, Ordering::Relaxed);

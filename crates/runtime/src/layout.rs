@@ -62,8 +62,9 @@ pub mod value {
     pub const fn nth(n: usize) -> i32 {
         (n * SIZE) as i32
     }
-    /// The number of bits by which the tag of a collectable value is shifted right, so that its bit
-    /// lands on the flag UNLOGGED, which matters only for stores of such values.
+    /// The number of bits by which the tag of a collectable value is shifted right so that the bit
+    /// that marks collectable tags coincides with the flag UNLOGGED, which matters only for stores
+    /// of such values.
     pub const UNLOGGED_SHIFT: u32 =
         Tag::COLLECTABLE.trailing_zeros() - GcHeader::UNLOGGED.trailing_zeros();
 

@@ -34,8 +34,8 @@ impl Random {
         s1.wrapping_mul(5).rotate_left(7).wrapping_mul(9)
     }
 
-    /// Returns a number in `low ..= high`, which is not empty, from the random number `random` and
-    /// as many further ones as it takes.
+    /// Returns a number in `low ..= high`, which must not be empty, from the random number `random`
+    /// and as many further random numbers as necessary.
     #[inline]
     pub fn between(&self, random: u64, low: i64, high: i64) -> i64 {
         let size = (high as u64).wrapping_sub(low as u64);

@@ -21,8 +21,9 @@ const SMALL: usize = 40 << 20;
 static TEXT: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
 
 /// Reduces the resident memory of the whole process: all threads allocate from one arena of the C
-/// library, so that the program can reuse what compiling has freed, and the text of the program is
-/// given back to the system while large functions are compiled. Commands call this at their start.
+/// library, so that the program can reuse memory that compiling has freed, and the text of the
+/// program is returned to the system while large functions are compiled. Commands call this when
+/// they start.
 pub fn save_memory() {
     ON.store(true, Ordering::Relaxed);
     // SAFETY: the function has no requirements.
@@ -43,15 +44,15 @@ fn text() -> &'static [(usize, usize)] {
     })
 }
 
-/// Returns whether text should be given back now. It should not in a process that is so large that
-/// this makes no difference, nor while the process is traced: the breakpoints of a debugger are
-/// changes of the text, which would be lost.
+/// Returns whether program text should be returned to the system now. It should not be in a process
+/// that is so large that this makes no difference, nor while the process is traced: the breakpoints
+/// of a debugger are changes to the text, which would be lost.
 pub fn may_give_text_back() -> bool {
     peak_to_keep().is_some()
 }
 
 /// Returns the largest number of bytes of the process that were resident at any time, if text [may
-/// be given back](may_give_text_back) in order not to exceed it; 0 if the system does not tell.
+/// be returned](may_give_text_back) in order not to exceed it; 0 if the system does not provide it.
 pub fn peak_to_keep() -> Option<usize> {
     if !ON.load(Ordering::Relaxed) || cfg!(any(not(target_os = "linux"), miri)) || !is_small() {
         return None;
@@ -67,7 +68,7 @@ pub fn is_small() -> bool {
     has_at_most(SMALL)
 }
 
-/// Returns whether at most `bytes` bytes of the process are resident, as far as the system tells.
+/// Returns whether at most `bytes` bytes of the process are resident, according to the system.
 pub fn has_at_most(bytes: usize) -> bool {
     const PAGE: usize = 4096;
     let statistics = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
@@ -75,8 +76,8 @@ pub fn has_at_most(bytes: usize) -> bool {
     resident.is_some_and(|pages: usize| pages <= bytes / PAGE)
 }
 
-/// Gives the freed memory that the C library has kept back to the system, if the process is small.
-/// Meanwhile threads that allocate have to wait, about 0.1 ms for each megabyte.
+/// Returns freed memory that the C library has kept to the system, if the process is small. Threads
+/// that allocate have to wait during this call, about 0.1 ms for each megabyte.
 pub fn give_freed_memory_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
     {
@@ -88,8 +89,8 @@ pub fn give_freed_memory_back() {
     }
 }
 
-/// Gives the text and the constants of the program and its libraries to the system, which maps them
-/// again where they are needed.
+/// Returns the text and the constants of the program and its libraries to the system, which maps
+/// them again when they are needed.
 pub fn give_text_back() {
     #[cfg(all(target_os = "linux", not(miri)))]
     for &(start, end) in text() {

@@ -10,8 +10,9 @@ pub const MAX_SHORT: usize = 40;
 
 /// A string: header, length and bytes. Immutable.
 ///
-/// Short strings (up to [`MAX_SHORT`] bytes) are interned per state: equal ones are the same object
-/// and their hash is in `header.word` from birth. Long strings hash lazily.
+/// Short strings (up to [`MAX_SHORT`] bytes) are interned per state: equal short strings are the
+/// same object, and their hash is in `header.word` from their creation on. Long strings are hashed
+/// lazily.
 #[repr(C)]
 pub struct LuaString {
     /// `aux` is one of the class constants, `word` the hash.
@@ -32,7 +33,7 @@ impl LuaString {
     ///
     /// [`Table::set_str`]: crate::table::Table::set_str
     pub const NAMES_FIELD: u32 = 1;
-    /// A cache may say where along a chain of `__index` tables a field of this name is, or that it
+    /// A cache may record where a field of this name is in a chain of `__index` tables, or that it
     /// is absent. Changes of such fields in watched tables invalidate caches.
     pub const INHERITED: u32 = 2;
     /// Interned.
@@ -111,8 +112,8 @@ impl LuaString {
     }
 }
 
-/// Returns whether `a` and `b` are equal. Used for strings so short that calling a function to
-/// compare them would be most of the work.
+/// Returns whether `a` and `b` are equal. Used for strings that are so short that calling a
+/// comparison function would be most of the work.
 #[inline(always)]
 pub fn same_bytes(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
@@ -148,8 +149,8 @@ impl Seed {
     }
 }
 
-/// Hashes the contents of a string, with a seed that is the process's own. Long strings are hashed
-/// completely.
+/// Hashes the contents of a string, with a seed that is specific to the process. Long strings are
+/// hashed completely.
 #[inline]
 pub fn hash_bytes(bytes: &[u8]) -> u32 {
     hash_with(*SEED, bytes)

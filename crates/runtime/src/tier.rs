@@ -19,8 +19,8 @@ use crate::state::State;
 use crate::table::{Cell, Table};
 use crate::value::Value;
 
-/// How a call of machine code, or from it, ended: the low half of the status word. The high half
-/// counts results.
+/// How a call of machine code, or from machine code, has ended: the low half of the status word.
+/// The high half is the number of results.
 pub mod status {
     /// The call returned.
     pub const OK: u64 = 0;
@@ -39,10 +39,10 @@ pub mod status {
 
 /// Stitched code: the stencils of the instructions of a function, one after the other.
 ///
-/// It uses the convention of the interpreter's handlers, to which it jumps for everything that it
-/// does not do itself, and its frames are frames of the interpreter. The address of the code is
-/// that of a list with the offset, from there, of each instruction's code. The code that begins the
-/// function is [`stitched::PROLOGUE`] bytes before that address.
+/// It uses the convention of the interpreter's handlers, to which it jumps for all cases that it
+/// does not cover, and its frames are frames of the interpreter. The address of the code points to
+/// a table with the offset, relative to that address, of each instruction's code. The prologue of
+/// the function is [`stitched::PROLOGUE`] bytes before that address.
 pub mod stitched {
     /// The size in bytes of the code that begins a function.
     pub const PROLOGUE: usize = 32;
@@ -95,13 +95,13 @@ impl From<Value> for Pair {
 /// The functions that machine code calls.
 ///
 /// Functions that return [`Stepped`] may run Lua code, collect and move the stack. They are passed
-/// the frame's base and its frame word and store both, so that the code need not do so at each of
-/// its calls. Functions that return only a status expect the frame word and `State::base` to be
-/// stored, and never return to the code. The others do none of that.
+/// the frame's base and its frame word and store both, so that the code need not store them at each
+/// call. Functions that return only a status expect the frame word and `State::base` to be stored,
+/// and never return to the code. The others do none of that.
 #[derive(Clone, Copy)]
 pub struct RuntimeCalls {
     /// Runs the instruction at the frame's pc in the interpreter. After a test, the pc is that of
-    /// the instruction to continue at.
+    /// the instruction at which to continue.
     pub one: unsafe extern "C" fn(*mut State, *mut Value, u64) -> Stepped,
     /// Executes the GETFIELD or SELF at the frame's pc after no cache entry that is compared inline
     /// has matched: through the cache if possible, or else as `one` does. Counts as a miss.
@@ -127,7 +127,7 @@ pub struct RuntimeCalls {
     /// already. The results are where TFORCALL stores them.
     pub call_iterator:
         unsafe extern "C" fn(*mut State, *mut Value, u64, usize, usize, bool) -> Stepped,
-    /// Serves the requests in the poll word; the last argument is the end of the live registers.
+    /// Handles the requests in the poll word; the last argument is the end of the live registers.
     pub poll: unsafe extern "C" fn(*mut State, *mut Value, u64, *mut Value) -> Stepped,
     /// Prepares TAILCALL, given `callee`, `nargs` and whether to close upvalues. Returns the
     /// status. If the frame is now that of a Lua function to jump to, its base is in `State::base`,
@@ -300,8 +300,8 @@ pub struct RuntimeCalls {
     pub preserving_set_field: unsafe extern "C" fn(),
     /// The function `poll` in the same way, for places where all registers of the frame are live.
     pub preserving_poll: unsafe extern "C" fn(),
-    /// Like `preserving_poll`, for loops that keep what they have loaded: deoptimizes the frame if
-    /// the contents of memory have changed or the frame has moved.
+    /// Like `preserving_poll`, for loops that reuse loaded values: deoptimizes the frame if the
+    /// contents of memory have changed or the frame has moved.
     pub preserving_quiet_poll: unsafe extern "C" fn(),
     /// Like `preserving_quiet_poll`, where the values of the frame end at the address that is the
     /// payload of `State::returned`.
@@ -324,14 +324,14 @@ pub struct RuntimeCalls {
     /// Enters the interpreter. The slots of methods without code hold this address. Uses the
     /// convention of machine code.
     pub interpret: unsafe extern "C" fn(),
-    /// Runs the top frame in the interpreter to its end. Code jumps here when its frame must
+    /// Runs the top frame in the interpreter to completion. Code jumps here when its frame must
     /// continue in the interpreter ([`status::RESUME`]). Uses the convention of machine code, and
     /// ignores the arguments.
     pub resume: unsafe extern "C" fn(),
 }
 
-/// How code describes virtual tables and closures, which it has not allocated, for the runtime to
-/// allocate.
+/// The descriptions by which code lets the runtime allocate virtual tables and closures, which the
+/// code itself has not allocated.
 ///
 /// A description is an array of slots: the [`counts`](virtuals::counts), the tables, each after
 /// those that its fields name, the closures, and the [registers](virtuals::register). A table is
@@ -383,8 +383,8 @@ pub mod virtuals {
     }
 }
 
-/// How code that verifies itself describes a comparison: the pc is in the low half, and the bits
-/// above it say what is compared.
+/// The encoding of a comparison in code that verifies itself: the pc is in the low half, and the
+/// bits above it specify what is compared.
 pub mod verify {
     /// The position of the register's number, which has eight bits.
     pub const REGISTER: u32 = 32;
@@ -394,15 +394,15 @@ pub mod verify {
     pub const TAG: u64 = 1 << 49;
 }
 
-/// The number of misses that an exit of a frame to the interpreter counts for: the frame continues
-/// there, in a loop for many iterations.
+/// The number of misses for which an exit to the interpreter counts: the frame continues there, in
+/// a loop for many iterations.
 pub const MISSES_PER_EXIT: u32 = 32;
 
 /// The largest number of slots that frames of inlined functions take above the frame of a function.
 pub const INLINED_SLOTS: usize = 200;
 
-/// The most nested entries from native code, including the one from the host: one less than PUC's
-/// `LUAI_MAXCCALLS`, which is the level that PUC refuses.
+/// The maximum number of nested entries from native code, including the one from the host: one less
+/// than PUC's `LUAI_MAXCCALLS`, which is the level at which PUC raises the error.
 pub const MAX_NATIVE_DEPTH: u32 = 199;
 
 /// The result of [`RuntimeCalls::store_by_handler`] if the value was stored.

@@ -11,7 +11,7 @@ use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The least size in bytes of an allocation that gets a mapping of its own.
+/// The minimum size in bytes of an allocation that gets a separate mapping.
 pub const LARGE: usize = 64 << 10;
 /// The largest alignment of a block that may get a mapping.
 pub(crate) const ALIGN: usize = 4096;
@@ -32,8 +32,7 @@ thread_local! {
 }
 
 /// Runs `work`, during which allocations of at least `least` bytes, and at least [`LARGE`], get
-/// mappings of their own if the program's allocator supports this. The mappings may outlive the
-/// call.
+/// separate mappings if the program's allocator supports this. The mappings may outlive the call.
 pub fn during<R>(least: usize, work: impl FnOnce() -> R) -> R {
     struct Restore(usize);
     impl Drop for Restore {

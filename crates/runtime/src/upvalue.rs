@@ -4,7 +4,7 @@ use crate::header::GcHeader;
 use crate::value::Value;
 
 /// A variable shared by closures. While it is open, `place` points into a VM stack; after it is
-/// closed, to its own field `closed`.
+/// closed, `place` points to the field `closed`.
 #[repr(C)]
 pub struct Upvalue {
     /// Header.

@@ -84,7 +84,7 @@ const fn memory_at(n: usize) -> usize {
 impl Userdata {
     /// `header.aux` of userdata whose data begins with a [`CellHead`].
     pub const CELL: u8 = 1;
-    /// `header.aux` of userdata that have a block of memory, as C code makes them. The size in
+    /// `header.aux` of userdata that have a block of memory, as created by C code. The size in
     /// bytes is in `header.word`.
     pub const BLOCK: u8 = 2;
 

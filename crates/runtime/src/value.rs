@@ -28,7 +28,8 @@ impl Tag {
     pub const FLOAT: Tag = Tag(4);
     /// light userdata: an address
     pub const LIGHT: Tag = Tag(5);
-    /// not a Lua value: position of an inlined `next` loop, in the hidden control variable
+    /// not a Lua value: the position of a loop with `next` that runs inline, in the register of its
+    /// closing value
     pub const ITER: Tag = Tag(6);
     /// not a Lua value: the header of a frame
     pub const FRAME: Tag = Tag(7);
@@ -87,8 +88,8 @@ impl Tag {
     }
 }
 
-/// A Lua value. A heap pointer is valid only while the collector knows of it: the module
-/// [`crate::heap`] says when a value must be in a root.
+/// A Lua value. A heap pointer is valid only while the collector can reach it: the module
+/// [`crate::heap`] documents when a value must be in a root.
 ///
 /// The two fields are always read and written separately, never as one 16-byte move: a wide load
 /// soon after two narrow stores would stall on store forwarding.
@@ -172,7 +173,7 @@ impl Value {
     pub const fn as_float(self) -> f64 {
         f64::from_bits(self.bits)
     }
-    /// Returns the payload as the address of a `T`; meaningful when the tag says so.
+    /// Returns the payload as the address of a `T`; meaningful only for a tag of such values.
     #[inline(always)]
     pub fn as_ptr<T>(self) -> *mut T {
         ptr::with_exposed_provenance_mut(self.bits as usize)

@@ -375,7 +375,7 @@ pub struct Arm<'a> {
 pub struct Expr<'a> {
     /// The kind of expression.
     pub kind: ExprKind<'a>,
-    /// The line that its instruction is attributed to, as in PUC. For operations it is the
+    /// The line to which its instruction is attributed, as in PUC. For operations it is the
     /// operator's line (for comparisons, the line where the right operand ends), for calls that of
     /// the opening parenthesis or argument, and for functions that of the `end`. For variables,
     /// index expressions and constants it is the line that the parser has reached when their value

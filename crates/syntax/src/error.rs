@@ -25,8 +25,8 @@ pub struct SyntaxError {
 pub enum ErrorKind {
     /// The chunk is wrong.
     Syntax,
-    /// PUC raises the error as a run-time error, such as "C stack overflow". So the message handler
-    /// of `xpcall` is called for it, and it has no position.
+    /// PUC raises the error as a run-time error, such as "C stack overflow". The message handler of
+    /// `xpcall` is therefore called for it, and it has no position.
     Runtime,
     /// A [`Watch`](crate::Watch) ended the work. The message is [`GIVEN_UP`](crate::GIVEN_UP).
     GivenUp,

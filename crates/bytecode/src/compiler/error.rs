@@ -11,7 +11,8 @@ pub struct CompileError {
     pub message: Vec<u8>,
     /// Line at which the limit was exceeded.
     pub line: u32,
-    /// How far PUC has read the source by then, if its message names the current token.
+    /// How far PUC would have read the source at this point, if its message contains the current
+    /// token.
     pub reached: Option<Reached>,
     /// The kind of the error.
     pub kind: ErrorKind,

@@ -8,7 +8,7 @@ use crate::sync::{AtomicUsize, Mutant, Ordering, mutated, order, relax};
 /// Set while a thread forks; the other bits count the threads inside.
 const CLOSED: usize = 1 << (usize::BITS - 1);
 
-/// A gate that lets any number of threads in, and none while it is closed.
+/// A gate that any number of threads may enter, and none while it is closed.
 ///
 /// The count of threads inside cannot reach [`CLOSED`], as each thread counts once.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Gate {
         Gate { word: AtomicUsize::new(0) }
     }
 
-    /// Goes inside; waits while the gate is closed. A thread that is inside does not call this.
+    /// Enters the gate; waits while the gate is closed. A thread that is inside must not call this.
     #[inline]
     pub fn enter(&self) {
         // Acquire: this thread sees everything done between closing and opening.
@@ -53,7 +53,7 @@ impl Gate {
         }
     }
 
-    /// Goes outside.
+    /// Leaves the gate.
     #[inline]
     pub fn leave(&self) {
         // Release: a thread that closes the gate sees what this thread did inside.
@@ -61,7 +61,7 @@ impl Gate {
     }
 
     /// Closes the gate and waits until no thread is inside. If another thread has closed it, waits
-    /// for that thread first. The calling thread is outside.
+    /// for that thread first. The calling thread must be outside.
     pub fn close(&self) {
         let mut turn = 0;
         while self.word.fetch_or(CLOSED, Ordering::Relaxed) & CLOSED != 0 {

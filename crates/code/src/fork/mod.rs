@@ -63,9 +63,9 @@ mod process {
     #[derive(Debug)]
     pub struct Inside(PhantomData<*const ()>);
 
-    /// Goes inside the gate. Calls may be nested.
+    /// Enters the gate. Calls may be nested.
     ///
-    /// A thread that is inside must not wait for anything but locks that are only held inside.
+    /// A thread that is inside must not wait for anything except locks that are only held inside.
     #[inline]
     pub fn enter() -> Inside {
         let depth = DEPTH.get();
@@ -88,8 +88,8 @@ mod process {
     }
 
     /// Runs `f` outside the gate, so that other threads may fork in the meantime. This is for work
-    /// that takes long or waits, and uses none of the engine's locks. The caller holds no lock that
-    /// the child may need.
+    /// that takes long or waits, and uses none of the engine's locks. The caller must hold no lock
+    /// that the child may need.
     pub fn outside<R>(f: impl FnOnce() -> R) -> R {
         struct Return(usize);
         impl Drop for Return {
@@ -108,13 +108,14 @@ mod process {
         f()
     }
 
-    /// Returns how many forks lie between the first process and this one.
+    /// Returns the number of forks between the original process and this one.
     #[inline]
     pub fn child() -> u64 {
         CHILD.load(Acquire)
     }
 
-    /// Returns how many forks this process has made, and its ancestors before they forked it.
+    /// Returns the number of forks that this process has made, plus those that its ancestors had
+    /// made before they forked it.
     #[inline]
     pub fn count() -> u64 {
         COUNT.load(Acquire)
@@ -145,7 +146,7 @@ mod process {
         thread.0 >= BORN.load(Relaxed) || thread.0 == SURVIVOR.load(Relaxed)
     }
 
-    /// Registers the handlers, once for the process. The gate has no effect before.
+    /// Registers the handlers, once per process. Before this, the gate has no effect.
     pub fn watch() {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {

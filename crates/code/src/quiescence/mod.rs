@@ -61,7 +61,7 @@ impl Registry {
     }
 }
 
-/// Something that code ids belong to and that waits to be freed.
+/// Something to which code ids belong and that is waiting to be freed.
 pub trait Retired {
     /// Returns whether the code with this id is part of it.
     fn contains(&self, id: CodeId) -> bool;
@@ -72,9 +72,9 @@ pub trait Retired {
 pub struct Advanced {
     /// The new number.
     pub number: u64,
-    /// The number of states whose polls it armed.
+    /// The number of states whose polls were armed.
     pub armed: usize,
-    /// The number of states that it reported for.
+    /// The number of states on whose behalf a report was made.
     pub walked: usize,
 }
 
@@ -145,7 +145,7 @@ impl<T: Retired> Quiescence<T> {
         self.registry.pauses()
     }
 
-    /// Queues a thing that is in no slot any more, to be returned by a later
+    /// Queues a thing that is no longer in any slot, to be returned by a later
     /// [`Quiescence::collect`].
     pub fn retire(&self, garbage: T) {
         let mut retired = lock(&self.retired);
@@ -153,15 +153,16 @@ impl<T: Retired> Quiescence<T> {
         retired.push((number, garbage));
     }
 
-    /// Asks all states to forget the addresses of placements that they keep ([`Hooks::forget`]).
-    /// They do so when they next announce, after an advance, or enter.
+    /// Requests all states to discard the addresses of placements that they keep
+    /// ([`Hooks::forget`]). They do so at their next announcement, which follows an advance, or
+    /// when they next enter.
     pub fn withdraw(&self) {
         let ordering = order(Mutant::WithdrawalRelaxed, Ordering::Release);
         self.registry.withdrawals.fetch_add(1, ordering);
     }
 
-    /// Queues a placement, whose address no state begins to keep any more, to be returned by a
-    /// later [`Quiescence::collect`].
+    /// Queues a placement whose address no state may begin to keep, to be returned by a later
+    /// [`Quiescence::collect`].
     pub fn retire_placement(&self, garbage: T) {
         // The lock orders the withdrawal before the number that states have to report.
         if mutated(Mutant::WithdrawnLate) {
@@ -172,18 +173,18 @@ impl<T: Retired> Quiescence<T> {
         self.retire(garbage);
     }
 
-    /// Returns how many things wait to be freed.
+    /// Returns how many things are waiting to be freed.
     pub fn pending(&self) -> usize {
         lock(&self.retired).len()
     }
 
-    /// Calls `f` with each thing that waits to be freed; it must not call back.
+    /// Calls `f` with each thing that is waiting to be freed; `f` must not call back.
     pub fn for_each_pending(&self, mut f: impl FnMut(&T)) {
         lock(&self.retired).iter().for_each(|(_, garbage)| f(garbage));
     }
 
-    /// Raises the number, arms the polls of online states and reports for offline ones. One thread
-    /// at a time does this.
+    /// Raises the number, arms the polls of online states and makes the reports of offline states.
+    /// Only one thread does this at a time.
     pub fn advance(&self) -> Advanced {
         let mutators = lock(&self.registry.mutators);
         let mut advanced = Advanced { number: self.raise(), ..Advanced::default() };
@@ -221,9 +222,10 @@ impl<T: Retired> Quiescence<T> {
         number
     }
 
-    /// Takes out the things that no state can be in any more: every state has reported a later
-    /// number than that of the retirement, and none has a frame in them. The caller drops them
-    /// while it holds no lock. `seen` gets the ids in all reports, ascending.
+    /// Removes and returns the things that no state can be executing any more: every state has
+    /// reported a later number than that of the retirement, and none has a frame in them. The
+    /// caller must drop them while it holds no lock. `seen` receives the ids in all reports, in
+    /// ascending order.
     pub fn collect(&self, mut seen: impl FnMut(&[CodeId])) -> Vec<T> {
         // Held to the end, so that a state that registers later comes after all exchanges whose
         // code is freed here.

@@ -10,8 +10,8 @@ use crate::lock::{Mutex, lock};
 use crate::sync::{AtomicU32, Mutant, Ordering, mutated, order, yield_now};
 use crate::{CodeId, barrier};
 
-/// The functions of a state that the reclaimer calls. It holds its lock meanwhile: they must not
-/// register or drop a [`Mutator`], retire code, or wait for a state that may be entering.
+/// The functions of a state that the reclaimer calls. It holds its lock during the calls: they must
+/// not register or drop a [`Mutator`], retire code, or wait for a state that may be entering.
 pub trait Hooks: Send + Sync {
     /// Sets the bit of the poll word that makes the state announce soon (an atomic operation, at
     /// least `Relaxed`). Called from the reclaimer's thread at any time until the [`Mutator`] is
@@ -29,20 +29,20 @@ pub trait Hooks: Send + Sync {
     fn forget(&self);
 }
 
-/// The words by which a state and the reclaimer see each other; see [`Mutator::enter`].
+/// The words through which a state and the reclaimer synchronize; see [`Mutator::enter`].
 #[repr(C)]
 #[derive(Debug)]
 pub struct Words {
-    /// [`Words::ONLINE`] or [`Words::OFFLINE`]; written by the state's thread only.
+    /// [`Words::ONLINE`] or [`Words::OFFLINE`]; written only by the state's thread.
     pub status: AtomicU32,
-    /// Not zero if the reclaimer may be walking the state. Written by the reclaimer only.
+    /// Not zero if the reclaimer may be walking the state's stacks. Written only by the reclaimer.
     pub claimed: AtomicU32,
 }
 
 impl Words {
-    /// The state runs no Lua, and its thread does not touch its stacks.
+    /// The state is not running Lua, and its thread does not access its stacks.
     pub const OFFLINE: u32 = 0;
-    /// The state runs Lua or touches its stacks.
+    /// The state is running Lua or accessing its stacks.
     pub const ONLINE: u32 = 1;
 }
 
@@ -124,8 +124,8 @@ impl Shared {
     }
 }
 
-/// A state's registration with the reclaimer; belongs to the thread that the state is on. Begins
-/// offline.
+/// A state's registration with the reclaimer. It belongs to the thread on which the state is, and
+/// begins offline.
 ///
 /// Dropping it ends the registration, and waits for a walk in progress. It must be dropped before
 /// the stacks that its hooks walk.
@@ -149,14 +149,15 @@ impl Mutator {
         &self.shared.words
     }
 
-    /// Returns whether the state runs Lua.
+    /// Returns whether the state is online.
     #[inline(always)]
     pub fn is_online(&self) -> bool {
         self.shared.words.status.load(Ordering::Relaxed) == Words::ONLINE
     }
 
-    /// Enters Lua: called before the state reads a slot or touches its stacks. Waits for a walk in
-    /// progress, and forgets placements if necessary; returns whether it had to wait.
+    /// Enters Lua; must be called before the state reads a slot or accesses its stacks. Waits for a
+    /// walk in progress, and discards the addresses of placements if necessary; returns whether it
+    /// had to wait.
     #[inline(always)]
     pub fn enter(&self) -> bool {
         let words = &self.shared.words;
@@ -207,16 +208,16 @@ impl Mutator {
         self.registry.pauses().end(Pause::Wait, pause);
     }
 
-    /// Leaves Lua: until [`Mutator::enter`] the thread neither reads slots nor touches the stacks,
-    /// and may take long.
+    /// Leaves Lua: until [`Mutator::enter`], the thread must neither read slots nor access the
+    /// stacks, and may block.
     #[inline(always)]
     pub fn leave(&self) {
         let ordering = order(Mutant::LeaveRelaxed, Ordering::Release);
         self.shared.words.status.store(Words::OFFLINE, ordering);
     }
 
-    /// Runs `f` offline: for a host call that may block and does not touch the state. The state
-    /// enters again after a panic, too.
+    /// Runs `f` offline, for a host call that may block and does not use the state. The state
+    /// enters again even after a panic.
     pub fn blocking<R>(&self, f: impl FnOnce() -> R) -> R {
         struct Enter<'a>(&'a Mutator);
         impl Drop for Enter<'_> {
@@ -229,11 +230,11 @@ impl Mutator {
         f()
     }
 
-    /// Announces, at a poll of an online state that has cleared the bit that [`Hooks::arm`] sets:
-    /// `walk` adds the frames of the running stack and of each coroutine in its resume chain, the
-    /// running frame included, and marks them. Forgets placements if necessary. No machine register
-    /// may hold an old value of a slot, or the address of a placement. Returns the number
-    /// announced.
+    /// Makes an announcement, at a poll of an online state that has cleared the bit that
+    /// [`Hooks::arm`] sets: `walk` adds the frames of the running stack and of each coroutine in
+    /// its resume chain, including the running frame, and marks them. Discards the addresses of
+    /// placements if necessary. No machine register may hold an old value of a slot, or the address
+    /// of a placement. Returns the number that was announced.
     pub fn announce(&mut self, walk: impl FnOnce(&mut Pins)) -> u64 {
         let pause = self.registry.pauses().start();
         let number = self.registry.number();

@@ -3,10 +3,10 @@
 use crate::CodeId;
 use crate::sync::{Mutant, mutated};
 
-/// A frame of a stack, in the form that a walk sees.
+/// A frame of a stack, as seen by a walk.
 ///
-/// It has a bit that is set if an announcement of its state has listed it. The state clears the bit
-/// whenever it stores which code runs the frame. A new frame does not have the bit.
+/// It has a bit that is set if an announcement of its state has listed the frame. The state clears
+/// the bit whenever it stores which code runs the frame. In a new frame the bit is clear.
 pub trait PinnedFrame {
     /// Returns its place in its stack. Its callees have larger ones.
     fn place(&self) -> u32;
@@ -28,11 +28,11 @@ struct Pin {
 
 /// Collects the code ids of a state's frames. Ids that do not name machine code are left out.
 ///
-/// An announcement marks the frames that it lists and remembers, for each stack and each id, the
-/// place of the outermost frame. The next one walks each stack only to the first marked frame.
-/// Frames below have not run since, so the ids of the last announcement at this place or below are
-/// still valid, and the others are gone. So the cost of an announcement depends on the calls since
-/// the last one, not on the depth of the stack.
+/// An announcement marks the frames that it lists and records, for each stack and each id, the
+/// position of the outermost frame. The next announcement walks each stack only to the first marked
+/// frame. The frames below it have not run since, so the ids of the last announcement at this
+/// position or below are still valid, and the others no longer have frames. The cost of an
+/// announcement therefore depends on the calls since the last one, not on the depth of the stack.
 #[derive(Debug, Default)]
 pub struct Pins {
     /// The results of the state's last announcement.
@@ -57,7 +57,7 @@ impl Pins {
         self.found.clear();
     }
 
-    /// Adds the code of a frame that has no bit.
+    /// Adds the code of a frame whose bit is clear.
     #[inline]
     pub fn add(&mut self, id: CodeId) {
         if id.is_machine_code() {

@@ -25,23 +25,23 @@ use crate::lock::{Mutex, lock};
 use mapping::{Mapping, page_size};
 use spans::Spans;
 
-/// Whether the engine generates machine code for this target. On others no region can be created,
-/// and programs run in the interpreter.
+/// Whether the engine generates machine code for this target. On other targets no region can be
+/// created, and programs run in the interpreter.
 pub const MACHINE_CODE: bool = cfg!(all(
     unix,
     any(target_arch = "x86_64", target_arch = "aarch64"),
     not(perilune_no_machine_code)
 ));
 
-/// The byte that fills freed memory, which traps wherever execution enters: `int3`, or a quarter of
-/// `udf #0` on aarch64.
+/// The byte with which freed memory is filled, so that execution traps wherever it enters: `int3`,
+/// or a quarter of `udf #0` on aarch64.
 pub const TRAP: u8 = if cfg!(target_arch = "aarch64") { 0 } else { 0xCC };
 
-/// The unit of ranges: a cache line. Ranges begin at multiples of it and have multiples of it as
-/// sizes, so writing one never disturbs a core that executes its neighbor.
+/// The granularity of ranges, a cache line. The addresses and sizes of ranges are multiples of it,
+/// so writing to a range never affects a core that is executing a neighboring one.
 pub const GRANULE: usize = 64;
 
-/// How a region keeps writing and executing apart.
+/// How a region separates writing from executing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MappingKind {
     /// Double-mapped if the system allows it, otherwise page-exclusive.
@@ -49,7 +49,7 @@ pub enum MappingKind {
     Auto,
     /// The same memory at two addresses, writable at one and executable at the other.
     DoubleMapped,
-    /// Each range has pages of its own, which are writable while it is filled and executable
+    /// Each range consists of whole pages, which are writable while it is filled and executable
     /// afterwards.
     PageExclusive,
 }
@@ -65,7 +65,7 @@ impl fmt::Display for Exhausted {
 }
 impl std::error::Error for Exhausted {}
 
-/// The numbers of bytes of a region, in whole granules.
+/// The memory usage of a region in bytes, in whole granules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// The budget.
@@ -76,7 +76,7 @@ pub struct Usage {
     pub free: usize,
     /// The largest range that could be reserved.
     pub largest: usize,
-    /// The most bytes that were ever live.
+    /// The largest number of bytes that were ever live.
     pub peak: usize,
     /// The number of free spans.
     pub spans: usize,
@@ -96,11 +96,12 @@ struct State {
 }
 
 impl Region {
-    /// Reserves addresses for `budget` bytes of code, rounded up to pages; memory is taken when
-    /// code is written.
+    /// Reserves address space for `budget` bytes of code, rounded up to pages; memory is allocated
+    /// when code is written.
     ///
     /// # Errors
-    /// If the system refuses the mapping, or the target has none ([`MACHINE_CODE`]).
+    /// Returns an error if the system refuses the mapping, or if the target is not supported
+    /// ([`MACHINE_CODE`]).
     pub fn new(budget: usize, kind: MappingKind) -> io::Result<Arc<Region>> {
         let page = page_size();
         let total = budget.max(1).next_multiple_of(page);
@@ -119,7 +120,7 @@ impl Region {
         }
     }
 
-    /// Takes room for `size` bytes of code.
+    /// Reserves room for `size` bytes of code.
     ///
     /// # Errors
     /// If no free span is large enough.
@@ -198,8 +199,8 @@ impl Drop for Span {
     }
 }
 
-/// Room for code whose final address is known but whose bytes are not. Dropping it gives the room
-/// back.
+/// Room for code whose final address is known but whose bytes are not. Dropping it releases the
+/// room.
 pub struct Reservation {
     span: Span,
 }
@@ -215,12 +216,12 @@ impl Reservation {
         self.span.size
     }
 
-    /// Copies finished code into place, already relocated for [`Reservation::address`], and gives
-    /// back the room after it.
+    /// Copies finished code, which must be relocated for [`Reservation::address`], into place, and
+    /// releases the unused room.
     ///
     /// # Errors
-    /// If the system refuses to change the rights of the pages, or to make them private after a
-    /// fork; the room is given back, and no code is placed.
+    /// Returns an error if the system refuses to change the protection of the pages, or to make
+    /// them private after a fork; the room is then released, and no code is placed.
     ///
     /// # Panics
     /// If the code is larger than its reservation.
@@ -242,8 +243,9 @@ impl fmt::Debug for Reservation {
     }
 }
 
-/// Executable code. Dropping it fills it with traps and gives the memory back. The owner drops it
-/// only when no thread runs it or will: only the protocol drops a published module.
+/// Executable code. Dropping it fills it with trap instructions and releases the memory. The owner
+/// may drop it only when no thread is executing it or will execute it: a published module is
+/// dropped only by the protocol.
 pub struct CodeRange {
     span: Span,
     len: usize,
@@ -265,7 +267,7 @@ impl CodeRange {
         self.len == 0
     }
 
-    /// Returns how many bytes of the region it takes.
+    /// Returns how many bytes of the region it occupies.
     pub fn footprint(&self) -> usize {
         self.span.size
     }

@@ -24,7 +24,7 @@ pub(crate) enum Speculation {
     /// Numbers of both kinds; the result is a float. Two integers are allowed only if that makes no
     /// difference.
     Number,
-    /// No kind: the code handles all operands.
+    /// No speculation: the code handles all operands.
     Any,
 }
 

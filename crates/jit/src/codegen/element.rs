@@ -28,11 +28,11 @@ pub(crate) struct Kinds {
 /// What the arrays of a store have held so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Held {
-    /// All had numbers only.
+    /// All contained only numbers.
     Numbers,
-    /// All had booleans only.
+    /// All contained only booleans.
     Booleans,
-    /// They differed, or some had values of any kind.
+    /// They differed, or some contained values of any kind.
     Any,
 }
 

@@ -19,8 +19,8 @@ use crate::entity::{Pc, Reg};
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Known(ArrayKind),
-    /// That of numbers if all items are of one kind of number, and else Any; this is the number of
-    /// an item whose tag tells.
+    /// An array of numbers if all items are numbers of one kind, and otherwise Any; this is the
+    /// number of an item whose tag decides.
     Unknown(usize),
 }
 

@@ -27,8 +27,8 @@ pub(super) const CONSTANT: MemFlagsData = MemFlagsData::trusted().with_readonly(
 pub(crate) enum Region {
     /// The VM stack, and values of upvalues, which may be on it.
     Slots,
-    /// Objects of the heap, but for what is in regions of its own: headers, and the fields that
-    /// tables, closures and strings have as Rust structures.
+    /// Heap objects, except for the parts that are in other regions: headers, and the fields of
+    /// tables, closures and strings as Rust structures.
     Objects,
     /// The flags in the headers of objects, which write barriers change.
     Flags,

@@ -36,11 +36,11 @@ impl Jit {
     /// Whether machine code is generated for this target.
     pub const IS_SUPPORTED: bool = perilune_code::MACHINE_CODE;
 
-    /// Whether engines compile unless they are told not to. Machine code for aarch64 has been run
-    /// by qemu only, which hides the weak order of memory accesses, so it has to be asked for.
+    /// Whether engines compile by default. They do not on aarch64, whose machine code has been run
+    /// only under qemu, which does not reproduce the weak memory ordering.
     pub const IS_DEFAULT: bool = Jit::IS_SUPPORTED && cfg!(target_arch = "x86_64");
 
-    /// Creates a compiler whose code calls `calls`. It maps no memory and starts no thread before a
+    /// Creates a compiler whose code calls `calls`. It maps no memory and starts no threads until a
     /// function is hot.
     pub fn new(options: JitOptions, calls: RuntimeCalls) -> Arc<Jit> {
         let mut space = Options {
@@ -68,8 +68,8 @@ impl Jit {
     }
 
     /// Returns all metrics, the average costs of compiling, the last refusals with their reasons,
-    /// and the most frequent exits, as text. Exits are counted, and functions have names, with
-    /// [`JitOptions::stats`].
+    /// and the most frequent exits, as text. Exits are counted and functions have names only if
+    /// [`JitOptions::stats`] is set.
     pub fn report(&self) -> String {
         let exits = self.observer().exits.as_ref().map(ExitCounts::text).unwrap_or_default();
         metrics::table(&self.metrics()) + &self.observer().metrics.summary() + &exits

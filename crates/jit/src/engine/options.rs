@@ -18,15 +18,15 @@ pub struct JitOptions {
     /// Entries after which the baseline compiler stitches the code of a function; it does so
     /// earlier if a loop reaches its threshold. `u32::MAX` means never.
     pub stitch_threshold: u32,
-    /// Bytes of machine code beyond which functions have to be hotter to be stitched: `n²` times as
-    /// hot with `n` times as much code. What a program executes between two runs of a function
-    /// should fit in the processor's caches; stitched code takes much more of them than the
-    /// handlers of the interpreter.
+    /// Bytes of machine code beyond which functions must be hotter to be stitched: `n²` times as
+    /// hot with `n` times as much code. The code that a program executes between two runs of a
+    /// function should fit into the processor's caches, of which stitched code takes much more than
+    /// the handlers of the interpreter.
     pub stitch_footprint: usize,
     /// Compile hot methods with the optimizing compiler.
     pub optimize: bool,
-    /// Misses of compiled code after which recompiling the method is considered. Each further time
-    /// takes four times as many.
+    /// Misses of compiled code after which recompiling the method is considered. Each time, the
+    /// number is multiplied by four.
     pub miss_threshold: u32,
     /// Inline functions.
     pub inline: bool,
@@ -38,42 +38,42 @@ pub struct JitOptions {
     pub sync: bool,
     /// Bytes of executable memory.
     pub budget: usize,
-    /// Compile hot functions that call each other together, if they wait at the same time. Calls
-    /// between them are then direct, but none of them runs before all are compiled.
+    /// Compile hot functions that call each other together, if they are waiting at the same time.
+    /// Calls between them are then direct, but none of them can run until all are compiled.
     pub group_hot: bool,
-    /// The most functions that are compiled together.
+    /// The maximum number of functions that are compiled together.
     pub partition_max_funcs: usize,
-    /// The most bytes of code that are compiled together, according to estimates.
+    /// The maximum number of bytes of code that are compiled together, according to estimates.
     pub partition_max_bytes: usize,
-    /// The most processor time that compiling may take, in percent of the time that the other
-    /// threads of the process use, apart from an advance of 30 ms; `None` does not limit it. It
-    /// limits background compiles of hot functions. So does half of the time that the interpreter
-    /// has taken for such functions, apart from 10 ms.
+    /// The maximum processor time that compiling may take, in percent of the time that the other
+    /// threads of the process use, in addition to an initial allowance of 30 ms. This limits
+    /// background compiles of hot functions. They are also limited to 10 ms plus twice the time
+    /// that the interpreter has spent in such functions. `None` removes both limits.
     pub share: Option<u32>,
     /// Threads that compile; 0 chooses by the number of cores.
     pub workers: usize,
-    /// Run Cranelift's verifier on everything.
+    /// Run Cranelift's verifier on all generated IR.
     pub verify: bool,
     /// Compare the values that code holds for registers and tables with the frame and the heap
-    /// while it runs. A difference ends the process, after a line on the standard error with the
+    /// while it runs. A mismatch aborts the process, after a line on standard error that gives the
     /// place. This is for tests of the compiler.
     pub verify_values: bool,
-    /// Let guards fail although their conditions hold, in states that say which
+    /// Make guards fail although their conditions hold, as determined by the state
     /// (`State::exit_stress`). This is for tests of side exits.
     pub stress_exits: bool,
     /// Let stitched code assume kinds of operands where there is no feedback yet. This is for tests
-    /// of the stencils, and of how they continue in others.
+    /// of the stencils, and of the transitions between them.
     pub speculate_unseen: bool,
-    /// Keep each function in one tier, which this seed and its place in the source determine. This
-    /// is for tests of calls between tiers.
+    /// Keep each function in one tier, which is determined by this seed and by the source position
+    /// of the function. This is for tests of calls between tiers.
     pub mix: Option<u64>,
-    /// Count instructions, for states that do (`State::counts`).
+    /// Count instructions, for states that limit them (`State::counts`).
     pub counts: bool,
-    /// Texts to write to the standard error as functions are compiled.
+    /// Dumps to write to standard error as functions are compiled.
     pub dump: Vec<DumpRequest>,
     /// The file to write for `perf`.
     pub perf: Option<Perf>,
-    /// Register code with debuggers, also stitched code.
+    /// Register code, including stitched code, with debuggers.
     pub gdb: bool,
     /// Keep names for [`Jit::report`](crate::Jit::report).
     pub stats: bool,
@@ -121,7 +121,7 @@ impl JitOptions {
         self.mix.is_none_or(|seed| tier_of(seed, proto) == tier)
     }
 
-    /// Returns options that use the baseline compiler alone.
+    /// Returns options that use only the baseline compiler.
     pub fn baseline() -> JitOptions {
         JitOptions {
             loop_threshold: 1024,
@@ -131,8 +131,8 @@ impl JitOptions {
         }
     }
 
-    /// Returns options that use the baseline compiler alone, and early: for the second entry of a
-    /// function.
+    /// Returns options that use only the baseline compiler, and use it early, at the second entry
+    /// of a function.
     pub fn eager_baseline() -> JitOptions {
         JitOptions {
             loop_threshold: 64,
@@ -142,8 +142,8 @@ impl JitOptions {
         }
     }
 
-    /// Returns options that compile early and without limits, so that code of short programs is
-    /// compiled and replaced while they run.
+    /// Returns options that compile early and without limits, so that even the code of short
+    /// programs is compiled and replaced while they run.
     pub fn eager() -> JitOptions {
         JitOptions {
             threshold: 32,
@@ -155,8 +155,8 @@ impl JitOptions {
         }
     }
 
-    /// Returns options that use the baseline compiler alone and depend on a seed: thresholds, and
-    /// the budget, which is often too small for a program.
+    /// Returns options that use only the baseline compiler and depend on a seed: the thresholds,
+    /// and the budget, which is often too small for a program.
     pub fn baseline_chaos(seed: u64) -> JitOptions {
         let bits = Chaos::new(seed).draw();
         JitOptions {

@@ -36,7 +36,7 @@ use crate::policy::recompile::Avoid;
 use crate::testing::fault::{Stage, guarded};
 use crate::testing::mix::Fixed;
 
-/// The compiler's data of a state.
+/// The compiler's data in a state.
 pub struct JitState {
     pub(super) jit: Arc<Jit>,
     pub(super) mutator: Mutator,

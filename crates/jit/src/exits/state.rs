@@ -15,11 +15,11 @@ pub(crate) enum Point {
     Before,
     /// As `Before`, but the runtime first allocates the virtual tables of the state.
     Virtual,
-    /// The runtime executes it during the exit, since its operands are not those that the code was
-    /// compiled for.
+    /// The runtime executes it during the exit, since its operands are not those for which the code
+    /// was compiled.
     After,
-    /// It is a FORPREP that has prepared its loop and enters it, over numbers of another kind than
-    /// the code was compiled for.
+    /// It is a FORPREP that has prepared its loop and enters it, with numbers of a different kind
+    /// than those for which the code was compiled.
     Prepared,
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn is_leaf_for(number: u32, arguments: usize) -> bool {
 /// The most shapes of receivers whose methods are inlined at one call.
 pub(crate) const MAX_SHAPES: usize = 4;
 
-/// A callee that may be inlined at a call: the only one that the call has had, or the method of
+/// A callee that may be inlined at a call: the only callee that the call has had, or the method of
 /// receivers of some shapes.
 #[derive(Clone)]
 pub struct InlineeSeen {
@@ -154,10 +154,10 @@ pub(crate) fn tail_calls(proto: &Proto) -> Box<[u32]> {
     code.filter(|(_, i)| i.op() == Op::TailCall).map(|(pc, _)| pc as u32).collect()
 }
 
-/// Returns why a function cannot be inlined, if it cannot. It has to be short, and neither share
-/// registers with closures nor close variables. The number of its results has to be known: it is
-/// one if all results of CALLMETA are returned, and that of extra arguments is known where they are
-/// passed. `in_loop` says whether the call is in a loop.
+/// Returns the reason why a function cannot be inlined, if there is one. The function must be
+/// short, must not share registers with closures, and must not close variables. The number of its
+/// results must be known: it is one if all results of CALLMETA are returned, and the number of
+/// extra arguments is known at the call. `in_loop` specifies whether the call is in a loop.
 pub(crate) fn refusal(proto: &Proto, in_loop: bool) -> Option<&'static str> {
     let code = &proto.code;
     let refusal_of = |pc: usize| match code[pc].op() {

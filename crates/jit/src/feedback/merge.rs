@@ -112,8 +112,8 @@ impl Snapshot {
         }
     }
 
-    /// Adds the feedback that the code to be replaced was compiled with: other states may still
-    /// need it.
+    /// Adds the feedback with which the code to be replaced was compiled, since other states may
+    /// still need it.
     pub fn merge(&mut self, before: &Snapshot, proto: &Proto) {
         for (pc, i) in proto.code.iter().enumerate() {
             self.cells[pc] |= before.cells[pc] & bits(i.op()).0;
@@ -193,8 +193,8 @@ impl Snapshot {
         }
     }
 
-    /// Adds all kinds of operands that code can handle inline, for a method whose operands never
-    /// settle. Operators that have always had floats still check for these first.
+    /// Adds all kinds of operands that code can handle inline, for a method whose operand types
+    /// never become stable. Operators that have always had floats still check for these first.
     pub fn generalize(&mut self, proto: &Proto) {
         (self.general, self.prunes) = (true, false);
         self.inlinees.clear();

@@ -73,8 +73,8 @@ impl Cx {
         }
     }
 
-    /// Attaches a traceback to the error being raised, for the host that will receive it. No
-    /// message handler is called for the error any more.
+    /// Attaches a traceback to the error being raised, for the host that will receive it. After
+    /// this, no message handler is called for the error.
     pub fn note_traceback(&self, text: Vec<u8>) {
         // SAFETY: N1.
         unsafe {

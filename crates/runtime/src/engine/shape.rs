@@ -108,9 +108,9 @@ impl Successors {
 
 /// An engine-wide hidden class: which fields a table has, in which slots, whether these are inline,
 /// and whether it has a metatable. There are two trees: one of the shapes whose slots are inline,
-/// and one of the others. A table moves from the first to the second when it has no more room for a
+/// and one of all others. A table moves from the first to the second when it has no more room for a
 /// field. A shape is immutable except for its transitions, which are weak: a successor keeps its
-/// predecessor alive, and not the reverse.
+/// predecessor alive, but not vice versa.
 pub struct Shape {
     id: u32,
     count: u32,

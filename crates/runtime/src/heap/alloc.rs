@@ -21,8 +21,8 @@ impl State {
     /// uninitialised.
     ///
     /// Never collects: when the heap has grown past the trigger, it requests a collection through
-    /// the poll word. Returns null if there is no memory for a large object; one of less than 64 KB
-    /// always has memory.
+    /// the poll word. Returns null if there is no memory for a large object; the allocation of an
+    /// object of less than 64 KB never fails.
     ///
     /// # Safety
     /// The caller initialises the object before the next safepoint.
@@ -51,8 +51,8 @@ impl State {
     }
 
     /// Allocates a buffer of `size` bytes (rounded up to 16). It belongs to one object, which marks
-    /// it when it is traced. Returns null if there is no memory for a large buffer; one of less
-    /// than 64 KB always has memory.
+    /// it when it is traced. Returns null if there is no memory for a large buffer; the allocation
+    /// of a buffer of less than 64 KB never fails.
     ///
     /// # Safety
     /// The owner is an object whose tracing marks this buffer. The caller has just allocated the
@@ -99,7 +99,7 @@ impl State {
     }
 
     /// Changes the size of a buffer, which may move it. The contents are kept up to the smaller
-    /// size. The newest allocation is resized in place. Returns null, without an effect, if there
+    /// size. The newest allocation is resized in place. Returns null and changes nothing if there
     /// is no memory for a large buffer.
     ///
     /// # Safety
@@ -194,11 +194,11 @@ impl State {
         }
     }
 
-    /// Moves an object (userdata, thread, shape) into a box of its own, which keeps about `bytes`
+    /// Moves an object (userdata, thread, shape) into a separate box, which keeps about `bytes`
     /// bytes alive. The heap drops it when it is unreachable.
     ///
     /// # Safety
-    /// `T` is the type that the kind in its header names. The object is not rooted yet.
+    /// `T` is the type for the kind in its header. The object is not rooted yet.
     pub unsafe fn make_boxed<T>(&mut self, object: T, bytes: usize) -> *mut T {
         let object = self.heap.memory.make(object);
         self.adopt(object.cast(), bytes);
@@ -226,7 +226,7 @@ impl State {
 }
 
 impl State {
-    /// Notes that an operation was left out because there was no memory for it. The next safepoint
+    /// Records that an operation was skipped because there was no memory for it. The next safepoint
     /// raises the error.
     #[cold]
     pub fn skip_for_memory(&mut self) {
@@ -236,8 +236,8 @@ impl State {
 }
 
 impl super::Heap {
-    /// Returns whether a store or a string was left out because memory was short. The next
-    /// safepoint raises the error.
+    /// Returns whether a store was skipped or a string was not created because memory was short.
+    /// The next safepoint raises the error.
     #[inline]
     pub fn has_failed(&self) -> bool {
         self.memory.has_failed()

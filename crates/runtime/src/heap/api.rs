@@ -22,18 +22,20 @@ const WORK_AT_ONCE: usize = super::mark::WORK_BETWEEN_LOOKS;
 const FINALIZERS_AT_ONCE: usize = 10;
 
 impl State {
-    /// Returns how often the collector has made changes visible to the program or run code: by
-    /// clearing weak tables and caches, closing variables of dead coroutines, calling finalizers,
-    /// or dropping values of the host. Between two equal results it has only marked and swept.
+    /// Returns how often the collector has made changes that are visible to the program, or has run
+    /// code: by clearing weak tables and caches, closing variables of dead coroutines, calling
+    /// finalizers, or dropping values of the host. Between two equal results it has only marked and
+    /// swept.
     pub fn collector_changes(&self) -> u64 {
         self.heap.finalizers.changes
     }
 
-    /// Does what is due when the GC bit of the poll word is set, and clears the bit: a slice of a
-    /// cycle or a minor collection, and some finalizers. The stack may move.
+    /// Performs the work that is due when the GC bit of the poll word is set, and clears the bit: a
+    /// slice of a cycle or a minor collection, and some finalizers. The stack may move.
     ///
     /// # Errors
-    /// When more memory is in use than the limit allows, even after a full collection.
+    /// Returns an error if more memory is in use than the limit allows, even after a full
+    /// collection.
     ///
     /// # Safety
     /// This is a safepoint: `base` and `top` are those of the running coroutine's top frame, and
@@ -138,8 +140,8 @@ impl State {
         Err(OutOfMemory)
     }
 
-    /// Does a full collection and calls all pending finalizers (`collectgarbage("collect")`).
-    /// Returns false inside a finalizer, where it does nothing. Ends early when the script has to
+    /// Performs a full collection and calls all pending finalizers (`collectgarbage("collect")`).
+    /// Returns false inside a finalizer, where it does nothing. Ends early if the script has to
     /// stop.
     ///
     /// # Safety
@@ -155,8 +157,9 @@ impl State {
         true
     }
 
-    /// Does a step as large as if `kilobytes` had been allocated (0: a basic step). Returns whether
-    /// it ended a cycle, or `None` inside a finalizer. Works also while the collector is stopped.
+    /// Performs a step as large as if `kilobytes` had been allocated (0: a basic step). Returns
+    /// whether it completed a cycle, or `None` inside a finalizer. Works even while the collector
+    /// is stopped.
     ///
     /// # Safety
     /// As for [`State::gc_poll`].
@@ -249,7 +252,7 @@ impl State {
     }
 
     /// Switches to generational mode with these parameters (manual 2.5.2; 0: unchanged), and
-    /// returns the previous mode. A change of mode does a full collection.
+    /// returns the previous mode. A change of mode performs a full collection.
     ///
     /// # Safety
     /// As for [`State::gc_poll`].
@@ -291,7 +294,8 @@ impl State {
         std::mem::replace(&mut self.heap.pace.step_multiplier, parameter(percent))
     }
 
-    /// Returns the number of bytes in use: live at the end of the last cycle, or allocated since.
+    /// Returns the number of bytes in use, that is, live at the end of the last cycle or allocated
+    /// since.
     pub fn gc_count_bytes(&self) -> usize {
         let rest = self.heap.hole_end.addr() - self.heap.cursor.addr();
         self.heap.pace.in_use().saturating_sub(rest + self.heap.blocks.overflow.len())
@@ -302,27 +306,27 @@ impl State {
         self.heap.blocks.reserved()
     }
 
-    /// Sets how many bytes may be in use at most; `usize::MAX` means no limit.
+    /// Sets the maximum number of bytes that may be in use; `usize::MAX` means no limit.
     pub fn set_memory_limit(&mut self, bytes: usize) {
         self.heap.pace.limit = bytes;
         self.heap.pace.soon();
     }
 
-    /// Returns how many bytes may be in use at most; `usize::MAX` means no limit.
+    /// Returns the maximum number of bytes that may be in use; `usize::MAX` means no limit.
     pub fn memory_limit(&self) -> usize {
         self.heap.pace.limit
     }
 
-    /// Returns whether `bytes` more would be within the limit and are available from the system.
-    /// Does not collect.
+    /// Returns whether `bytes` more bytes would be within the limit and are available from the
+    /// system. Does not collect.
     pub fn check_room(&self, bytes: usize) -> bool {
         let within =
             self.gc_count_bytes().checked_add(bytes).is_some_and(|n| n <= self.heap.pace.limit);
         within && self.heap.memory.may_have(bytes)
     }
 
-    /// Returns the same as [`State::check_room`], after a full collection if there is not enough
-    /// room otherwise.
+    /// Returns the same as [`State::check_room`], but first performs a full collection if there is
+    /// not enough room without it.
     ///
     /// # Safety
     /// As for [`State::gc_poll`].
@@ -354,8 +358,8 @@ impl State {
         has_room
     }
 
-    /// Runs `f` with a collector that does not stop when the script has to. The host needs this
-    /// when it allocates or collects after a limit was reached.
+    /// Runs `f` with a collector that does not stop when the script has to stop. The host needs
+    /// this when it allocates or collects after a limit was reached.
     ///
     /// # Safety
     /// `st` is live.
@@ -371,7 +375,7 @@ impl State {
         f()
     }
 
-    /// Sets whether every safepoint does a full collection and checks the heap.
+    /// Sets whether every safepoint performs a full collection and checks the heap.
     pub fn set_gc_stress(&mut self, on: bool) {
         self.heap.stress = on;
         self.poll.fetch_or(poll::GC, Ordering::Relaxed);

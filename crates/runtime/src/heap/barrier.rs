@@ -39,8 +39,8 @@ impl State {
         }
     }
 
-    /// Records that `v`, any value, is stored into an entry of the table `t`: does what
-    /// [`State::barrier`] does, but a big table is not scanned again as a whole.
+    /// Records that `v`, which may be any value, is stored into an entry of the table `t`. Has the
+    /// effect of [`State::barrier`], but a large table is not scanned again as a whole.
     ///
     /// # Safety
     /// `t` is a live table. No other entry gets a value that it did not have, and there is no new

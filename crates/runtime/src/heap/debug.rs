@@ -120,8 +120,8 @@ impl Visitor for Verifier {
 }
 
 impl Heap {
-    /// Switches poison and quarantine of freed memory on or off; on by default in builds with debug
-    /// assertions. It must be called before the first allocation.
+    /// Switches poisoning and quarantine of freed memory on or off; they are on by default in
+    /// builds with debug assertions. Must be called before the first allocation.
     pub fn set_checked(&mut self, on: bool) {
         self.blocks.checked = on;
         self.large.checked = on;

@@ -15,8 +15,8 @@ const DROPPED_AT_ONCE: usize = 10_000;
 
 impl State {
     /// Marks `object` for finalization: its finalizer will be called when the object is
-    /// unreachable. Does nothing if it is marked already, or when the state is being closed. If
-    /// there is no memory, the next safepoint raises the error.
+    /// unreachable. Does nothing if it is already marked, or if the state is being closed. If there
+    /// is no memory, the next safepoint raises the error.
     ///
     /// # Safety
     /// `object` is a live table or full userdata whose metatable has a field `__gc`.

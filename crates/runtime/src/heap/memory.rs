@@ -24,8 +24,8 @@ pub(crate) const LARGE: usize = 1 << 16;
 
 /// The function through which a state allocates, with the meaning of `lua_Alloc` (manual 4.6):
 /// `block` is null for a new block, `old` is its size, and `new` the requested size, or 0 to free
-/// it. It returns memory aligned to 16 bytes, or null when there is none, in which case `block` is
-/// unchanged. It never fails to shrink a block.
+/// it. It returns memory aligned to 16 bytes, or null if there is none, in which case `block` is
+/// unchanged. Shrinking a block never fails.
 pub type AllocFn = unsafe extern "C" fn(
     data: *mut c_void,
     block: *mut c_void,

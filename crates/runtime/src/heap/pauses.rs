@@ -24,7 +24,7 @@ impl Part {
     pub const ALL: [Part; 4] = [Part::Mark, Part::Atomic, Part::Purge, Part::Sweep];
 }
 
-/// One stop of the program, in nanoseconds.
+/// One pause of the program, in nanoseconds.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Pause {
     /// Processor time of the thread.
@@ -53,12 +53,12 @@ impl Pauses {
 }
 
 impl Heap {
-    /// Starts or ends recording. Both discard the stops recorded so far.
+    /// Starts or ends recording. Both discard the pauses recorded so far.
     pub fn record_pauses(&mut self, on: bool) {
         self.pauses = on.then(Box::default);
     }
 
-    /// Returns the stops since the last call, in order.
+    /// Returns the pauses since the last call, in order.
     pub fn take_pauses(&mut self) -> Vec<Pause> {
         self.pauses.as_mut().map_or_else(Vec::new, |p| std::mem::take(&mut p.ended))
     }

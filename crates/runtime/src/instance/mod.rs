@@ -21,8 +21,8 @@ use crate::string::LuaString;
 use crate::table::{Cell, LocalShape, Table};
 use crate::value::{Tag, Value};
 
-/// A proto in one state. It is allocated outside the blocks, and freed when no closure and no
-/// parent's instance refers to it.
+/// The data of a proto in one state. It is allocated outside the blocks, and freed when no closure
+/// and no parent's instance refers to it.
 ///
 /// Its arrays follow it in the same allocation, since many programs create many instances.
 #[repr(C)]
@@ -48,8 +48,8 @@ pub struct Instance {
     /// Number of entries so far, wrapping. It is a hint for the compiler, on which correctness does
     /// not depend.
     pub entries: u32,
-    /// The number of calls that compiled code may still make to the runtime for cases that it was
-    /// not compiled for, before the compiler is notified.
+    /// The number of calls that compiled code may still make to the runtime for cases for which it
+    /// was not compiled, before the compiler is notified.
     pub misses_left: u32,
     /// The value from which `misses_left` counts down.
     pub miss_step: u32,
@@ -65,8 +65,8 @@ pub struct Instance {
     pub children: *mut *mut Instance,
     /// The function's code and description.
     pub proto: Arc<Proto>,
-    /// Size in bytes of the proto and of those inner functions that have no instance of their own
-    /// and so are counted only here.
+    /// Size in bytes of the proto and of those inner functions that have no instance and are
+    /// therefore counted only here.
     pub proto_bytes: usize,
     /// Lengths of those arrays whose lengths the proto does not store.
     pub counts: RecordCounts,
@@ -132,7 +132,8 @@ const _: () = assert!(
         && align_of::<Site>() <= align_of::<Instance>()
 );
 
-/// The inline cache of a field access: one entry, and more once the access has proved polymorphic.
+/// The inline cache of a field access: one entry, and more entries once the access has turned out
+/// to be polymorphic.
 #[repr(C)]
 pub struct FieldCache {
     /// The first entry.
@@ -204,9 +205,9 @@ pub struct FieldEntry {
     /// `holder` (null: the field is absent, and the result is nil) or, for a store, gain it by the
     /// transition to the shape `outcome`.
     pub chain_shape: u32,
-    /// The shape id of `holder`, which is compared too; 0 if the holder is a dictionary, in which
-    /// case `slot` is the index of a node. In an own entry with a holder, which has the field for
-    /// tables whose slot is nil: the slot in the holder plus 1.
+    /// The shape id of `holder`, which is compared as well; 0 if the holder is in dictionary mode,
+    /// in which case `slot` is the index of a node. In an own entry with a holder, which has the
+    /// field for tables whose slot is nil: the slot in the holder plus 1.
     pub holder_shape: u32,
     /// The state's [`MetaEpoch`] for which `holder` is valid.
     pub epoch: MetaEpoch,
@@ -300,7 +301,7 @@ impl FieldEntry {
         }
     }
 
-    /// Returns whether the holder is a dictionary, so that `slot` is the index of a node.
+    /// Returns whether the holder is in dictionary mode, so that `slot` is the index of a node.
     pub fn holder_is_dictionary(&self) -> bool {
         self.holder_shape == 0
     }
@@ -354,15 +355,15 @@ impl CalleeCache {
     }
 }
 
-/// The record of an instruction that has called a metamethod: the first one, if that is a Lua
-/// function and comes from the metatable of a table, and the number of other calls.
+/// The record of an instruction that has called a metamethod: the first metamethod, if it is a Lua
+/// function from the metatable of a table, and the number of other calls.
 #[repr(C)]
 pub struct HandlerCache {
     /// The metatable word, the epoch for which the metamethod is valid, and the metamethod as the
     /// outcome. For a field access also the shape of the table, which does not have the field.
     /// Nothing else is used.
     pub entry: FieldEntry,
-    /// The tag of the first operand: not a table if the metamethod is that of the second.
+    /// The tag of the first operand, which is not a table if the metamethod is that of the second.
     pub first: Tag,
     /// Number of calls of other metamethods, saturating.
     pub others: u32,
@@ -383,8 +384,8 @@ pub struct Handled {
 /// The record that an instance keeps for a NEWTABLE instruction.
 #[repr(C)]
 pub struct Site {
-    /// The shape of the tables made there: that of a table with the fields that the constructor
-    /// names. Null until the first table is made.
+    /// The shape of the tables that the instruction creates, which have the fields that the
+    /// constructor names. Null until the first table is created.
     pub shape: *mut LocalShape,
 }
 

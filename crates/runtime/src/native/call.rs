@@ -18,7 +18,7 @@ pub enum Resumed {
     Failed,
 }
 
-/// The outcome of the call that a native function waited for.
+/// The outcome of the call for which a native function waited.
 pub enum StepResult {
     /// The number of results, which are on top of the stack.
     Returned(usize),
@@ -123,9 +123,9 @@ impl Cx {
         unsafe { (*self.state()).base.offset_from((*(*self.state()).thread).stack) as usize }
     }
 
-    /// Ends this run of the function with a request: call the function pushed with
-    /// [`Cx::push_callee`] with the `nargs` values pushed since, then run this function again at
-    /// `step`, with its current stack below the callee and the results on top
+    /// Ends this step of the function with a request: to call the function pushed with
+    /// [`Cx::push_callee`] with the `nargs` values pushed since, and then to run this function
+    /// again at `step`, with its current stack below the callee and the results on top
     /// ([`Cx::step_result`]). The callee may yield.
     pub fn call_then(&self, nargs: usize, step: u32) -> NativeResult {
         let kept = self.top() - nargs - 2;
@@ -143,7 +143,7 @@ impl Cx {
         self.call_then(nargs, step)
     }
 
-    /// Returns the outcome of the call that this step waited for.
+    /// Returns the outcome of the call for which this step waited.
     pub fn step_result(&self) -> StepResult {
         // SAFETY: N1.
         unsafe {
@@ -496,7 +496,7 @@ impl Cx {
     }
 
     /// Runs an operation that may take long and does not use the state, such as waiting for input.
-    /// Meanwhile the reclamation of machine code does not wait for this state.
+    /// While it runs, the reclamation of machine code does not wait for this state.
     pub fn blocking<R>(&self, f: impl FnOnce() -> R + Send) -> R {
         /// Unblocks the state when dropped, also after a panic.
         struct Blocked(*mut State);

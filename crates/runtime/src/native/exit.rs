@@ -5,8 +5,8 @@ use crate::meta::Event;
 use crate::value::SlotExt;
 
 impl Cx {
-    /// Ends the state's life as far as a program can observe: closes the pending variables of the
-    /// main coroutine and calls all finalizers. For `os.exit`.
+    /// Ends the state as far as a program can observe: closes the pending variables of the main
+    /// coroutine and calls all finalizers. For `os.exit`.
     pub fn close_state(&mut self) {
         // SAFETY: N1; `&mut self` ends the life of every value. A pending variable's slot is alive.
         unsafe {

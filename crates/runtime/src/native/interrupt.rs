@@ -21,16 +21,16 @@ impl StopSign<'_> {
 }
 
 impl Cx {
-    /// Returns whether a long-running function must stop now, because of a request or a limit.
-    /// Where instructions are counted, charges 100 of them.
+    /// Returns whether a long-running function must stop now, because of a request or a limit. If
+    /// instructions are counted, counts 100 of them.
     #[inline]
     pub fn interrupt_pending(&self) -> bool {
         // SAFETY: N1.
         unsafe { (*self.state()).piece_of_work() }
     }
 
-    /// Charges the compilation of this number of bytes of source text, where instructions are
-    /// counted. If that exceeds the limit, the compiler stops at its next check.
+    /// If instructions are counted, counts the compilation of this number of bytes of source text.
+    /// If that exceeds the limit, the compiler stops at its next check.
     pub fn count_source(&self, bytes: usize) {
         // SAFETY: N1.
         unsafe {
@@ -55,8 +55,8 @@ impl Cx {
         unsafe { (*self.state()).forget_interrupt() };
     }
 
-    /// Checks whether the script must stop, for long loops of native functions. Where instructions
-    /// are counted, charges 100 of them.
+    /// Checks whether the script must stop, for long loops of native functions. If instructions are
+    /// counted, counts 100 of them.
     ///
     /// # Errors
     /// Returns "interrupted!" after a request, or the error of the limit that was reached.

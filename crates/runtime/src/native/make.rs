@@ -83,7 +83,7 @@ impl Cx {
         }
     }
 
-    /// Makes a string with this content, which may be so long that copying it has to be
+    /// Makes a string with this content, which may be so long that copying it must be
     /// interruptible.
     ///
     /// # Errors
@@ -187,7 +187,7 @@ impl Cx {
     }
 
     /// Makes a table with fields of these distinct names; field number `i` is `value(i)`. This is
-    /// faster than adding them one by one, as the engine keeps the shape for the list of names.
+    /// faster than adding them one by one, since the engine keeps the shape for the list of names.
     pub fn table_with<'a>(
         &'a self,
         names: &'static [&'static str],

@@ -63,7 +63,7 @@ pub struct Cx {
 }
 
 impl Cx {
-    /// Makes the view of a state.
+    /// Creates the view of a state.
     ///
     /// # Safety
     /// `st` is a live state whose top frame is that of the native function that receives the

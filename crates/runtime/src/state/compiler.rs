@@ -10,8 +10,7 @@ use super::State;
 use crate::chaos::Chaos;
 use crate::instance::Instance;
 
-/// A count at which the compiler is called, and after which it is called again at regular
-/// intervals.
+/// A count at which the compiler is called, and then again at regular intervals.
 ///
 /// The interval is the next power of two, so that a test is a mask and a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +48,7 @@ impl Threshold {
 }
 
 impl State {
-    /// Forgets the addresses of all stitched code that the state has. Its functions run in the
+    /// Discards the addresses of all stitched code in the state. Its functions run in the
     /// interpreter until [`Tier::stitch`] is called for them.
     ///
     /// # Safety

@@ -22,7 +22,7 @@ impl State {
         raised
     }
 
-    /// Raises "not enough memory", without allocating. No message handler runs, as it would need
+    /// Raises "not enough memory", without allocating. No message handler runs, since it would need
     /// memory (manual 4.4.1).
     #[cold]
     pub fn raise_memory(&mut self) -> Raised {

@@ -153,8 +153,8 @@ impl State {
     }
 
     /// Runs all finalizers that [`State::close`] has not run, and frees the state. Panics of
-    /// finalizers and of destructors of host values do not stop this; the first is resumed in the
-    /// end.
+    /// finalizers and of destructors of host values do not stop this; the first panic is resumed at
+    /// the end.
     ///
     /// # Safety
     /// `st` came from [`State::create`], no native or Lua frame of it is active, and no handle to

@@ -32,9 +32,9 @@ use crate::table::{InheritedCache, LocalShape, MegamorphicCache, Table};
 use crate::thread::Thread;
 use crate::value::{Tag, Value};
 
-/// One state. It stays at one address for its whole life, and is accessed through that address from
-/// many places: a reference to it is never the only way to reach it. The Rust compiler knows this
-/// because the type is not `Unpin`.
+/// One state. It stays at one address for its whole lifetime, and is accessed through that address
+/// from many places: a reference to it is never exclusive. The Rust compiler knows this because the
+/// type is not `Unpin`.
 #[repr(C)]
 pub struct State {
     /// The allocator and the collector.
@@ -46,8 +46,8 @@ pub struct State {
     /// ([`perilune_bytecode::UpvalDesc::constant`]). Machine code that relies on such variables
     /// tests it once.
     pub constants_changed: u32,
-    /// Changes whenever the structure of a table on which caches of metatable chains depend
-    /// changes.
+    /// Changes whenever the structure of a table changes on which caches of metatable chains
+    /// depend.
     pub meta_epoch: MetaEpoch,
     /// Makes the type `!Unpin`, as a state must not move.
     pub(crate) pinned: PhantomPinned,
@@ -63,8 +63,8 @@ pub struct State {
     pub thread: *mut Thread,
     /// Number of instructions that the script may still execute, as [`State::spend`] counts them.
     pub fuel: u64,
-    /// Whether instructions are counted. Never changes once the state has run code, as machine code
-    /// is compiled with or without counting.
+    /// Whether instructions are counted. Never changes once the state has run code, since machine
+    /// code is compiled with or without counting.
     pub counts: bool,
     /// Whether the portable interpreter loop runs code even where handlers are available.
     pub portable: bool,
@@ -76,10 +76,10 @@ pub struct State {
     /// The lowest address of the native stack at which anything may be called.
     pub native_floor: usize,
     /// The first result of a return from the interpreter to machine code. The payload also holds
-    /// the result of a runtime function that has no register to return it in. It is read at once.
+    /// the result of a runtime function that has no result registers. It is read immediately.
     pub returned: Returned,
     /// The arguments of a runtime function, and its address, for a call that preserves all
-    /// registers. They are read at once.
+    /// registers. They are read immediately.
     pub passed: [u64; MAX_PASSED + 1],
     /// Number of entries of a method after which code is requested from the compiler.
     pub entry_threshold: Threshold,
@@ -88,8 +88,8 @@ pub struct State {
     /// Number of entries of a function at which its code is stitched; `u32::MAX` while there is no
     /// memory for more.
     pub stitch_threshold: u32,
-    /// Number of calls that compiled code makes to the runtime for cases that it was not compiled
-    /// for, after which the compiler is notified.
+    /// Number of calls that compiled code makes to the runtime for cases for which it was not
+    /// compiled, after which the compiler is notified.
     pub miss_step: u32,
     /// The compiler, if there is one.
     pub tier: Option<Box<dyn Tier>>,
@@ -98,9 +98,9 @@ pub struct State {
     /// The panic of a native function while it propagates through machine code, whose frames cannot
     /// be unwound.
     pub panic: Option<Box<dyn Any + Send>>,
-    /// The place where the propagating error was raised, if native frames have passed it on since:
-    /// offsets of `base` and `top`. A coroutine that the error ends keeps its frames for
-    /// tracebacks.
+    /// The position at which the propagating error was raised, if it has propagated through native
+    /// frames since: offsets of `base` and `top`. A coroutine that is ended by the error keeps its
+    /// frames for tracebacks.
     pub raised_at: Option<(u32, u32)>,
     /// Whether the message handler has already processed `error`.
     pub error_handled: bool,
@@ -108,7 +108,7 @@ pub struct State {
     pub error_kind: ErrorKind,
     /// Whether stacks grow only by as much as needed, so that they move often (a test mode).
     pub small_stack: bool,
-    /// The coroutine that the state was created with.
+    /// The coroutine with which the state was created.
     pub main_thread: *mut Thread,
     /// The registry.
     pub registry: *mut Table,
@@ -131,9 +131,9 @@ pub struct State {
     pub empty_shape: *mut LocalShape,
     /// The interned strings.
     pub strings: StringTable,
-    /// The cache of field slots for accesses that meet many shapes.
+    /// The cache of field slots for accesses that encounter many shapes.
     pub megamorphic: MegamorphicCache,
-    /// The cache of inherited fields for accesses that meet many metatables.
+    /// The cache of inherited fields for accesses that encounter many metatables.
     pub inherited: InheritedCache,
     /// The shapes for which this state has objects, by id. The references are weak: entries are
     /// removed when the shapes are dropped.
@@ -185,8 +185,8 @@ pub struct Returned {
     pub tag: u64,
 }
 
-/// The largest number of arguments, besides the state, of a function that is called so that all
-/// registers are preserved.
+/// The maximum number of arguments, besides the state, of a function that is called with all
+/// registers preserved.
 pub const MAX_PASSED: usize = 5;
 
 /// The index of the metatable of strings in [`State::type_metas`].

@@ -10,8 +10,8 @@ pub const INTERRUPT: u32 = 4;
 pub const QUIESCENCE: u32 = 8;
 /// Random events are enabled (a test mode).
 pub const CHAOS: u32 = 16;
-/// Some frames of machine code must continue in the interpreter, since a debugger has written
-/// to their registers, or a variable or global that they rely on has changed. Set as long as such
+/// Some frames of machine code must continue in the interpreter, since a debugger has written to
+/// their registers, or a variable or global on which they rely has changed. Set as long as such
 /// frames exist.
 pub const LEAVE: u32 = 32;
 /// Together with INTERRUPT: library functions that take long may continue for

@@ -9,26 +9,26 @@ use crate::thread::Thread;
 use crate::value::Value;
 
 /// The result of a function that resumes a coroutine (the number of [`Ret`](crate::native::Ret)).
-/// `None` means that nothing was done, and that the function itself has to be called.
+/// `None` means that nothing was done, and that the function itself must be called.
 pub type Switched = Option<Result<i32, Raised>>;
 
 /// Entry points of the interpreter.
 pub struct Vm {
     /// Calls the function at `callee` (followed by its header slot and `nargs` arguments up to
-    /// `State::top`) from a native frame and runs it to its end. Leaves the results from `callee`
-    /// on, with `top` after them, and returns their number. Cannot yield.
+    /// `State::top`) from a native frame and runs it to completion. Leaves the results from
+    /// `callee` on, with `top` after them, and returns their number. Cannot yield.
     pub call: unsafe fn(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised>,
-    /// Like `call`, but the callee may yield if the coroutine may; `None` means that it did. The
-    /// frame of the caller, whose step and kept values are set, then waits for the callee as after
-    /// [`Ret::CALL`](crate::native::Ret::CALL), and the caller returns
+    /// Like `call`, but the callee may yield if the coroutine may; `None` means that it has
+    /// yielded. The frame of the caller, whose step and kept values are set, then waits for the
+    /// callee as after [`Ret::CALL`](crate::native::Ret::CALL), and the caller returns
     /// [`Ret::YIELD`](crate::native::Ret::YIELD) at once.
     pub continuable: unsafe fn(
         st: *mut State,
         callee: *mut Value,
         nargs: usize,
     ) -> Result<Option<usize>, Raised>,
-    /// Like `call`, for the host: records the traceback of an error that leaves the call in
-    /// [`State::traceback`].
+    /// Like `call`, for the host: records the traceback of an error that propagates out of the call
+    /// in [`State::traceback`].
     pub traced:
         unsafe fn(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised>,
     /// Calls a finalizer like `call`, as a separate call: message handlers of the interrupted
@@ -44,8 +44,8 @@ pub struct Vm {
     /// Pushes its results or yielded values and returns their number. On an error the error value
     /// is in `State::error`.
     pub resume: unsafe fn(st: *mut State, co: *mut Thread, nargs: usize) -> Result<usize, Raised>,
-    /// Resumes a coroutine that waits in a call of `coroutine.yield`, for the function of the
-    /// library whose frame is on top, at its first step.
+    /// Resumes a coroutine that is suspended in a call of `coroutine.yield`, for the function of
+    /// the library whose frame is on top, at its first step.
     pub switch: unsafe fn(st: *mut State) -> Switched,
     /// The entry slot of functions when there is no compiler: it holds the entry of the
     /// interpreter.

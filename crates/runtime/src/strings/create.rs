@@ -18,8 +18,8 @@ pub enum NotJoined {
 }
 
 impl State {
-    /// Returns the string with these bytes: the interned one for up to [`MAX_SHORT`] bytes, or else
-    /// a new object. There are at most `u32::MAX` bytes.
+    /// Returns the string with these bytes, of which there are at most `u32::MAX`: the interned
+    /// string for up to [`MAX_SHORT`] bytes, and otherwise a new object.
     ///
     /// # Safety
     /// As for [`State::alloc`]; the string is not rooted.
@@ -154,7 +154,8 @@ impl State {
     /// Returns the concatenation, of `len` bytes, of `n` strings.
     ///
     /// # Errors
-    /// If there is no memory, or if the script has to stop before all are copied.
+    /// Returns an error if there is no memory, or if the script has to stop before all strings are
+    /// copied.
     ///
     /// # Safety
     /// As for [`State::intern`]; the values are strings, and `len` is their total length, which is

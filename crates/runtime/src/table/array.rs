@@ -255,7 +255,7 @@ impl Table {
         Table::live_node(t, i).is_null() && Table::live_node(t, i + 1).is_null()
     }
 
-    /// Stores `v` under the integer key `i`, in all cases that the fast path does not handle.
+    /// Stores `v` under the integer key `i` in the cases that the fast path does not handle.
     #[inline(never)]
     pub unsafe fn set_int_slow(st: *mut State, t: *mut Table, i: i64, v: Value) {
         let at = (i as u64).wrapping_sub(1);

@@ -33,8 +33,8 @@ pub enum Found {
     Value(Value),
     /// The field is absent, and there is no metamethod to call.
     Nil,
-    /// The `__index` in the metatable of `receiver` is `handler`, a function or any value but a
-    /// table. The caller has to call or index it.
+    /// The `__index` in the metatable of `receiver` is `handler`, a function or another value that
+    /// is not a table. The caller must call or index it.
     Metamethod {
         /// The value of `__index`.
         handler: Value,
@@ -159,8 +159,8 @@ impl FieldCache {
             .and_then(|e| FieldEntry::get_chain(e))
     }
 
-    /// Stores `v` in the cache's field of the table `t`. Returns `false`, without an effect, on a
-    /// miss.
+    /// Stores `v` in the cache's field of the table `t`. On a miss, returns `false` and changes
+    /// nothing.
     #[inline(always)]
     pub unsafe fn hit_set(
         st: *mut State,
@@ -240,8 +240,8 @@ impl FieldCache {
     }
 
     /// Makes entry `n` of `cache` valid for the field `name` that `t` inherits; compiled code for
-    /// tables like `t` compares this entry. Returns false, without an effect on entries, if the
-    /// access is better made polymorphic, or if further tables would have to be watched.
+    /// tables like `t` compares this entry. Returns false, without changing entries, if the access
+    /// should become polymorphic instead, or if further tables would have to be watched.
     ///
     /// # Safety
     /// `cache` and its `name`, a short string, and `t` are live and of the state `st`.
@@ -569,7 +569,7 @@ impl Table {
     /// Like [`Table::cache_method`], for userdata with the metatable `meta`. The field is looked up
     /// in the table at `__index` or, if that is the host's function for computed fields, among the
     /// members that are not computed. Computed fields are not looked up here, since their functions
-    /// have to be called where hooks can observe them.
+    /// must be called where hooks can observe them.
     #[inline(never)]
     pub unsafe fn cache_userdata(
         st: *mut State,

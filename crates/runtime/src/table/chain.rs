@@ -16,7 +16,7 @@ struct Holder {
 }
 
 impl Table {
-    /// Returns the field `name`, a short string, of `t` or along its chain of `__index` tables, by
+    /// Returns the field `name`, a short string, of `t` or of its chain of `__index` tables, using
     /// the cache. Returns `None` if the chain leads to anything but a table.
     ///
     /// `records` is that of [`Table::inherited`].

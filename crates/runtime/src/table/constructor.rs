@@ -14,7 +14,7 @@ use perilune_bytecode::flow::is_passed;
 use perilune_bytecode::{Instr, MAX_ROOM, Op};
 
 impl Table {
-    /// The most inline field slots of a table.
+    /// The maximum number of inline field slots of a table.
     pub const MAX_INLINE: usize = MAX_ROOM;
 
     /// Creates the table of the NEWTABLE at `pc`, with inline room for `fields` fields, which are

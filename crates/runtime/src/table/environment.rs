@@ -50,8 +50,8 @@ impl Table {
     }
 
     /// Returns whether machine code relies on the value under the string `name`. A function that
-    /// machine code calls without storing its frame must not change the value then, since the
-    /// running frame could not be deoptimized.
+    /// machine code calls without storing its frame must not change such a value, since the running
+    /// frame could not be deoptimized.
     #[inline(always)]
     pub unsafe fn is_relied_on(st: *mut State, t: *mut Table, name: *mut LuaString) -> bool {
         if !Table::is_environment(t) {
@@ -61,8 +61,8 @@ impl Table {
         !cell.is_null() && (*cell).header.aux == Cell::RELIED_ON
     }
 
-    /// Converts `t` to a dictionary whose string keys have cells, for use as `_ENV`. Returns false
-    /// if there is no memory for that; the table can still be used, without cells.
+    /// Converts `t` to dictionary mode with cells for its string keys, for use as `_ENV`. Returns
+    /// false if there is no memory for this; the table can still be used, without cells.
     pub unsafe fn make_environment(st: *mut State, t: *mut Table) -> bool {
         if Table::is_environment(t) {
             return true;
@@ -96,7 +96,7 @@ impl Table {
     ///
     /// Code that keeps the cell may read it while its value is not nil, and may overwrite a value
     /// that is not nil: a cell that is nil may be orphaned. Cells of names that start with `__`
-    /// must not be cached for writing, as the environment may be a metatable.
+    /// must not be cached for writing, since the environment may be a metatable.
     pub unsafe fn cell_of(
         st: *mut State,
         t: *mut Table,
@@ -167,9 +167,9 @@ impl GlobalCache {
         cell
     }
 
-    /// As [`GlobalCache::fill`], for an instruction that stores to a global that is defined
-    /// already. Its later stores go unnoticed, so the global counts as changed, even if the value
-    /// is still the same.
+    /// As [`GlobalCache::fill`], for an instruction that stores to a global that is already
+    /// defined. Its later stores are not tracked, so the global counts as changed, even if its
+    /// value is still the same.
     ///
     /// # Safety
     /// As for [`GlobalCache::fill`].
@@ -187,8 +187,8 @@ impl GlobalCache {
         cell
     }
 
-    /// Fills a cache for machine code that is going to rely on the global to be constant. Returns
-    /// the cell, or null if there is none, or its value has changed or is nil.
+    /// Fills a cache for machine code that is going to speculate that the global is constant.
+    /// Returns the cell, or null if there is none, or its value has changed or is nil.
     ///
     /// The code need not keep the value alive: the environment does, even if it becomes a table
     /// with weak values, since the collector clears no cell that is relied on. The closure that

@@ -33,8 +33,8 @@ pub struct LocalShape {
     /// keep its successor alive, and is removed when the successor is dropped.
     pub next: Vec<(*mut LuaString, *mut LocalShape)>,
     /// The successor for the addition of a metatable, which machine code reads too; null if it is
-    /// not known. It is traced, unlike `next`: objects mostly die before a collection, and their
-    /// common shape would die with them.
+    /// not known. It is traced, unlike `next`: most objects die before a collection, and their
+    /// common shape would otherwise die with them.
     pub with_meta: *mut LocalShape,
     /// The engine's shape.
     pub shape: Arc<Shape>,

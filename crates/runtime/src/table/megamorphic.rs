@@ -40,7 +40,7 @@ impl MegamorphicCache {
     pub const SHIFT: u32 = 3;
     /// The factor for the id of a shape, chosen so that the names of one shape do not collide.
     pub const FACTOR: usize = 0x9E37;
-    /// The bit of an entry's shape which says that tables of the shape do not have the field.
+    /// The bit of an entry's shape that indicates that tables of the shape do not have the field.
     pub const ABSENT: u32 = 1 << 31;
 
     #[inline(always)]
@@ -122,7 +122,7 @@ impl Table {
     }
 
     /// Returns the own field `name`, a short string, of a table with a shape that has it. Records
-    /// its slot, or that the shape does not have it, for code that looks it up by the cache.
+    /// its slot, or that the shape does not have it, for code that looks it up through the cache.
     ///
     /// # Safety
     /// `t` and `name` are live objects of `st`.

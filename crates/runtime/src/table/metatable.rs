@@ -14,7 +14,7 @@ const _: () = assert!((Event::Index as u8) < CACHED_EVENTS, "caches rely on its 
 const _: () = assert!((Event::NewIndex as u8) < CACHED_EVENTS, "machine code tests its bit");
 const _: () = assert!((Event::Mode as u8) < CACHED_EVENTS, "the collector sets its bit");
 
-/// Marks the metatable word of a `{__index = C}` that was never materialised.
+/// Marks the metatable word of a metatable `{__index = C}` that has not been materialized.
 pub const TAGGED: usize = 1;
 
 impl Table {
@@ -35,7 +35,7 @@ impl Table {
         }
     }
 
-    /// Returns the metatable, or null. Materialises a tagged metatable word.
+    /// Returns the metatable, or null. Materializes the metatable of a tagged metatable word.
     #[inline(always)]
     pub unsafe fn metatable(st: *mut State, t: *mut Table) -> *mut Table {
         if (*t).meta & TAGGED != 0 {
@@ -66,8 +66,8 @@ impl Table {
         Table::set_meta_word(st, t, m.expose_provenance())
     }
 
-    /// Gives `t` a metatable `{__index = class}` of its own, without creating that table yet.
-    /// Returns false, leaving the table unchanged, if there is no memory for a change of its form.
+    /// Gives `t` its own metatable `{__index = class}`, without creating that table yet. Returns
+    /// false, leaving the table unchanged, if there is no memory for a change of its form.
     #[must_use]
     pub unsafe fn set_meta_index(st: *mut State, t: *mut Table, class: *mut Table) -> bool {
         (*class).header.flags |= GcHeader::INDEX_TARGET;

@@ -72,7 +72,7 @@ impl Table {
         t
     }
 
-    /// Creates an empty dictionary with `2^log_nodes` nodes, which are few.
+    /// Creates an empty table in dictionary mode with `2^log_nodes` nodes, which must be few.
     ///
     /// # Safety
     /// As for [`Table::new`].

@@ -42,8 +42,8 @@ impl Table {
     /// in the hash part.
     pub const FIRST: u32 = FRONT;
 
-    /// Starts a traversal: puts the nodes into order, and returns the position of the first entry
-    /// for [`Table::next_index`].
+    /// Starts a traversal: sorts the nodes, and returns the position of the first entry for
+    /// [`Table::next_index`].
     ///
     /// # Safety
     /// `t` is a live table of `st`.

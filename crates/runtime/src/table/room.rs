@@ -77,7 +77,7 @@ impl Table {
     }
 
     /// Stores `v` under the integer key `i`, respecting the memory limit, if that needs no
-    /// metamethod. Otherwise returns false, without an effect.
+    /// metamethod. Otherwise returns false and changes nothing.
     ///
     /// # Safety
     /// As for [`Table::set_int`].

@@ -79,9 +79,9 @@ impl Table {
         LocalShape::with_field(st, shape, name)
     }
 
-    /// Stores `v` under `name`, a string that the program computed. A new name turns the table into
-    /// a dictionary, unless the program also uses the name as that of a field: objects are decoded,
-    /// copied and initialized by keys that are computed, and classes get methods that way.
+    /// Stores `v` under `name`, a string that the program computed. A new name changes the table to
+    /// dictionary mode, unless instructions also use it as a field name: programs decode, copy and
+    /// initialize objects with computed keys, and add methods to classes in that way.
     #[inline]
     pub unsafe fn set_str(st: *mut State, t: *mut Table, name: *mut LuaString, v: Value) {
         if !(*t).shape.is_null() && LuaString::is_short(name) {
@@ -217,8 +217,8 @@ impl Table {
         }
     }
 
-    /// Stores `v` under `key` if its present value is not nil. Otherwise returns `false`, without
-    /// an effect, so that the caller can try `__newindex` (manual 2.4).
+    /// Stores `v` under `key` if its current value is not nil. Otherwise returns `false` and
+    /// changes nothing, so that the caller can try `__newindex` (manual 2.4).
     #[inline]
     pub unsafe fn set_existing(st: *mut State, t: *mut Table, key: Value, v: Value) -> bool {
         match key.tag() {

@@ -78,7 +78,7 @@ impl LocalShape {
     }
 
     /// Returns the shape of a table without a metatable whose fields have these names, all of them
-    /// inline, or null when such a table should be a dictionary.
+    /// inline, or null if such a table should be in dictionary mode.
     ///
     /// # Safety
     /// As for [`State::adopt`].
@@ -92,7 +92,7 @@ impl LocalShape {
     }
 
     /// Returns the shape of a table of this shape after it has gained the field `name`, a short
-    /// string, or null when it should become a dictionary.
+    /// string, or null if it should change to dictionary mode.
     pub unsafe fn with_field(
         st: *mut State,
         this: *mut LocalShape,
@@ -105,8 +105,8 @@ impl LocalShape {
         (*st).keep_shape(known)
     }
 
-    /// Returns the shape of a table of this shape after it has gained a metatable, or null when it
-    /// should become a dictionary.
+    /// Returns the shape of a table of this shape after it has gained a metatable, or null if it
+    /// should change to dictionary mode.
     pub unsafe fn with_meta(st: *mut State, this: *mut LocalShape) -> *mut LocalShape {
         if (*this).has_meta {
             return this;

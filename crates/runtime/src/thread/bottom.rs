@@ -7,12 +7,13 @@ use crate::value::{SlotExt, Value};
 
 impl Thread {
     /// Gives the coroutine a frame at the bottom of its stack, if it has no frame at all. In this
-    /// frame the host may push a function, which the next resume calls, and finds the results. If
-    /// the coroutine was created with a function, that becomes its first value.
+    /// frame the host can push a function, which the next resume calls, and finds its results. If
+    /// the coroutine was created with a function, that function becomes the first value of the
+    /// frame.
     ///
     /// # Safety
-    /// `th` is alive and does not run. Its stack may have been scanned, so the caller runs the
-    /// barrier.
+    /// `th` is alive and not running. Its stack may have been scanned, so the caller must execute
+    /// the write barrier.
     pub unsafe fn make_bottom(th: *mut Thread) {
         if (*th).base != (*th).stack {
             return;
@@ -33,7 +34,8 @@ impl Thread {
         }
     }
 
-    /// Returns whether the coroutine runs nothing and has a frame for values of the host.
+    /// Returns whether no function is active in the coroutine and it has a frame for values of the
+    /// host.
     ///
     /// # Safety
     /// `th` is alive and does not run.

@@ -38,16 +38,16 @@ pub enum Status {
     Dead,
 }
 
-/// Where a CALL instruction leaves its results.
+/// Where a CALL instruction stores its results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallResults {
     /// The register of the first one.
     pub first: u8,
-    /// The number of results that are wanted plus 1, or 0 for all.
+    /// The number of requested results plus 1, or 0 for all.
     pub wanted: u8,
 }
 
-/// A coroutine. Boxed outside the blocks, as its stack is a separate allocation.
+/// A coroutine. It is boxed outside the blocks, since its stack is a separate allocation.
 ///
 /// While it runs, its `base`, `top` and `limit` are those of the [`crate::state::State`].
 #[repr(C)]
@@ -67,8 +67,8 @@ pub struct Thread {
     pub open: *mut Upvalue,
     /// The to-be-closed variables, as ascending offsets in the stack.
     pub to_close: Vec<u32>,
-    /// Returns that wait for variables to be closed: the offset of the frame's base, and the number
-    /// of results.
+    /// Returns that are waiting for variables to be closed: the offset of the frame's base, and the
+    /// number of results.
     pub returning: Vec<(u32, u32)>,
     /// Status.
     pub status: Status,
@@ -93,12 +93,11 @@ pub struct Thread {
     /// Set while the coroutine is suspended after such a yield, with a Lua frame on top: the offset
     /// in the stack where the values in use end.
     pub hook_yielded: Option<u32>,
-    /// Whether the stack begins with a frame in which the host keeps values while the coroutine
-    /// runs nothing ([`Thread::make_bottom`]).
+    /// Whether the stack begins with a frame in which the host keeps values while no function is
+    /// active in the coroutine ([`Thread::make_bottom`]).
     pub has_bottom: bool,
     /// Set while the coroutine is suspended in a call of `coroutine.yield` by a CALL instruction:
-    /// where the instruction leaves the values passed by the resume, which is all that the resume
-    /// has to do.
+    /// where to store the values passed by the resume, which is all that the resume has to do.
     pub yielded_in_call: Option<CallResults>,
     /// Data that the host keeps for the coroutine.
     pub companion: Companion,

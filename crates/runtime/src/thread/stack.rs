@@ -87,8 +87,8 @@ impl Thread {
         Ok(())
     }
 
-    /// Makes room for `n` slots from `base` on, unless the stack cannot grow so far; returns
-    /// whether there is room.
+    /// Makes room for `n` slots from `base` on, if the stack can grow that far; returns whether
+    /// there is room.
     ///
     /// # Safety
     /// As for [`State::reserve`]; `base` is in the stack, at most `n` slots below its limit.

@@ -9,7 +9,7 @@ use perilune_runtime::native::{Cx, Udata, Val};
 
 pub use super::stream::Buffering;
 
-/// The structure that another language has for a file.
+/// The structure by which another language represents a file.
 pub trait Foreign: Send {
     /// Returns the address of that structure. It never changes.
     fn address(&self) -> usize;
@@ -56,8 +56,8 @@ pub trait ForeignStream: Send {
 /// closed, the outer `None` that the userdata is not a file.
 pub type Opened = Option<Option<Box<dyn ForeignStream>>>;
 
-/// The functions with which the library uses files that another language has made: userdata with
-/// the metatable of files that the library has not made itself.
+/// The functions through which the library uses files created by another language: userdata with
+/// the metatable of files that the library has not created itself.
 pub struct ForeignFiles {
     /// Opens the stream of such a userdata.
     pub open: fn(&Cx, Udata<'_>) -> Opened,
