@@ -27,7 +27,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// Returns an engine to compare with, from a command of blank-separated words.
+    /// Returns an engine for comparison, given a command of blank-separated words.
     ///
     /// # Errors
     /// Returns an error when the command does not run Lua.

@@ -10,8 +10,8 @@ use crate::report::Summary;
 use crate::stats;
 use crate::workload::Folder;
 
-/// Returns the output of `compare` and `memory`. Times are in seconds, memory is in bytes; `speed`
-/// is the baseline's median time over the engine's.
+/// Returns the output of `compare` and `memory`. Times are in seconds and memory is in bytes;
+/// `speed` is the baseline's median time divided by the engine's.
 pub(crate) fn comparison(options: &Options, engines: &[Engine], measured: &[Measured]) -> Value {
     let programs: Vec<Value> = measured.iter().map(|one| program(engines, one)).collect();
     let summaries: Vec<Value> = (1..engines.len())

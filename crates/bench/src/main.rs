@@ -1,5 +1,5 @@
-//! `perilune-bench`: runs Lua programs on Perilune and on other Lua engines in turns, and reports
-//! times, memory and whether all engines printed the same.
+//! `perilune-bench`: runs Lua programs in turn on Perilune and on other Lua engines, and reports
+//! times, memory, and whether all engines printed the same output.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -31,7 +31,7 @@ use engine::Engine;
 use measure::Measured;
 use workload::Workload;
 
-/// A result whose error is a message. Every error ends the command with its message.
+/// A result whose error is a message, which the command prints before it fails.
 type Result<T> = std::result::Result<T, String>;
 
 fn main() -> ExitCode {

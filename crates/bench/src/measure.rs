@@ -44,7 +44,7 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Returns the engine's median over the baseline's, the baseline being the first engine.
+    /// Returns the engine's median divided by the baseline's; the baseline is the first engine.
     pub(crate) fn ratio(&self, engine: usize, metric: fn(&Usage) -> f64) -> Option<f64> {
         Some(self.outcomes[engine].median(metric)? / self.outcomes[0].median(metric)?)
     }

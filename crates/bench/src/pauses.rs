@@ -14,7 +14,7 @@ use crate::workload::{Folder, own_programs};
 
 const WORKLOADS: &str = include_str!("pauses/workloads.lua");
 
-/// The longest duration of 99 in 100 stops, and of all stops.
+/// The limit for the duration of 99 in 100 stops, and the limit for all stops.
 const MOST_OF_99: Duration = Duration::from_millis(2);
 const MOST: Duration = Duration::from_millis(5);
 
@@ -65,7 +65,7 @@ impl Measured {
         Measured { live, total, pauses }
     }
 
-    /// Returns the duration that `thousandths` in a thousand stops do not exceed.
+    /// Returns the duration that `thousandths` out of a thousand stops do not exceed.
     fn quantile(&self, thousandths: usize) -> Duration {
         let at = (self.pauses.len() * thousandths).div_ceil(1000).max(1) - 1;
         self.pauses.get(at).map_or(Duration::ZERO, |pause| Duration::from_nanos(pause.time))
@@ -75,7 +75,7 @@ impl Measured {
         self.quantile(1000)
     }
 
-    /// Returns the part of the work that took most of the longest stop.
+    /// Returns the part of the work that took the most time in the longest stop.
     fn cause(&self) -> &'static str {
         let part = |pause: &GcPause| {
             GcPart::ALL.into_iter().max_by_key(|part| pause.parts[*part as usize])
@@ -89,13 +89,13 @@ impl Measured {
         }
     }
 
-    /// Returns the share of the stops in the processor time.
+    /// Returns the stops' share of the processor time.
     fn share(&self) -> f64 {
         let stopped = self.pauses.iter().map(|pause| pause.time).sum::<u64>();
         stopped as f64 / 1e9 / self.total.as_secs_f64()
     }
 
-    /// Returns the share of one part of the work in the processor time.
+    /// Returns the share of the processor time that one part of the work took.
     fn share_of(&self, part: GcPart) -> f64 {
         let stopped = self.pauses.iter().map(|pause| pause.parts[part as usize]).sum::<u64>();
         stopped as f64 / 1e9 / self.total.as_secs_f64()

@@ -1,5 +1,5 @@
-//! `soak`: loads many distinct programs, runs them until they are hot, and drops them; checks that
-//! nothing of them remains.
+//! `soak`: loads many distinct programs, runs them until they are hot, drops them, and checks that
+//! none of their data remains.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Barrier, Mutex};
@@ -26,7 +26,8 @@ const MOST_GROWTH: i64 = 2 << 20;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tier {
     Optimizing,
-    /// With so little room that code is evicted before its program is collected.
+    /// The baseline compiler, with so little room that code is evicted before its program is
+    /// collected.
     Baseline,
 }
 
@@ -40,7 +41,7 @@ impl Tier {
         })
     }
 
-    /// Returns the metric of how much was compiled.
+    /// Returns the name of the metric that counts the compiled methods.
     fn compiled(self) -> &'static str {
         match self {
             Tier::Optimizing => "versions installed",
@@ -48,7 +49,7 @@ impl Tier {
         }
     }
 
-    /// Returns the metric of the time that it took.
+    /// Returns the name of the metric that gives the compile time.
     fn time(self) -> &'static str {
         match self {
             Tier::Optimizing => "compile ns",
@@ -123,7 +124,7 @@ struct Soaked {
 }
 
 /// Returns the median compile times of further programs in a fresh engine and in `soaked`. The
-/// engines take turns, as the machine is not equally fast at all times.
+/// engines take turns, as the speed of the machine varies over time.
 fn compile_times(tier: Tier, soaked: &Engine, first: usize) -> Result<(u64, u64)> {
     const ROUNDS: usize = 21;
     const PROGRAMS: usize = 10;
@@ -199,7 +200,7 @@ fn soak(tier: Tier, programs: usize, threads: usize) -> Result<Soaked> {
         (metric(&engine, tier.compiled()), metric(&engine, "placements evicted"));
     let compile = compile_times(tier, &engine, programs)?;
     let is_empty = drained(&engine, Duration::from_secs(10));
-    // a compilation of the last programs for which nothing waits may still hold shapes
+    // a compile of one of the last programs that nothing waits for may still hold shapes
     let left = || (engine.symbols() - fresh.0, engine.shapes() - fresh.1);
     let patience = Instant::now();
     while left() != (0, 0) && patience.elapsed() < Duration::from_secs(10) {

@@ -67,7 +67,7 @@ impl Explain {
             return Some(source.clone());
         }
         if name == b"stdin" {
-            // it was typed and was not stored
+            // typed source that was not stored
             return None;
         }
         let file = std::fs::read(std::ffi::OsStr::from_bytes(name)).ok()?;

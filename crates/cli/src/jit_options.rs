@@ -5,7 +5,7 @@ use perilune::{DumpKind, DumpRequest, Engine, JitOptions, Perf, report_at_exit};
 
 use crate::mode::Mode;
 
-/// The methods that are compiled.
+/// Which methods are compiled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tier {
     /// Nothing.
@@ -30,15 +30,16 @@ impl Tier {
     }
 }
 
-/// The tier without an option.
+/// The tier that is used if no option selects one.
 pub(crate) const DEFAULT_TIER: Tier =
     if Engine::COMPILES_BY_DEFAULT { Tier::On } else { Tier::Off };
 
-/// A loop is compiled after this many times as many iterations as a function after entries.
+/// The threshold of a loop in iterations is this multiple of the threshold of a function in
+/// entries.
 const ROUNDS_PER_ENTRY: u32 = 4;
 
-/// The choices on the command line that concern the compiler. Where none was made, the mode and
-/// then the engine decide.
+/// The choices on the command line that concern the compiler. Without a choice, the default of the
+/// mode or else that of the engine applies.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct JitChoices {
     tier: Option<Tier>,
@@ -231,7 +232,7 @@ impl JitChoices {
             _ => false,
         };
         if is_early {
-            // compile with a little feedback, and recompile early when execution deviates from it
+            // compile with little feedback, and recompile soon when execution deviates from it
             (o.threshold, o.loop_threshold, o.miss_threshold, o.sync) = (2, 4, 4, true);
             (o.stitch_threshold, o.verify) = (u32::MAX, true);
         }
@@ -288,7 +289,7 @@ fn size(value: &str) -> Result<usize, String> {
         _ => (value, 0),
     };
     let n: usize = digits.parse().map_err(|_| wrong())?;
-    // Machine code addresses itself by 32-bit distances.
+    // Machine code uses 32-bit displacements within its region.
     n.checked_mul(1 << shift).filter(|n| *n <= 1 << 31).ok_or_else(wrong)
 }
 

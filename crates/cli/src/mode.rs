@@ -37,7 +37,7 @@ modes! {
     MixedTiers "mixed-tiers";
     /// Hot methods are compiled by other threads.
     Background "background";
-    /// Safepoints do random things, determined by the seed in `PERILUNE_CHAOS_SEED`.
+    /// Safepoints take random actions, determined by the seed in `PERILUNE_CHAOS_SEED`.
     Chaos "chaos";
     /// The collector runs at each safepoint that follows an allocation.
     GcStress "gc-stress";
@@ -50,7 +50,7 @@ modes! {
     /// The mode `tier2-sync`, with guards that fail although their conditions hold, determined by
     /// the seed in `PERILUNE_CHAOS_SEED`.
     ExitStress "exit-stress";
-    /// Each safepoint does a tiny increment of the collector's work, in any phase and mode,
+    /// Each safepoint performs a tiny increment of the collector's work, in a phase and mode
     /// determined by the seed in `PERILUNE_CHAOS_SEED`.
     GcPhases "gc-phases";
     /// Stacks grow by no more than necessary.

@@ -29,7 +29,7 @@ pub(crate) struct Options {
     pub(crate) mode: Mode,
     /// `-i`
     pub(crate) interactive: bool,
-    /// `-v`, also by `-i`
+    /// `-v`, also set by `-i`
     pub(crate) banner: bool,
     /// Whether there is an `-e`.
     pub(crate) executes: bool,
@@ -45,7 +45,7 @@ pub(crate) struct Options {
     pub(crate) script: usize,
 }
 
-/// The reason why a command line is not understood.
+/// The reason why a command line is invalid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Bad {
     /// The word with this number is not an option, or lacks its argument.
@@ -59,7 +59,7 @@ pub(crate) enum Bad {
 /// Reads the words of a command line, the first of which names the command.
 ///
 /// # Errors
-/// Returns the part that is not understood.
+/// Returns the invalid part.
 pub(crate) fn parse(args: &[Vec<u8>]) -> Result<Options, Bad> {
     let mut o = Options::default();
     words(args, &mut o)?;

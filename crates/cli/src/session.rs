@@ -103,7 +103,7 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
     let ok = end.is_ok();
     drop(lua);
     if !options.jit.shows() {
-        // code that is still being compiled is not needed, so the process does not wait for it
+        // do not wait for code that is still being compiled, as it is not needed
         std::mem::forget(engine);
     }
     ok

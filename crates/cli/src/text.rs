@@ -8,7 +8,7 @@ use crate::options::Bad;
 /// The command's name if it was started without one.
 pub(crate) const NAME: &str = "perilune";
 
-/// The text that `-v` prints. It begins and ends like PUC's line, for programs that look for that.
+/// The text that `-v` prints. It begins and ends like PUC's line, for programs that check for it.
 pub(crate) const BANNER: &str = concat!(
     "Lua 5.4 (Perilune ",
     env!("CARGO_PKG_VERSION"),
@@ -106,7 +106,7 @@ pub(crate) fn help(name: &[u8]) -> Vec<u8> {
     [&usage(name)[..], long.as_bytes()].concat()
 }
 
-/// Returns the message about a command line that is not understood.
+/// Returns the message about an invalid command line.
 pub(crate) fn bad_option(name: &[u8], args: &[Vec<u8>], bad: &Bad) -> Vec<u8> {
     match bad {
         Bad::Option(word) => {

@@ -119,12 +119,12 @@ pub struct RuntimeCalls {
     /// Makes the frame continue in the interpreter after FORPREP has begun a loop over other kinds
     /// of numbers than expected, which it records.
     pub deoptimize_loop: unsafe extern "C" fn(*mut State) -> u64,
-    /// Executes CALL of a value that is not a Lua function, given `callee` and `nargs`. The results
-    /// are where CALL stores them.
+    /// Executes CALL of a value that is not a Lua function, given `callee` and `nargs`. Leaves the
+    /// results where CALL stores them.
     pub call: unsafe extern "C" fn(*mut State, *mut Value, u64, *mut Value, usize) -> Stepped,
     /// Executes TFORCALL of a value that is neither a Lua function nor a known iterator, given the
     /// first register of the loop, the number of variables, and whether feedback has an iterator
-    /// already. The results are where TFORCALL stores them.
+    /// already. Leaves the results where TFORCALL stores them.
     pub call_iterator:
         unsafe extern "C" fn(*mut State, *mut Value, u64, usize, usize, bool) -> Stepped,
     /// Handles the requests in the poll word; the last argument is the end of the live registers.
@@ -134,18 +134,18 @@ pub struct RuntimeCalls {
     /// and the high half of the status is the number of its arguments plus 1.
     pub tail_call:
         unsafe extern "C" fn(*mut State, *mut Value, u64, *mut Value, usize, bool) -> Stepped,
-    /// Closes the upvalues and variables of the frame for RETURN; the arguments are its results.
+    /// Closes the upvalues and variables of the frame for RETURN, given the results of RETURN.
     pub close_return:
         unsafe extern "C" fn(*mut State, *mut Value, u64, *mut Value, usize) -> Stepped,
-    /// Sets up the frame of a vararg function, for which there is room. Returns its base.
+    /// Sets up the frame of a vararg function and returns its base. The stack must have room for
+    /// it.
     pub vararg_prep: unsafe extern "C" fn(*mut State, *mut Value, usize) -> *mut Value,
     /// Moves `n` results from `src` to `dst`.
     pub move_values: unsafe extern "C" fn(*mut Value, *mut Value, usize),
-    /// Returns a new table, not rooted, for the NEWTABLE at a position, with room for a number of
-    /// fields, or null if the function has panicked.
+    /// Returns a new, unrooted table for the NEWTABLE at a position, with room for the given number
+    /// of fields, or null after a panic.
     pub new_table: unsafe extern "C" fn(*mut State, *mut Instance, usize, usize) -> *mut Table,
-    /// Returns a closure of the inner function `n`, not rooted, or null if the function has
-    /// panicked.
+    /// Returns a new, unrooted closure of the inner function `n`, or null after a panic.
     pub closure:
         unsafe extern "C" fn(*mut State, *mut Instance, usize, *mut Value) -> *mut LuaClosure,
     /// Loads a field through a cache after no entry that is compared inline has matched; the tag is
@@ -154,9 +154,9 @@ pub struct RuntimeCalls {
     pub field_more: unsafe extern "C" fn(*mut State, *const FieldCache, *mut Table) -> Pair,
     /// Stores a field through a cache in the same way; 0 is a miss.
     pub set_more: unsafe extern "C" fn(*mut State, *const FieldCache, *mut Table, u64, u64) -> u64,
-    /// Fills a cache of the instance that has not found a global: the one for the name, a short
-    /// string with this payload, in the table. Returns the cell, or null if the table is no
-    /// environment or lacks the name.
+    /// Fills the instance's cache for a global after a miss, given the payload of the name (a short
+    /// string) and the table. Returns the cell, or null if the table is not an environment or does
+    /// not contain the name.
     pub fill_global: unsafe extern "C" fn(
         *mut State,
         *mut Instance,
@@ -164,8 +164,8 @@ pub struct RuntimeCalls {
         *mut Table,
         u64,
     ) -> *mut Cell,
-    /// As [`RuntimeCalls::fill_global`], for code that is going to rely on the global to be
-    /// constant ([`GlobalCache::rely`]). Returns null if it has changed.
+    /// Like [`RuntimeCalls::fill_global`], for code that will assume that the global is constant
+    /// ([`GlobalCache::rely`]). Returns null if it has changed.
     pub rely_on_global: unsafe extern "C" fn(
         *mut State,
         *mut Instance,
@@ -173,87 +173,90 @@ pub struct RuntimeCalls {
         *mut Table,
         u64,
     ) -> *mut Cell,
-    /// Doubles the number of field slots of a table. Returns 0 if it did not.
+    /// Doubles the number of field slots of a table. Returns 0 on failure.
     pub grow_fields: unsafe extern "C" fn(*mut State, *mut Table) -> u64,
     /// Looks up a short string key in a table and along its chain of `__index` tables; the tag is
     /// [`MISS`] if the chain leads to anything but a table.
     pub get_str: unsafe extern "C" fn(*mut State, *mut Table, u64) -> Pair,
-    /// Marks a table as a metatable. Returns whether it has no `__gc`, which its byte of absent
-    /// metamethods then says.
+    /// Marks a table as a metatable. Returns whether it has no `__gc`; if so, its byte of absent
+    /// metamethods records that.
     pub note_metatable: unsafe extern "C" fn(*mut State, *mut Table) -> u64,
-    /// Makes an entry of a cache, given by its number, valid for a field that a table inherits and
-    /// that has this short name; 0 means that it did not. See
+    /// Makes the entry of a cache with the given number valid again for a field with this short
+    /// name that a table inherits. Returns 0 on failure. See
     /// [`FieldCache::renew`](crate::instance::FieldCache::renew).
     pub renew: unsafe extern "C" fn(*mut State, *mut FieldCache, usize, *mut Table, u64) -> u64,
     /// Performs `rawget` of an integer key outside the array; the tag is [`MISS`] if a metatable
-    /// has to be consulted.
+    /// must be consulted.
     pub get_int: unsafe extern "C" fn(*mut State, *mut Table, i64) -> Pair,
-    /// Stores under an integer key. Returns 0, without storing, if a metatable has to be consulted.
+    /// Stores a value under an integer key. Returns 0, without storing, if a metatable must be
+    /// consulted.
     pub set_int: unsafe extern "C" fn(*mut State, *mut Table, i64, u64, u64) -> u64,
-    /// Stores under a short string key. Returns 0, without storing, if a metatable has to be
+    /// Stores a value under a short string key. Returns 0, without storing, if a metatable must be
     /// consulted.
     pub set_str: unsafe extern "C" fn(*mut State, *mut Table, u64, u64, u64) -> u64,
     /// Executes TFORCALL of a `next` or `ipairs` loop. Returns 1, or 0 if the loop is neither.
     pub for_next: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
-    /// Looks up any key, as `get_str` does.
+    /// Looks up a key of any type in the same way as `get_str`.
     pub get_any: unsafe extern "C" fn(*mut State, *mut Table, u64, u64) -> Pair,
-    /// Stores a value under any key (payload and tag of each). Returns 0, without storing, if a
-    /// metatable has to be consulted or the key is invalid.
+    /// Stores a value under any key, given payload and tag of both. Returns 0, without storing, if
+    /// a metatable must be consulted or the key is invalid.
     pub set_any: unsafe extern "C" fn(*mut State, *mut Table, u64, u64, u64, u64) -> u64,
-    /// Executes CONCAT of the given number of values, from the first on. Returns 0 if they are not
-    /// all strings and numbers of moderate length.
+    /// Executes CONCAT, given the address of the first value and the number of values. Returns 0 if
+    /// they are not all strings and numbers of moderate length.
     pub concat: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
     /// Executes FORPREP. Returns 0 for an error, 1 if the loop runs, and 2 if it does not.
     pub for_prep: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
-    /// Executes SETLIST, given the table, the position before the first, the values and their
-    /// number. Returns 0 if the function has panicked.
+    /// Executes SETLIST, given the table, the position before the first value, the values and their
+    /// number. Returns 0 after a panic.
     pub set_list: unsafe extern "C" fn(*mut State, *mut Table, u32, *mut Value, usize) -> u64,
-    /// Executes VARARG to register A of the frame at a base, with operand C. Returns 0 if the stack
-    /// has to grow first.
+    /// Executes VARARG with operand C, to register A of the frame at the given base. Returns 0 if
+    /// the stack must grow first.
     pub var_arg: unsafe extern "C" fn(*mut State, *mut Value, usize, usize) -> u64,
-    /// Executes TFORPREP. Returns 0 if there is a value to be closed.
+    /// Executes TFORPREP. Returns 0 if there is a to-be-closed value.
     pub for_each_prep: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
-    /// Executes CLOSE of the registers from the given one on, for upvalues only. Returns 0 if there
-    /// is also a variable to be closed.
+    /// Executes CLOSE from the given register on if there are only upvalues to close. Returns 0 if
+    /// there is also a to-be-closed variable.
     pub close: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
-    /// Takes the next variable to be closed, from the given register on, off the list if its
+    /// Removes the next to-be-closed variable, from the given register on, from the list if its
     /// `__close` is a Lua function, puts that function and its arguments above the registers of the
-    /// frame at the base, and returns the function. Returns 0 otherwise.
+    /// frame at the given base, and returns the function. Returns 0 otherwise.
     pub next_to_close: unsafe extern "C" fn(*mut State, *mut Value, *mut Value) -> u64,
     /// Executes TBC of the variable at an address. Returns 0 if it cannot be closed.
     pub mark_to_close: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
-    /// Ends the call of a Lua function from a `pcall` for which machine code has made the frame, if
-    /// the function has failed or there is something to poll: base and word of the frame that
-    /// called `pcall`, the base of the function's frame, the status, and payload and tag of the
-    /// first result.
+    /// Ends the call of a Lua function by a `pcall` whose frame was created by machine code, if the
+    /// function has failed or a request is pending in the poll word. The arguments are the base and
+    /// word of the frame that called `pcall`, the base of the function's frame, the status, and
+    /// payload and tag of the first result.
     pub end_protected:
         unsafe extern "C" fn(*mut State, *mut Value, u64, *mut Value, u64, u64, u64) -> Stepped,
-    /// Compares two values of one type whose bits differ (given the payloads and the tag) for
-    /// equality. Returns 2 if a metamethod has to be called.
+    /// Compares two values of the same type whose bits differ for equality, given the payloads and
+    /// the tag. Returns 2 if a metamethod must be called.
     pub equal: unsafe extern "C" fn(*mut State, u64, u64, u64) -> u64,
     /// Compares two strings. The result is negative, zero or positive.
     pub compare_strings: unsafe extern "C" fn(u64, u64) -> i64,
-    /// Executes CALLMETA from a first register on, with operand C, if it sets a plain class as the
-    /// metatable of a table. Returns 0 if it does not.
+    /// Executes CALLMETA with operand C, given its first register, if it sets a plain class as the
+    /// metatable of a table. Returns 0 otherwise.
     pub set_class: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
-    /// Returns the metamethod of two operands (payloads and tags) for an [`crate::meta::Event`]
-    /// other than the index events, if it is a Lua function. Returns 0 if it is not, or if the
-    /// operands need no metamethod.
+    /// Returns the metamethod of two operands, given their payloads and tags, for an
+    /// [`crate::meta::Event`] other than the index events, if it is a Lua function. Returns 0 if it
+    /// is not, or if the operands need no metamethod.
     pub handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64, u64) -> u64,
-    /// Returns the `__index` for a value that lacks a key, if it is a Lua function, and the payload
-    /// of the value that has it: a table may lead to another one. The function is 0 otherwise.
+    /// Returns the `__index` for a value without the key, if it is a Lua function, and the payload
+    /// of the value whose metatable contains it, which is another one if an `__index` on the way is
+    /// a table. The function is 0 otherwise.
     pub index_handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64) -> IndexHandler,
-    /// Returns the `__newindex` for a store to a value that lacks the key (payload and tag of
-    /// object, key and value), if it is a Lua function. If it is a table, and the chain ends at a
-    /// table that takes the value, stores it there and returns [`STORED`]. Returns 0 otherwise.
+    /// Returns the `__newindex` for a store to an object without the key, if it is a Lua function,
+    /// given payload and tag of object, key and value. If it is a table, and the chain ends at a
+    /// table that accepts the value, stores the value there and returns [`STORED`]. Returns 0
+    /// otherwise.
     pub store_by_handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64, u64, u64) -> u64,
-    /// Makes the barrier for a store of an object, the last argument, to another one.
+    /// Performs the write barrier for a store of an object, the last argument, to another object.
     pub barrier: unsafe extern "C" fn(*mut State, *mut GcHeader, u64),
-    /// Returns `a % b` of floats, all of them as their bits.
+    /// Returns `a % b` of floats; arguments and result are their bits.
     pub float_mod: unsafe extern "C" fn(*mut State, u64, u64) -> u64,
     /// Returns `a ^ b`.
     pub pow: extern "C" fn(f64, f64) -> f64,
-    /// Returns `math.acos(x)`. This function and the following ones change no memory.
+    /// Returns `math.acos(x)`. This function and the following math functions change no memory.
     pub acos: extern "C" fn(f64) -> f64,
     /// Returns `math.asin(x)`.
     pub asin: extern "C" fn(f64) -> f64,
@@ -271,21 +274,22 @@ pub struct RuntimeCalls {
     pub sin: extern "C" fn(f64) -> f64,
     /// Returns `math.tan(x)`.
     pub tan: extern "C" fn(f64) -> f64,
-    /// The library functions, by [`crate::native::Builtin`], for one result, given the arguments
-    /// and their number. The tag is [`MISS`] if the function itself has to be called.
+    /// The library functions, indexed by [`crate::native::Builtin`], for one result, given the
+    /// arguments and their number. The tag is [`MISS`] if the function itself must be called.
     pub builtins: &'static [unsafe extern "C" fn(*mut State, *mut Value, usize) -> Pair;
                  crate::native::Builtin::COUNT],
     /// Compares the value that code holds for a register with the home slot in the frame at a base.
-    /// The second argument is packed as [`verify`] describes, and payload and tag follow.
-    /// This function and the following ones are called by code that verifies itself. They end the
-    /// process at a difference.
+    /// The second argument is packed as [`verify`] describes, and payload and tag follow. This
+    /// function and the other `verify_` functions are called by self-checking code. They abort the
+    /// process if the values differ.
     pub verify_register: unsafe extern "C" fn(*mut Value, u64, u64, u64),
-    /// Compares the closure (0: not held) and the instance that code holds with those of the frame.
+    /// Compares the closure and the instance that code holds with those of the frame; 0 means that
+    /// code holds no closure.
     pub verify_closure: unsafe extern "C" fn(*mut Value, u64, u64, u64),
-    /// Compares a value with the one that a table has under a key: the table, then payload and tag
-    /// of the key and of the value.
+    /// Compares a value with the one that a table has under a key, given the table, then payload
+    /// and tag of the key and of the value.
     pub verify_entry: unsafe extern "C" fn(*mut Value, u64, *mut Table, u64, u64, u64, u64),
-    /// Compares a value with the result of the field access along the metatables of an object:
+    /// Compares a value with the result of a field access along the metatables of an object, given
     /// payload and tag of the object and of the value.
     pub verify_lookup: unsafe extern "C" fn(*mut State, *mut Value, u64, u64, u64, u64, u64),
     /// Compares a value (payload and tag) with the variable at an address.
@@ -294,11 +298,12 @@ pub struct RuntimeCalls {
     /// registers and has no results. The frame is stored; afterwards the status is in
     /// `State::returned`, and the base in `State::base`.
     pub preserving_one: unsafe extern "C" fn(),
-    /// The function `get_field` in the same way.
+    /// The function `get_field` with the same convention.
     pub preserving_get_field: unsafe extern "C" fn(),
-    /// The function `set_field` in the same way.
+    /// The function `set_field` with the same convention.
     pub preserving_set_field: unsafe extern "C" fn(),
-    /// The function `poll` in the same way, for places where all registers of the frame are live.
+    /// The function `poll` with the same convention, for places where all registers of the frame
+    /// are live.
     pub preserving_poll: unsafe extern "C" fn(),
     /// Like `preserving_poll`, for loops that reuse loaded values: deoptimizes the frame if the
     /// contents of memory have changed or the frame has moved.
@@ -306,20 +311,23 @@ pub struct RuntimeCalls {
     /// Like `preserving_quiet_poll`, where the values of the frame end at the address that is the
     /// payload of `State::returned`.
     pub preserving_quiet_poll_to: unsafe extern "C" fn(),
-    /// The function `for_next` in the same way. The payload of `State::returned` is the address of
-    /// the loop's first register, and afterwards the answer; the tag is the number of variables.
+    /// The function `for_next` with the same convention. Before the call, the payload of
+    /// `State::returned` is the address of the loop's first register, and the tag is the number of
+    /// variables; afterwards the payload is the result.
     pub preserving_for_next: unsafe extern "C" fn(),
-    /// The function `new_table` in the same way, for the instruction before the pc in the frame
-    /// word. The payload of `State::returned` is the number of fields, and afterwards the table.
+    /// The function `new_table` with the same convention, for the instruction before the pc in the
+    /// frame word. The payload of `State::returned` is the number of fields before the call, and
+    /// the table afterwards.
     pub preserving_new_table: unsafe extern "C" fn(),
-    /// Allocates virtual tables and closures, whose description [`virtuals`] is at the address that
-    /// is the payload of `State::returned`, and puts them into their registers, with the same
-    /// convention.
+    /// Allocates virtual tables and closures, and puts them into their registers, with the same
+    /// convention. The payload of `State::returned` is the address of their description (see
+    /// [`virtuals`]).
     pub preserving_virtuals: unsafe extern "C" fn(),
-    /// Calls another of these functions with the same convention: one whose first argument is the
-    /// state, and whose others are words, at most [`MAX_PASSED`](crate::state::MAX_PASSED). They
-    /// are in `State::passed`, followed by the address of the function. Afterwards the result is in
-    /// `State::returned`: the first word is the payload, the second one the tag.
+    /// Calls another of these functions with the same convention. The first argument of that
+    /// function must be the state, and the others must be words, at most
+    /// [`MAX_PASSED`](crate::state::MAX_PASSED). These words are in `State::passed`, followed by
+    /// the address of the function. Afterwards the result is in `State::returned`: the first word
+    /// is the payload, the second one the tag.
     pub preserving_leaf: unsafe extern "C" fn(),
     /// Enters the interpreter. The slots of methods without code hold this address. Uses the
     /// convention of machine code.
@@ -330,8 +338,8 @@ pub struct RuntimeCalls {
     pub resume: unsafe extern "C" fn(),
 }
 
-/// The descriptions by which code lets the runtime allocate virtual tables and closures, which the
-/// code itself has not allocated.
+/// The descriptions that let the runtime materialize virtual tables and closures, whose allocation
+/// code has eliminated.
 ///
 /// A description is an array of slots: the [`counts`](virtuals::counts), the tables, each after
 /// those that its fields name, the closures, and the [registers](virtuals::register). A table is
@@ -383,8 +391,8 @@ pub mod virtuals {
     }
 }
 
-/// The encoding of a comparison in code that verifies itself: the pc is in the low half, and the
-/// bits above it specify what is compared.
+/// The encoding of a comparison in self-checking code: the pc is in the low half, and the bits
+/// above it specify what is compared.
 pub mod verify {
     /// The position of the register's number, which has eight bits.
     pub const REGISTER: u32 = 32;
@@ -394,8 +402,8 @@ pub mod verify {
     pub const TAG: u64 = 1 << 49;
 }
 
-/// The number of misses for which an exit to the interpreter counts: the frame continues there, in
-/// a loop for many iterations.
+/// The number of misses that an exit to the interpreter counts as: the frame continues there,
+/// possibly for many iterations of a loop.
 pub const MISSES_PER_EXIT: u32 = 32;
 
 /// The largest number of slots that frames of inlined functions take above the frame of a function.

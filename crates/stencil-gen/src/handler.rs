@@ -22,7 +22,7 @@ use perilune_semantics::{Exits, Field, Jump, Operands, Place, Runtime, step};
 use crate::stencil;
 use crate::symbol::{Route, Symbol};
 
-/// Flags of all accesses: aligned, and they do not trap.
+/// Flags of all memory accesses, which are aligned and do not trap.
 const MEM: MemFlagsData = MemFlagsData::trusted();
 /// The size of an instruction, and of a feedback cell.
 const WORD: i32 = size_of::<Instr>() as i32;
@@ -236,8 +236,8 @@ impl Handler {
         b.ins().sload32(MEM, self.pc, offset)
     }
 
-    /// Returns arguments for code that needs only base, pc, instance and table. The others need not
-    /// be kept alive until then.
+    /// Returns the arguments for code that needs only base, pc, instance and table. Values for the
+    /// other arguments need not be kept alive until then.
     fn few_arguments(&self, b: &mut FunctionBuilder<'_>) -> [Value; 6] {
         let instance = self.running(b);
         [self.base, self.pc, instance, self.table, self.table, self.table]
@@ -249,7 +249,7 @@ impl Handler {
         b.ins().load(I64, MEM, function, layout::closure::INSTANCE as i32)
     }
 
-    /// Returns the arguments, all of them loaded again except base, pc and table.
+    /// Returns the arguments, reloading all of them except base, pc and table.
     fn all_arguments(&self, b: &mut FunctionBuilder<'_>) -> [Value; 6] {
         let instance = self.running(b);
         let code = b.ins().load(I64, MEM, instance, layout::instance::CODE as i32);
@@ -265,7 +265,7 @@ impl Handler {
         matches!(op, Op::Call | Op::TailCall | Op::Return | Op::Return0 | Op::Return1)
     }
 
-    /// Returns whether the other part is entered when much of the work is done.
+    /// Returns whether the other part is entered after much of the work is done.
     fn is_entered_late(&self, part: usize) -> bool {
         let Symbol::Handler(op, _) = self.symbol else { return false };
         self.is_transfer() && (part == 2 || !matches!(op, Op::Call | Op::TailCall))

@@ -1,7 +1,7 @@
 //! Writes the stencils of all opcodes as a table in Rust, with a listing.
 //!
-//! An opcode whose definition needs a native frame has a stencil that leaves the instruction to its
-//! handler, and so has one without a definition.
+//! An opcode whose definition needs a native frame, or which has no definition, gets a stencil that
+//! leaves the instruction to its handler.
 
 use std::fmt::Write as _;
 
@@ -47,7 +47,7 @@ impl Subject {
     /// Returns the jump that can be left out at the end of the code.
     fn falls(&self) -> Option<Jump> {
         match self {
-            // The jump after a test is placed elsewhere.
+            // The jump after a test is emitted elsewhere.
             Subject::Defined { op, .. } if is_test(*op) => Some(Jump::Skip),
             Subject::Defined { .. } | Subject::Left(_) => Some(Jump::Next),
             // The offsets of the code lie between the prologue and the first instruction.
@@ -104,8 +104,8 @@ fn stencil(
     compiler.target.extract(label, subject.falls(), &compile)
 }
 
-/// Returns the general stencil of an instruction, with as much of its definition as needs no native
-/// frame.
+/// Returns the general stencil of an instruction, which contains the part of its definition that
+/// needs no native frame.
 fn general(compiler: &Compiler, op: Op, variant: &Variant) -> Result<Extracted, String> {
     let mut subjects = vec![Subject::Left(op)];
     if parts(op) > 0 {
@@ -233,8 +233,8 @@ pub(crate) fn library(compiler: &Compiler) -> Result<String, String> {
     Ok(out)
 }
 
-/// Writes the stencils of a variant that speculates, of which the operands `fields` are in the
-/// machine register. Returns its entry in the table.
+/// Writes the stencils of a variant that speculates and whose operands `fields` are in the machine
+/// register. Returns its entry in the table.
 fn write_speculative(
     out: &mut String,
     compiler: &Compiler,

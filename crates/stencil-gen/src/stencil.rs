@@ -25,7 +25,7 @@ use crate::handler::signature;
 use crate::symbol::{Route, Symbol};
 use crate::target::Target;
 
-/// Flags of all accesses: aligned, and they do not trap.
+/// Flags of all memory accesses, which are aligned and do not trap.
 const MEM: MemFlagsData = MemFlagsData::trusted();
 /// Size of an instruction, and of a feedback cell.
 const WORD: i32 = size_of::<Instr>() as i32;
@@ -70,7 +70,7 @@ impl Hole {
     }
 }
 
-/// The variant of an instruction for which a stencil is.
+/// The variant of an instruction that a stencil implements.
 #[derive(Clone, Debug)]
 pub(crate) struct Variant {
     /// Whether a jump that may lead in either direction leads backwards.
@@ -112,8 +112,8 @@ pub(crate) struct Stencil {
     variant: Variant,
     /// The parts of the definition that need no native frame.
     frameless: Vec<usize>,
-    /// The amount by which the placeholder of a hole is raised. The hole is where the code then
-    /// differs.
+    /// The amount by which the placeholder of a hole is raised. The positions where the code then
+    /// differs contain the hole.
     raised: Option<(Hole, i32)>,
     /// Returns the placeholder of a hole.
     placeholder: fn(Hole) -> i32,
@@ -376,7 +376,7 @@ impl Exits for Stencil {
     }
 
     fn reload(&mut self, b: &mut FunctionBuilder<'_>, status: Value) {
-        // A definition that calls the runtime is completely left to the handler.
+        // A definition that calls the runtime is left to the handler entirely.
         b.ins().return_(&[status]);
     }
 

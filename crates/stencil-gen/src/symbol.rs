@@ -1,4 +1,4 @@
-//! The functions of generated code, and the functions to which it refers.
+//! The functions of generated code, and the functions that it refers to.
 
 use perilune_bytecode::Op;
 use perilune_semantics::{Jump, Runtime, parts, step};
@@ -47,7 +47,7 @@ pub(crate) const JUMPS: [Jump; 8] = [
 const GENERATED: u32 = 0;
 /// The number of parts that have names.
 const PARTS: u32 = 5;
-/// The first name that is not that of a handler.
+/// The first external name after those of handlers.
 const OTHERS: u32 = 256 * PARTS;
 /// The functions that are generated besides the handlers, in the order of their external names.
 const FIXED: [Symbol; 6] =

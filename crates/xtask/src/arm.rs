@@ -20,9 +20,9 @@ const LINKER: &str = "aarch64-linux-gnu-gcc";
 /// The command that executes programs for the target; its libraries are in that folder.
 const RUNNER: &str = "qemu-aarch64 -L /usr/aarch64-linux-gnu";
 
-/// The modes in which the corpus runs. The others differ from these in nothing that depends on the
+/// The modes in which the corpus runs. The other modes exercise no further code that depends on the
 /// processor, or take too long: programs that take 20 seconds in the mode `gc-stress` take minutes
-/// here.
+/// under qemu.
 const MODES: [&str; 7] =
     ["off", "portable", "baseline-sync", "tier2-sync", "exit-stress", "small-stack", "gc-phases"];
 
@@ -39,7 +39,8 @@ pub(crate) fn run(root: &Path, suite: Option<&Path>) -> bool {
     }
     let corpus = |mode: &&str| {
         let filter = format!("lang/{mode}/");
-        // The programs of the corpus are processes, which qemu does not execute by itself.
+        // The test of the corpus starts its programs as processes, and qemu does not emulate child
+        // processes unless it is told to.
         let words = ["-p", "perilune-cli", "--test", "lang", "--", &filter];
         let mut command = cargo(root, "test", &words);
         command.env("PERILUNE_LANG_UNDER", RUNNER);
@@ -93,7 +94,7 @@ fn missing() -> Vec<String> {
     commands
 }
 
-/// Returns whether the standard library is there for the target.
+/// Returns whether the standard library is installed for the target.
 fn has_std() -> bool {
     let arguments = ["--print", "target-libdir", "--target", TARGET];
     let Ok(output) = Command::new("rustc").args(arguments).output() else { return false };

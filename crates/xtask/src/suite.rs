@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use xtask::task;
 
-/// The variables that the files of the suite read: user mode, no internals of PUC, no more than
-/// some hundred megabytes of memory, no messages about skipped tests.
+/// The variables that the files of the suite read. They select user mode, without PUC's internals,
+/// with at most a few hundred megabytes of memory, and without messages about skipped tests.
 const USER_MODE: &str = "_U=true; _soft=true; _nomsg=true";
 
 /// Files that test the command itself, and return at once if `_port` is set.
@@ -42,7 +42,8 @@ pub(crate) fn run(
 }
 
 /// Runs every file of the folder `testes` with a command; returns whether all passed. The tests of
-/// the command itself are left out if it has more words than the binary, which is the last one.
+/// the command itself are skipped if the command consists of more than the path of the binary,
+/// which is its last word.
 pub(crate) fn run_files(checkout: &Path, command: &[OsString], arguments: &[OsString]) -> bool {
     let is_command = command.len() == 1;
     let files = match lua_files(checkout) {

@@ -1,6 +1,6 @@
 //! The commands that maintainers run, as lists of steps.
 //!
-//! Each list is written once: `.ci/run` runs [`FULL`] through `cargo xtask full`.
+//! Each list is defined only here: `.ci/run` runs [`FULL`] through `cargo xtask full`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,7 @@ pub struct Step {
     pub command: &'static str,
     /// Environment variables.
     pub variables: &'static [(&'static str, &'static str)],
-    /// The step's purpose, and how long it takes if that is more than minutes.
+    /// The step's purpose, and its duration if it takes more than minutes.
     pub what: &'static str,
 }
 
@@ -69,9 +69,9 @@ pub const CHECK: &[Step] = &[
 
 /// All steps that must pass before a change is merged.
 ///
-/// Most steps name the whole workspace although they are about one crate: the features of
-/// dependencies depend on which crates are built together, and another selection would compile
-/// Cranelift again.
+/// Most steps name the whole workspace although they concern one crate: the features of
+/// dependencies depend on which crates are built together, and a different selection would
+/// recompile Cranelift.
 pub const FULL: &[Step] = &[
     FORMAT,
     CLIPPY,

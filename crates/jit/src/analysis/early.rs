@@ -36,7 +36,7 @@ pub(crate) struct EarlyPart {
     roles: SecondaryMap<Pc, Role>,
     /// The number of these instructions.
     pub(crate) length: usize,
-    /// The test that has to be evaluated before the function begins, if effects come before it.
+    /// The test that must be evaluated before the function begins, if effects precede it.
     pub(crate) beforehand: Option<Beforehand>,
 }
 

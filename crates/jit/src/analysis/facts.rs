@@ -183,7 +183,7 @@ fn keys_are_integers(snapshot: &Snapshot, pc: Pc) -> bool {
         && seen & (access::STRING | access::OTHER | access::INTEGRAL | access::NO_TABLE) == 0
 }
 
-/// Returns the feedback of an access without what it says of keys that stand for integers.
+/// Returns the feedback of an access without the part about keys that stand for integers.
 pub(crate) fn elements_seen(cell: u32) -> u32 {
     cell & access::ALL & !(access::ARRAY | access::INTEGRAL)
 }

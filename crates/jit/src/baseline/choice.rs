@@ -27,7 +27,7 @@ pub(super) struct Chooser<'a> {
     proto: &'a Proto,
     /// The feedback cells.
     cells: &'a [u32],
-    /// Whether to speculate where there is no feedback.
+    /// Whether to speculate without feedback.
     unseen: bool,
     /// The register whose value, a float, the preceding instruction leaves in a machine register.
     carried: Option<usize>,
@@ -69,7 +69,7 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// Returns the variant that speculates on what the feedback says, and takes as many operands
+    /// Returns the variant that speculates according to the feedback, and takes as many operands
     /// from the machine register as possible.
     fn best(&self, i: Instr, cell: u32) -> Option<&'static Speculative> {
         let variants = SPECULATIVE[i.op() as usize];

@@ -3,7 +3,7 @@
 /// The machine code of an instruction.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Stencil {
-    /// The opcode, and what the stencil is for if there are several.
+    /// The opcode, and the variant if the opcode has several stencils.
     pub(super) name: &'static str,
     /// The code that is executed often. It ends where the code of the next instruction begins.
     pub(super) hot: Part,

@@ -19,9 +19,9 @@ const WORD: usize = size_of::<Instr>();
 /// The size of a value, and so of a register or constant.
 pub(super) const VALUE: i32 = perilune_runtime::layout::value::SIZE as i32;
 
-/// The code of a function, before it is put together: the prologue, the offsets of the
-/// instructions' code, the hot parts, the cold parts, and what is out of line: jumps that follow a
-/// test, which contains them, and the general variants of instructions that speculate.
+/// The code of a function before it is assembled: the prologue, the offsets of the instructions'
+/// code, the hot parts, the cold parts, and the out-of-line code. The last consists of jumps after
+/// a test whose code contains them, and of the general variants of instructions that speculate.
 pub(crate) struct Plan<'a> {
     proto: &'a Proto,
     slots: Vec<Slot>,
@@ -53,9 +53,8 @@ impl Slot {
 }
 
 impl Plan<'_> {
-    /// Plans the code of a function, given the feedback cells of an instance, and whether to
-    /// speculate where there is no feedback. Returns `None` if the code is too large for its
-    /// offsets.
+    /// Plans the code of a function, given the feedback cells of an instance and whether to
+    /// speculate without feedback. Returns `None` if the code is too large for its offsets.
     pub(crate) fn new<'a>(proto: &'a Proto, cells: &[u32], unseen: bool) -> Option<Plan<'a>> {
         let code = &proto.code[..];
         let none = Chosen { stencil: &BEGIN, otherwise: None, assumed: None, needs_float: false };
@@ -241,7 +240,7 @@ impl Plan<'_> {
     }
 }
 
-/// Returns the size of the jump that has to be added to a stencil that is out of line.
+/// Returns the size of the jump that must be appended to an out-of-line stencil.
 fn jump_size(stencil: &Stencil) -> usize {
     stencil.falls.map_or(0, |_| JUMP.len())
 }

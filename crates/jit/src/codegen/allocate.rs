@@ -1,8 +1,8 @@
 //! Inline allocation: tables with their first fields, closures, upvalues.
 //!
 //! An object that fits into the current hole is allocated there, as `State::alloc` does. Only the
-//! runtime looks for another hole, counts allocated bytes, and requests collections. Code therefore
-//! has to poll only after a call of the runtime.
+//! runtime looks for another hole, counts allocated bytes, and requests collections, so code needs
+//! to poll only after a call of the runtime.
 
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -33,8 +33,8 @@ impl Emitter<'_> {
         place
     }
 
-    /// Loads the shape of the tables that site `site` allocates, which have at most `fields`
-    /// fields; branches to `slow` if this state has allocated none there.
+    /// Loads the shape of the tables that allocation site `site` creates, which have at most
+    /// `fields` fields; branches to `slow` if this state has not allocated a table there yet.
     pub(crate) fn site_shape(&mut self, site: usize, fields: usize, slow: Block) -> Value {
         if fields == 0 {
             let st = self.state();
@@ -107,7 +107,7 @@ impl Emitter<'_> {
         self.quiet_step(self.body.calls.preserving_virtuals as usize, pc);
     }
 
-    /// As [`Emitter::call_new_table`], but preserves all machine registers.
+    /// Like [`Emitter::call_new_table`], but preserves all machine registers.
     pub(crate) fn call_new_table_preserving(&mut self, pc: Pc, fields: usize) -> Value {
         self.save_frame(pc + 1);
         let (st, fields) = (self.state(), self.int(fields as i64));
@@ -137,8 +137,8 @@ impl Emitter<'_> {
         self.initialize(Region::Objects, id, t, header::WORD);
     }
 
-    /// Returns the upvalue for register `r`: the open one on top of the list, or a new one on top;
-    /// branches to `slow` if it belongs further down.
+    /// Returns the upvalue for register `r`: the first open upvalue of the list, or a new one at
+    /// its front; branches to `slow` if its place is further down the list.
     pub(crate) fn captured_upvalue(&mut self, r: Reg, slow: Block) -> Value {
         let st = self.state();
         let th = self.load64(Region::State, st, state::THREAD);
@@ -168,7 +168,8 @@ impl Emitter<'_> {
         up
     }
 
-    /// Loads the instance of inner function `n`; branches to `slow` if the state has none yet.
+    /// Loads the instance of inner function `n`; branches to `slow` if the state has no instance of
+    /// it yet.
     pub(crate) fn inner_instance(&mut self, n: usize, slow: Block) -> Value {
         let at = self.frame().places.children + n * size_of::<usize>();
         let child = self.load64(Region::Instances, self.instance(), at);

@@ -1,8 +1,8 @@
-//! Determines what need not be emitted again: loads whose value is available, and guards that
-//! cannot fail.
+//! Finds redundant loads, whose values are available, and redundant guards, which cannot fail, so
+//! that they are not emitted.
 //!
-//! Cranelift removes repeated loads, but in a loop with calls only within a block, since its
-//! analysis treats every block of such a loop as a merge point. It never removes a branch on a
+//! Cranelift removes repeated loads, but in a loop with calls it does so only within a block, since
+//! its analysis treats every block of such a loop as a merge point. It never removes a branch on a
 //! condition that an earlier branch has decided. Since nearly every access is emitted as loads and
 //! guards, most of the code would be redundant.
 //!
@@ -13,8 +13,8 @@
 //! and the version is the same. The outcome of a condition is known in the blocks that one side of
 //! the branch dominates; since conditions are about SSA values, they need no version.
 //!
-//! At the head of a loop, memory has new versions, except for the regions to which the loop is
-//! declared not to store. Whether this is right is known when the back edge is emitted: if it was
+//! At the head of a loop, every region has a new version, except for those that the loop is
+//! declared not to store to. The declaration is checked when the back edge is emitted: if it was
 //! wrong, the code must not be used ([`Emitter::broken_loops`]).
 //!
 //! Cold blocks reuse nothing from other blocks, since that would keep values in registers for rare
@@ -50,9 +50,10 @@ pub(super) struct Location {
 struct Condition(IntCC, Operand, Operand);
 
 impl Condition {
-    /// Returns the condition that holds if and only if this one does, or if and only if it does
-    /// not, and which of the two. Of a comparison and its complement, one is left, and what is
-    /// added to a word that is compared with a constant is subtracted from the constant.
+    /// Returns the normal form of the condition, and whether that is equivalent to the condition or
+    /// to its negation. A comparison and its complement have the same normal form, and a constant
+    /// that is added to a word before a comparison with a constant is subtracted from that constant
+    /// instead.
     fn normal(self, is_word: bool) -> (Condition, bool) {
         let Condition(code, a, b) = self;
         let holds = !matches!(
@@ -87,8 +88,8 @@ impl Condition {
     }
 }
 
-/// What is compared, with the instruction that computes it, so that it is recognized when it is
-/// computed again.
+/// An operand of a comparison, with the instruction that computes it, so that the same computation
+/// is recognized when it is emitted again.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Operand {
     Constant(i64),
@@ -106,7 +107,7 @@ struct Entry {
     edges: u32,
     /// The state of memory where it begins.
     versions: Versions,
-    /// What is known on the only edge.
+    /// The condition that holds on the only edge to it.
     decided: Option<(Condition, bool)>,
 }
 
@@ -115,26 +116,26 @@ struct Entry {
 pub(super) struct Available {
     blocks: SecondaryMap<Block, Entry>,
     first: Option<Block>,
-    /// The current block, and the last of its instructions that has been looked at.
+    /// The current block, and the last of its instructions that was inspected.
     block: Option<Block>,
     seen: Option<Inst>,
     /// The state of memory.
     versions: Versions,
-    /// The last version that was given.
+    /// The last version that was assigned.
     last: u32,
     /// The version of fields does not change, for tests.
     keeps_fields: bool,
     loads: HashMap<(Location, u32), Vec<(Block, Value)>>,
     decided: HashMap<Condition, Vec<(Block, bool)>>,
-    /// What is known to equal a constant, from a block on.
+    /// The operands that are known to equal a constant, from a block on.
     constants: HashMap<Operand, Vec<(Block, i64)>>,
-    /// The loops that have been begun, by their heads: which regions they are said to keep, and the
-    /// state of memory at the head.
+    /// The loops that have been begun, by their heads: the regions that they are declared not to
+    /// change, and the state of memory at the head.
     loops: HashMap<Block, (Regions, Versions)>,
-    /// Heads of loops that do not keep what they are said to keep.
+    /// Heads of loops that change a region which they are declared not to change.
     broken: Vec<Block>,
-    /// Heads of loops that are entered elsewhere as well: what leads back to them does not come
-    /// from blocks that they dominate.
+    /// Heads of loops with other entries: the sources of back edges to them are not dominated by
+    /// them.
     entered_elsewhere: EntitySet<Block>,
 }
 
@@ -149,8 +150,8 @@ impl Available {
         }
     }
 
-    /// Ends the current block and begins another one. `kept`: if it is the head of a loop, what
-    /// the loop does not change.
+    /// Ends the current block and begins another one. `kept`: if the new block is the head of a
+    /// loop, the regions that the loop does not change.
     pub(super) fn switch_to(&mut self, f: &Function, block: Block, kept: Option<Regions>) {
         self.end_block(f);
         let entry = self.blocks[block];
@@ -169,7 +170,7 @@ impl Available {
             self.loops.insert(block, (kept, self.versions));
         }
         if let (1, Some((condition, holds))) = (entry.edges, entry.decided) {
-            // also in a loop: what is compared was computed before it
+            // also in a loop: the operands were computed before it
             self.decided.entry(condition).or_default().push((block, holds));
             if let Condition(IntCC::Equal, of, Operand::Constant(n)) = condition
                 && holds
@@ -283,15 +284,15 @@ impl Available {
         self.seen = Some(call);
     }
 
-    /// Returns the heads of loops that do not keep what they are said to keep: code in them may be
-    /// wrong. Known when all code is emitted.
+    /// Returns the heads of loops that change regions which they are declared not to change: code
+    /// in them may be wrong. Must be called after all code is emitted.
     pub(super) fn broken(&mut self, f: &Function) -> &[Block] {
         self.end_block(f);
         self.block = None;
         &self.broken
     }
 
-    /// Anything may have been stored anywhere.
+    /// Records that any region may have been stored to.
     fn change_all(&mut self) {
         let fields = self.versions[Region::Fields as usize];
         self.last += 1;
@@ -301,7 +302,7 @@ impl Available {
         }
     }
 
-    /// Something is stored in a region.
+    /// Records a store to a region.
     pub(super) fn change(&mut self, f: &Function, region: Region) {
         self.look(f);
         if self.keeps_fields && region == Region::Fields {
@@ -311,7 +312,7 @@ impl Available {
         self.versions[region as usize] = self.last;
     }
 
-    /// Returns what was loaded from a location.
+    /// Returns the value that was loaded from a location, if it is available.
     pub(super) fn loaded(&mut self, f: &Function, from: Location) -> Option<Value> {
         self.look(f);
         if is_volatile(from.region) || self.is_cold(f) {
@@ -321,7 +322,7 @@ impl Available {
         found.iter().find(|&&(block, _)| self.is_before(block)).map(|&(_, value)| value)
     }
 
-    /// A value was loaded from a location.
+    /// Records the value that was loaded from a location.
     pub(super) fn note_load(&mut self, f: &Function, from: Location, value: Value) {
         let (Some(block), false) = (self.block, is_volatile(from.region)) else { return };
         if !self.is_cold(f) {
@@ -360,8 +361,8 @@ fn is_volatile(region: Region) -> bool {
     region == Region::State
 }
 
-/// Returns what a branch on a value tests, as a condition, and whether the value is true where the
-/// condition holds; it is true where the condition does not hold otherwise.
+/// Returns the condition that a branch on a value tests, and whether the value is true exactly if
+/// the condition holds. Otherwise the value is true exactly if the condition does not hold.
 fn condition(f: &Function, value: Value) -> (Condition, bool) {
     let value = f.dfg.resolve_aliases(value);
     if let Some(inst) = f.dfg.value_def(value).inst()
@@ -398,7 +399,7 @@ fn operand(f: &Function, value: Value) -> Operand {
     Operand::Sum(value, 0)
 }
 
-/// Returns the number that a value is, if it was made by `iconst`.
+/// Returns the number that a value is, if it is defined by `iconst`.
 pub(super) fn constant(f: &Function, value: Value) -> Option<i64> {
     let inst = f.dfg.value_def(value).inst()?;
     match f.dfg.insts[inst] {
@@ -419,26 +420,27 @@ impl Emitter<'_> {
         }
     }
 
-    /// Continues in `block`, to which what follows branches back; no code on the way back stores
-    /// to the regions that are `kept`.
+    /// Continues in `block`, the head of a loop; no code of the loop stores to the regions in
+    /// `kept`.
     pub(crate) fn switch_to_loop(&mut self, block: Block, kept: Regions) {
         self.available.switch_to(self.b.func, block, Some(kept));
         self.b.switch_to_block(block);
     }
 
-    /// Returns the heads of loops that do not keep what they were said to keep, once all code is
-    /// emitted.
+    /// Returns the heads of loops that change regions which they were declared not to change. Must
+    /// be called after all code is emitted.
     pub(crate) fn broken_loops(&mut self) -> Vec<Block> {
         self.available.broken(self.b.func).to_vec()
     }
 
-    /// Notes that the call which has just been emitted stores nothing that code loads, but for what
-    /// the caller notes. Available values stay available after it.
+    /// Notes that the call just emitted stores to no memory that code loads from, except for stores
+    /// that the caller notes. Available values stay available after the call.
     pub(super) fn changes_nothing(&mut self, call: Inst) {
         self.available.pass_over(self.b.func, call);
     }
 
-    /// Notes that a loop is also entered elsewhere than at this head, before anything leads there.
+    /// Notes that a loop has entries besides this head. Must be called before any branch to the
+    /// head is emitted.
     pub(crate) fn note_entered_elsewhere(&mut self, head: Block) {
         self.available.entered_elsewhere.insert(head);
     }
@@ -456,7 +458,7 @@ mod tests {
 
     use super::*;
 
-    /// Code that is emitted while what is available is followed.
+    /// Emits code while available values are tracked.
     struct Code<'a> {
         b: FunctionBuilder<'a>,
         available: Available,
@@ -625,7 +627,8 @@ mod tests {
             c.switch_to(yes, false);
             let again = c.is_one(v);
             assert_eq!(c.decided(again), Some(true));
-            // what equals a constant equals no other, and so does what is computed from it
+            // an operand that equals a constant equals no other constant, and the same holds for
+            // values computed from the operand
             let is_two = c.b.ins().icmp_imm_u(IntCC::Equal, v, 2);
             assert_eq!((c.decided(is_two), c.decided(v)), (Some(false), Some(true)));
             let three = c.b.ins().iadd_imm_s(v, 2);

@@ -76,7 +76,7 @@ impl Emitter<'_> {
         let barrier = self.body.calls.barrier as usize;
         self.quiet_leaf(barrier, &[table, shape]);
         self.available.change(self.b.func, Region::Flags);
-        // A big table stays as it is, and may need one for the value too.
+        // A big table keeps its state, and may need a barrier for the value too.
         self.barrier(table, v);
         self.jump(on);
         self.switch_to(on);

@@ -71,7 +71,7 @@ pub(crate) enum FloatFunction {
 }
 
 impl Inlined {
-    /// Returns the operation that computes a call of library function `number` with so many
+    /// Returns the operation that computes a call of library function `number` with this number of
     /// arguments.
     pub(crate) fn of(number: u32, arguments: usize) -> Option<Inlined> {
         use FloatFunction::*;
@@ -107,7 +107,8 @@ impl Inlined {
 }
 
 impl Inlined {
-    /// Returns the tag of all results that are computed. The function itself is called for others.
+    /// Returns the tag of all results that are computed inline. For other results, the function
+    /// itself is called.
     pub(crate) fn result(self) -> Option<Tag> {
         match self {
             Inlined::Ceil | Inlined::Floor | Inlined::Length => Some(Tag::INTEGER),
@@ -132,7 +133,7 @@ pub(crate) type Argument = (Value, Known);
 
 impl Emitter<'_> {
     /// Computes a library function; returns payload and tag of its result, or `None` if the
-    /// arguments never have the right types. Nothing that has an effect was emitted then.
+    /// arguments never have the right types. In that case, nothing that has an effect is emitted.
     pub(crate) fn inlined(
         &mut self,
         function: Inlined,
@@ -230,7 +231,7 @@ impl Emitter<'_> {
         Some((n, Known::Tag(Tag::INTEGER)))
     }
 
-    /// Returns the first of the largest or the smallest numbers.
+    /// Returns the largest or the smallest number; among equal ones, the first.
     fn chosen_of(
         &mut self,
         numbers: &[Argument],
@@ -241,8 +242,8 @@ impl Emitter<'_> {
         others.iter().try_fold(first, |chosen, &next| self.chosen(chosen, next, larger, other))
     }
 
-    /// Returns the larger or the smaller of two numbers, or the first if neither is. Branches to
-    /// `other` to compare a large integer with a float.
+    /// Returns the larger or the smaller of two numbers, or the first one if they are equal or
+    /// unordered. Branches to `other` to compare a large integer with a float.
     fn chosen(
         &mut self,
         (x, tx): Argument,

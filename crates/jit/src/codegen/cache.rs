@@ -36,7 +36,8 @@ impl Emitter<'_> {
         self.b.ins().iadd_imm_s(cache.address, i64::from(cache.offset))
     }
 
-    /// Returns entry `n` of field cache `cache`; branches to `slow` if this state has none.
+    /// Returns entry `n` of field cache `cache`; branches to `slow` if this state has no such
+    /// entry.
     pub(crate) fn record(&mut self, cache: usize, n: usize, slow: Block) -> Record {
         let cache = self.first_record(cache);
         let Some(n) = n.checked_sub(1) else { return cache };
@@ -60,8 +61,8 @@ impl Emitter<'_> {
         self.load(Region::Instances, ty, r.address, r.offset + field as i32)
     }
 
-    /// Loads the shape that tables have after the store that an entry is for; branches to `slow` if
-    /// there is none.
+    /// Loads the shape that tables have after the store for which an entry was recorded; branches
+    /// to `slow` if there is none.
     pub(crate) fn successor(&mut self, r: Record, slow: Block) -> Value {
         let next = self.of_record(I64, r, field_cache::OUTCOME);
         self.guard(next, slow);
@@ -75,15 +76,15 @@ impl Emitter<'_> {
         self.guard(same, slow);
     }
 
-    /// As [`Emitter::guard_record`], for a shape known by its id.
+    /// Like [`Emitter::guard_record`], for a shape given by its id.
     pub(crate) fn guard_record_id(&mut self, r: Record, shape: u32, slow: Block) {
         let shape = self.b.ins().iconst(I32, i64::from(shape));
         self.guard_record(r, shape, slow);
     }
 
-    /// Loads the own field of a table whose name is a string that the program computed, by the
-    /// cache of the state; branches to `absent` if that says that the table has no such field, and
-    /// to `other` if it has no entry for it, or if the field is nil.
+    /// Loads the own field of a table whose name is a computed string, through the cache of the
+    /// state; branches to `absent` if the cache says that the table has no such field, and to
+    /// `other` if the cache has no entry for the field, or if the field is nil.
     pub(crate) fn field_by_name(
         &mut self,
         table: Value,
@@ -98,8 +99,9 @@ impl Emitter<'_> {
         (bits, tag)
     }
 
-    /// Stores to an own field of a table, by the cache of the state, with a barrier; branches to
-    /// `other` if that has no entry for it, if the field is nil, or if caches rely on the table.
+    /// Stores to an own field of a table, through the cache of the state, with a barrier; branches
+    /// to `other` if the cache has no entry for the field, if the field is nil, or if caches rely
+    /// on the table.
     pub(crate) fn store_by_name(&mut self, table: Value, name: Value, v: Stored, other: Block) {
         let flags = self.flags(table);
         self.guard_not_watched(flags, other);
@@ -158,8 +160,8 @@ impl Emitter<'_> {
         self.b.ins().iadd(entries, offset)
     }
 
-    /// Branches unless an entry is for a chain that begins with metatable word `meta` (`other`),
-    /// and what it says is still true (`slow`).
+    /// Branches to `other` unless an entry is for a chain that begins with metatable word `meta`,
+    /// and to `slow` unless the entry is still valid.
     pub(crate) fn guard_chain(&mut self, r: Record, meta: Value, other: Block, slow: Block) {
         let cached = self.of_record(I64, r, field_cache::META);
         let same = self.b.ins().icmp(IntCC::Equal, cached, meta);
@@ -170,10 +172,10 @@ impl Emitter<'_> {
         self.guard(same, slow);
     }
 
-    /// Loads a field that a table does not have itself, with a short name, from the table that has
-    /// it along the chain of `__index` tables, by the cache of the state. Branches to `absent` if
-    /// the cache says that none has it, or if there is no metatable, and to `other` if it has no
-    /// entry.
+    /// Loads an inherited field with a short name from the table that has it along the chain of
+    /// `__index` tables, through the cache of the state. Branches to `absent` if the cache says
+    /// that no table of the chain has it, or if there is no metatable, and to `other` if the cache
+    /// has no entry.
     pub(crate) fn inherited_by_name(
         &mut self,
         table: Value,
@@ -209,8 +211,8 @@ impl Emitter<'_> {
         (bits, tag)
     }
 
-    /// Makes an entry of a field cache valid for a table that inherits the field named by constant
-    /// `key`, on a rare path; branches to `other` if it is not to be.
+    /// Makes an entry of a field cache valid again for a table that inherits the field named by
+    /// constant `key`, on a rare path; branches to `other` if that fails.
     pub(crate) fn renew(
         &mut self,
         (cache, entry): (usize, usize),
@@ -288,7 +290,8 @@ impl Emitter<'_> {
         found
     }
 
-    /// Returns the value in a cell, if this is one: values of an environment are in cells.
+    /// Returns the contents of the cell if the value is a cell, as the values of an environment
+    /// are.
     pub(super) fn out_of_cell(&mut self, (bits, tag): (Value, Value)) -> (Value, Value) {
         let in_cell = self.block();
         let (on, value) = self.pair_block();
@@ -301,8 +304,8 @@ impl Emitter<'_> {
         value
     }
 
-    /// Returns the environment of an access to a global, which the upvalue `up` holds, and the cell
-    /// of the global; branches to `slow` unless the environment is that of global cache `cache`.
+    /// Returns the environment of an access to a global, which is in the upvalue `up`, and the cell
+    /// of the global; branches to `slow` unless global cache `cache` is for that environment.
     pub(crate) fn global_cell(&mut self, cache: usize, up: Value, slow: Block) -> (Value, Value) {
         let env = self.environment(up, slow);
         let at = self.global_cache(cache);
@@ -331,9 +334,9 @@ impl Emitter<'_> {
         self.b.ins().icmp(IntCC::Equal, cached, env)
     }
 
-    /// Returns what [`Emitter::global_cell`] does, for the global that is constant `name`. The
-    /// first time that a state needs the global, and after a collection that has cleared the cache,
-    /// fills the cache; branches to `slow` if that fails.
+    /// Returns the same as [`Emitter::global_cell`], for the global whose name is constant `name`.
+    /// The first time that a state needs the global, and after a collection that has cleared the
+    /// cache, fills the cache; branches to `slow` if that fails.
     pub(crate) fn found_global_cell(
         &mut self,
         cache: usize,
@@ -344,9 +347,9 @@ impl Emitter<'_> {
         self.global_cell_or_fill(cache, up, name, (false, slow))
     }
 
-    /// Loads the value of the global that is constant `name`, which is not nil, and relies on it to
-    /// be constant; branches to `slow` if it has changed, or is nil. The parameters are those of
-    /// [`Emitter::found_global_cell`].
+    /// Loads the non-nil value of the global whose name is constant `name`, and makes the code
+    /// depend on the value staying the same; branches to `slow` if it has changed, or is nil. The
+    /// parameters are those of [`Emitter::found_global_cell`].
     pub(crate) fn constant_global(
         &mut self,
         cache: usize,
@@ -395,8 +398,9 @@ impl Emitter<'_> {
         (env, cell)
     }
 
-    /// Searches the environment for the global that is constant `name`, which may be nil; branches
-    /// to `slow` if the environment is no dictionary, or has a metatable and lacks the global.
+    /// Searches the environment for the global whose name is constant `name` and whose value may be
+    /// nil; branches to `slow` if the environment is not a dictionary, or if it has a metatable and
+    /// does not contain the global.
     pub(crate) fn searched_global(
         &mut self,
         up: Value,

@@ -30,9 +30,9 @@ const RESULTS_SHIFT: i64 = 32;
 
 /// The end of a call of a Lua function.
 pub(crate) struct Returned {
-    /// The block where it has returned, and there is nothing to poll.
+    /// The block for a call that has returned, without a pending request in the poll word.
     pub(crate) good: Block,
-    /// The block where it has not returned, or there is something to poll.
+    /// The block for a call that has not returned, or with a pending request in the poll word.
     cold: Block,
     /// The status word, and the status in its low half.
     pub(super) status: Value,
@@ -107,7 +107,7 @@ impl Emitter<'_> {
         self.runtime_step_at(address, word, args);
     }
 
-    /// As [`Emitter::runtime_step`], with this frame word.
+    /// Like [`Emitter::runtime_step`], with this frame word.
     pub(super) fn runtime_step_at(&mut self, address: usize, word: Value, args: &[Value]) {
         let (status, base) = self.call_step(address, word, args);
         self.check(status);
@@ -121,8 +121,8 @@ impl Emitter<'_> {
         self.runtime_pair(address, &all)
     }
 
-    /// As [`Emitter::runtime_step`], for a function that preserves all machine registers: for rare
-    /// events, so that the code around holds values in registers.
+    /// Like [`Emitter::runtime_step`], for a function that preserves all machine registers. Used
+    /// for rare events, so that the surrounding code can hold values in registers.
     pub(crate) fn preserving_step(&mut self, address: usize, pc: Pc) {
         self.save_frame(pc);
         self.preserving(address);
@@ -154,8 +154,8 @@ impl Emitter<'_> {
         self.returned_by_leaf()
     }
 
-    /// As [`Emitter::preserving_leaf`], for a function that changes no memory that code loads from,
-    /// but for what the caller notes.
+    /// Like [`Emitter::preserving_leaf`], for a function that changes no memory that code loads
+    /// from, except for the changes that the caller notes.
     pub(super) fn quiet_leaf(&mut self, address: usize, args: &[Value]) -> (Value, Value) {
         self.pass_to_leaf(address, args);
         let call = self.preserving(self.body.calls.preserving_leaf as usize);
@@ -211,15 +211,15 @@ impl Emitter<'_> {
         self.switch_to(done);
     }
 
-    /// Branches to `slow` if the function of the runtime that answered with this tag had no
-    /// answer.
+    /// Branches to `slow` if a function of the runtime has returned this tag for a miss.
     pub(crate) fn guard_answer(&mut self, tag: Value, slow: Block) {
         let known = self.b.ins().icmp_imm_u(IntCC::NotEqual, tag, MISS as i64);
         self.guard(known, slow);
     }
 
-    /// Calls the native function `callee` if it is a library function that machine code knows and
-    /// that can answer without an error; returns its result. Otherwise branches to `unknown`.
+    /// Calls the native function `callee` if it is a library function that machine code can call
+    /// directly and that succeeds without an error; returns its result. Otherwise branches to
+    /// `unknown`.
     pub(crate) fn call_builtin(
         &mut self,
         callee: Value,
@@ -243,8 +243,8 @@ impl Emitter<'_> {
         (bits, tag)
     }
 
-    /// As [`Emitter::call_builtin`], for a callee that is library function `number`. Code may use
-    /// what it has loaded from tables after the call of a function that changes none.
+    /// Like [`Emitter::call_builtin`], for a callee that is library function `number`. If the
+    /// function changes no tables, values loaded from tables stay available after the call.
     pub(crate) fn call_leaf(
         &mut self,
         number: u32,
@@ -265,7 +265,7 @@ impl Emitter<'_> {
         (bits, tag)
     }
 
-    /// As [`Emitter::call_leaf`], on a rare path, for a function that changes no table.
+    /// Like [`Emitter::call_leaf`], on a rare path, for a function that changes no table.
     pub(crate) fn call_leaf_rarely(
         &mut self,
         number: u32,
@@ -449,8 +449,8 @@ impl Emitter<'_> {
         self.b.ins().jump(block, &results);
     }
 
-    /// Ends the block after a call of a Lua function in register `a`: takes the base, and tests
-    /// status and poll word at once.
+    /// Ends the block after a call of a Lua function in register `a`: takes over the returned base,
+    /// and tests status and poll word together.
     pub(crate) fn end_call(&mut self, a: Reg, [status, bits, tag, base]: [Value; 4]) -> Returned {
         let distance = frame::slot((a + Frame::RESERVED).index());
         let base = self.b.ins().iadd_imm_s(base, -i64::from(distance));
@@ -463,8 +463,8 @@ impl Emitter<'_> {
         Returned { good, cold, status, low, bits, tag }
     }
 
-    /// Leaves the frame if the callee has failed or yields; returns the block where it has returned
-    /// and there is something to poll.
+    /// Leaves the frame if the callee has failed or yields; returns the block for a callee that has
+    /// returned with a pending request in the poll word.
     pub(crate) fn pass_on_failure(&mut self, returned: &Returned) -> Block {
         self.switch_to(returned.cold);
         self.pass_on(returned)
@@ -514,14 +514,15 @@ impl Emitter<'_> {
         let st = self.state();
         self.store(Region::State, base, st, state::BASE);
         self.leave_with(status_, base);
-        // After a yield `State::base` stays that of the yielding frame. The base that the callee
-        // has returned is not its own then: nothing may be loaded from there.
+        // After a yield `State::base` stays that of the yielding frame. In that case, the returned
+        // base is not that of the callee: nothing may be loaded from there.
         self.switch_to(out);
         let unused = self.outermost_base();
         self.leave_with(status_, unused);
     }
 
-    /// Stores the results of a callee from register `a` on, as many as a call with operand C wants.
+    /// Stores the results of a callee from register `a` on, as many as a call with operand C
+    /// expects.
     pub(crate) fn store_results(&mut self, a: Reg, c: usize, returned: &Returned) {
         let Returned { status, bits, tag, .. } = *returned;
         let base = self.base();
@@ -562,8 +563,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Stores so many results of a callee in register `callee` from register `to` on, which is not
-    /// above the callee.
+    /// Stores this number of results of a callee in register `callee` to the registers from `to`
+    /// on, which is not above the callee.
     pub(crate) fn take_results(&mut self, to: Reg, callee: Reg, wanted: usize, r: &Returned) {
         if wanted == 0 {
             return;
@@ -601,7 +602,7 @@ impl Emitter<'_> {
         self.b.ins().umax(end, top)
     }
 
-    /// Branches to `other` if there is something to poll.
+    /// Branches to `other` if a request is pending in the poll word.
     pub(crate) fn guard_nothing_to_poll(&mut self, other: Block) {
         let word = self.poll_word();
         self.guard_not(word, other);
@@ -625,8 +626,9 @@ impl Emitter<'_> {
     }
 
     /// Makes a tail call in the runtime, for the instruction before `pc`. `args` are those of
-    /// `RuntimeCalls::tail_call` after the frame word. Jumps to a Lua function by which the runtime
-    /// has replaced this one; continues if the runtime has called the function itself.
+    /// `RuntimeCalls::tail_call` after the frame word. Jumps to the Lua function if the runtime has
+    /// replaced the frame by one of that function; continues if the runtime has called the function
+    /// itself.
     pub(crate) fn call_tail_call(&mut self, pc: Pc, args: &[Value]) {
         let word = self.frame_word(pc);
         let (status, base) = self.call_step(self.body.calls.tail_call as usize, word, args);

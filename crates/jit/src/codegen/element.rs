@@ -39,23 +39,23 @@ pub(crate) enum Held {
 /// What a store to an element may do to the array.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct ArrayChanges {
-    /// It converts an array of numbers of another kind than the value.
+    /// It converts an array of numbers whose kind differs from that of the value.
     pub(crate) converts: bool,
     /// It adds elements, and may store to the hash part.
     pub(crate) grows: bool,
 }
 
-/// What a store to an element is likely to meet.
+/// The expectations about a store to an element.
 #[derive(Clone, Copy)]
 pub(crate) struct ElementStore {
     pub(crate) held: Held,
-    /// The kinds of arrays so far.
+    /// The kinds of arrays seen so far.
     pub(crate) seen: Kinds,
     pub(crate) changes: ArrayChanges,
     /// Keys are often neither in the array nor right after it.
     pub(crate) is_sparse: bool,
-    /// Where there is no element to store over, or the array is of another kind, code exits and
-    /// does not come back. Stores that may grow the array call the runtime all the same.
+    /// Code exits for good if there is no element to overwrite, or if the array is of another kind.
+    /// Stores that may grow the array call the runtime nevertheless.
     pub(crate) exits: bool,
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct Element {
     payload: Value,
     tag: Value,
     boolean: Value,
-    /// Where it is a number, where it may be any value, and where it is a boolean.
+    /// The blocks for a number, for any value, and for a boolean.
     numbers: Block,
     any: Block,
     booleans: Block,
@@ -96,7 +96,7 @@ impl ElementStore {
         match held {
             Held::Numbers => vec![Held::Numbers],
             Held::Booleans if booleans => vec![Held::Booleans],
-            // a boolean is most likely stored among others
+            // a boolean is most likely stored in an array of booleans
             _ if booleans && !numbers && !self.seen.any => vec![Held::Booleans, Held::Any],
             _ => {
                 let others = [(numbers, Held::Numbers), (booleans, Held::Booleans)];
@@ -230,7 +230,7 @@ impl Emitter<'_> {
         seen: Kinds,
         outside: Block,
     ) -> Element {
-        // loaded first, so that this is known where there is no such element, too
+        // loaded first, so that it is also available in the block for a missing element
         let kind = self.array_kind(table);
         let at = self.plus(key, -1);
         let (payload, tag) = self.element_addresses(table, at);
@@ -304,10 +304,10 @@ impl Emitter<'_> {
         (bits, tag)
     }
 
-    /// Loads the element under `key` of a table, of whatever kind its array is, or nil if there is
-    /// none; branches to `wrong` if a metamethod is to be called, and for the first array of
-    /// booleans. `seen`: the kinds of arrays so far; `outside_is_likely`: keys that are not in the
-    /// array are.
+    /// Loads the element under `key` of a table with an array of any kind, or nil if there is no
+    /// such element; branches to `wrong` if a metamethod must be called, and for the first array of
+    /// booleans. `seen`: the kinds of arrays so far; `outside_is_likely`: whether keys outside the
+    /// array are likely.
     pub(crate) fn element_or_nil(
         &mut self,
         pc: Pc,
@@ -364,8 +364,8 @@ impl Emitter<'_> {
         (self.joined_bits(done), self.joined_tag(done))
     }
 
-    /// Returns what the runtime finds under an integer key of a table, or along its chain of
-    /// `__index` tables, as an answer that may be missing.
+    /// Returns the value that the runtime finds under an integer key of a table, or along its chain
+    /// of `__index` tables, or a miss.
     fn inherited_element(&mut self, table: Value, key: Value) -> (Value, Value) {
         let get_int = self.body.calls.get_int as usize;
         self.quiet_leaf(get_int, &[table, key])
@@ -465,16 +465,17 @@ impl Emitter<'_> {
         }
         self.switch_to(by_call);
         if (seen.held != Held::Any || seen.exits) && !seen.changes.grows {
-            // Hardly ever: the instruction need not be avoided.
+            // This hardly ever happens, so the code need not avoid running the instruction in the
+            // runtime.
             self.jump(slow);
             return;
         }
         self.store_by_call((table, key), v, seen, (slow, done));
     }
 
-    /// Converts an array of numbers of another kind than `v` to one of any values, by storing `v`
-    /// in the runtime: the store that follows may repeat this. What is known of the array
-    /// afterwards holds for its new kind.
+    /// Converts an array of numbers whose kind differs from that of `v` to one of any values, by
+    /// storing `v` in the runtime; the store that follows may repeat this. Afterwards, facts about
+    /// the array hold for its new kind.
     fn convert_numbers(&mut self, (table, key): (Value, Value), v: Stored, slow: Block) {
         let kind = self.array_kind(table);
         let (convert, ready) = (self.cold_block(), self.block());
@@ -522,7 +523,7 @@ impl Emitter<'_> {
         self.without_event(table, Event::NewIndex, stored, other);
     }
 
-    /// Ends the block: stores nil to an element of an array; goes to `other` where that takes the
+    /// Ends the block: stores nil to an element of an array; goes to `other` if that requires the
     /// runtime.
     ///
     /// Removing the last element only lowers the length if the element before is not nil, as in all
@@ -545,7 +546,7 @@ impl Emitter<'_> {
         self.guard(is_any, other);
         let (payload, tag) = self.element_addresses(table, at);
         let old = self.load8(Region::Elements, tag, 0);
-        // A metamethod may have a say where there is no element.
+        // If there is no element, a metamethod may be called.
         self.guard(old, other);
         let nil = self.int(0);
         self.store(Region::Elements, nil, payload, 0);
@@ -646,8 +647,7 @@ impl Emitter<'_> {
         self.store8(Region::Elements, v.tag, tag, 0);
     }
 
-    /// Branches to `other` unless an array of this kind is one of numbers that has elements with
-    /// this tag.
+    /// Branches to `other` unless an array of this kind contains numbers with this tag.
     fn guard_number_kind(&mut self, kind: Value, v: Stored, other: Block) {
         let is_number = matches!(v.known, Known::Tag(Tag::INTEGER | Tag::FLOAT));
         if !is_number && self.body.fault != Some(Fault::UnguardedKind) {
@@ -711,7 +711,7 @@ impl Emitter<'_> {
     }
 
     /// Branches to `other` unless a store to the key after the last element only appends: the key
-    /// may be in the hash part, or a metamethod may have a say.
+    /// may be in the hash part, or a metamethod may be called.
     fn guard_appends(&mut self, table: Value, other: Block) {
         let bits = self.load8(Region::Objects, table, table::NODE_BITS);
         let elements = self.b.ins().band_imm_u(bits, i64::from(HAS_ELEMENTS));
@@ -727,7 +727,8 @@ impl Emitter<'_> {
 
     /// Ends the block: allocates the buffer of an array that has none and no capacity, and stores
     /// the first element, as `Table::set_int` does; goes to `by_call` if the table has an array, if
-    /// the hash part or a metamethod may have a say, or if the allocation takes the runtime.
+    /// the key may be in the hash part, if a metamethod may be called, or if the allocation
+    /// requires the runtime.
     fn begin_array(
         &mut self,
         pc: Pc,
@@ -747,7 +748,7 @@ impl Emitter<'_> {
         };
         self.guard_not(kind, by_call);
         self.guard_appends(table, by_call);
-        // The barrier for the buffer is not the one for the value.
+        // The buffer needs a barrier besides that of the value.
         let flags = self.flags(table);
         let unlogged = self.is_unlogged(flags);
         self.guard_not(unlogged, by_call);
@@ -774,8 +775,8 @@ impl Emitter<'_> {
         self.store32(Region::Objects, len, table, table::ARRAY_LEN);
     }
 
-    /// Stores the list from register `r` on, of `count` values or up to the end of the frame's,
-    /// into a table as elements from `start` on, in the runtime. Returns 0 where it has not.
+    /// Stores the values from register `r` on (`count` values, or all up to the end of the frame's
+    /// values) into a table as elements from `start` on, in the runtime. Returns 0 on failure.
     pub(crate) fn store_list(
         &mut self,
         table: Value,

@@ -16,7 +16,7 @@ use crate::exits::state::{FrameState, Home, Point, Registers};
 use crate::hash::HashMap;
 use crate::testing::fault::Fault;
 
-/// A store that an exit makes. Equal stores have the same effect.
+/// A store that an exit performs. Equal stores have the same effect.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Store {
     register: Reg,
@@ -157,7 +157,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Ends the block: makes the stores from a node on, and leaves the frame.
+    /// Ends the block: emits the stores from a node on, and leaves the frame.
     fn stores_from(
         &mut self,
         tree: &Tree<Store>,
@@ -250,9 +250,9 @@ impl Emitter<'_> {
         self.exit_inlined(params);
     }
 
-    /// As [`Emitter::exit_block`], for the frame of an inlined function, whose base the runtime has
-    /// stored: after an error, the one that it had before extra arguments moved it. The code
-    /// returns for the outermost frame, which is `distance` below the latter.
+    /// Like [`Emitter::exit_block`], for the frame of an inlined function, whose base the runtime
+    /// has stored. After an error, that is the base before extra arguments moved the frame. The
+    /// code returns from the outermost frame, which is `distance` below it.
     fn exit_inlined(&mut self, [status, depth, distance]: [Value; 3]) {
         let st = self.state();
         let base = self.load64(Region::State, st, state::BASE);
@@ -280,8 +280,8 @@ impl Emitter<'_> {
         self.leave_with(status, base);
     }
 
-    /// Branches to `exit`, the block of a guard's side exit, where the state says that this guard
-    /// fails. Emits nothing unless exits are stressed.
+    /// Branches to `exit`, the block of a guard's side exit, if the state requests that this guard
+    /// fail. Emits nothing unless exits are stressed.
     pub(crate) fn stress_exit(&mut self, exit: Block) {
         if !self.body.stress_exits {
             return;
@@ -294,12 +294,12 @@ impl Emitter<'_> {
         self.guard(left, exit);
     }
 
-    /// Deoptimizes the frame in this state in `block`, to which nothing branches from here on.
+    /// Deoptimizes the frame in this state in `block`. No code emitted later may branch to `block`.
     pub(crate) fn deoptimize_in(&mut self, block: Block, state: FrameState) {
         self.deoptimize_storing(block, state, Vec::new());
     }
 
-    /// As [`Emitter::deoptimize_in`], but stores registers first. The frame is the current one.
+    /// Like [`Emitter::deoptimize_in`], but stores registers first. The frame is the current one.
     pub(crate) fn deoptimize_storing(
         &mut self,
         block: Block,

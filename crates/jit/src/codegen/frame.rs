@@ -22,7 +22,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Sets the base after a call, which may have moved it.
+    /// Sets the base after a call, which may have moved the stack.
     pub(crate) fn set_base(&mut self, base: Value) {
         let base = match self.frame().offset {
             0 => base,
@@ -45,8 +45,8 @@ impl Emitter<'_> {
         self.loop_base = base;
     }
 
-    /// Returns the closure. It is read from the frame again after calls, so that no machine
-    /// register is saved for it.
+    /// Returns the closure. It is reloaded from the frame after calls, so that it occupies no
+    /// callee-saved register.
     pub(crate) fn closure(&mut self) -> Value {
         if self.nothing_called && self.current == 0 {
             return self.passed_closure;
@@ -63,13 +63,14 @@ impl Emitter<'_> {
         self.own_closure()
     }
 
-    /// Loads the closure of the outermost frame from there.
+    /// Loads the closure of the outermost frame from that frame.
     pub(crate) fn own_closure(&mut self) -> Value {
         let base = self.outermost_base();
         self.load_constant(I64, base, frame::CALLEE)
     }
 
-    /// Returns the closure that was passed, if [`Emitter::closure`] still returns that.
+    /// Returns the closure that was passed as an argument, if [`Emitter::closure`] still returns
+    /// it.
     pub(crate) fn closure_as_passed(&self) -> Option<Value> {
         (self.nothing_called && self.current == 0).then_some(self.passed_closure)
     }
@@ -195,7 +196,7 @@ impl Emitter<'_> {
         self.save_frame_word(word);
     }
 
-    /// As [`Emitter::save_frame`], with this frame word.
+    /// Like [`Emitter::save_frame`], with this frame word.
     pub(super) fn save_frame_word(&mut self, word: Value) {
         let base = self.base();
         self.store(Region::Slots, word, base, frame::WORD);
@@ -216,7 +217,7 @@ impl Emitter<'_> {
         self.return_base_of(base)
     }
 
-    /// As [`Emitter::return_base`], for an outermost frame at `base`.
+    /// Like [`Emitter::return_base`], for an outermost frame at `base`.
     pub(super) fn return_base_of(&mut self, base: Value) -> Value {
         if !self.body.proto.is_vararg {
             return base;

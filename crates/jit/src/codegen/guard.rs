@@ -73,7 +73,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Branches to `other` unless `string` is a short one: it is equal to no other object then.
+    /// Branches to `other` unless `string` is a short string, which is equal to no other object.
     pub(crate) fn guard_short(&mut self, string: Value, other: Block) {
         let short = self.is_short(string);
         self.guard(short, other);

@@ -29,7 +29,7 @@ pub(crate) struct Caller {
     pub(crate) frame: usize,
     /// Where it continues after the call.
     pub(crate) pc: Pc,
-    /// What was called there has been replaced by a tail call of the function.
+    /// Whether the function called there has replaced its frame by a tail call of this function.
     pub(crate) is_tail: bool,
 }
 
@@ -56,7 +56,8 @@ pub(super) struct FrameCode<'a> {
     pub(super) offset: usize,
     /// Its caller and the number of extra arguments, unless it is the outermost one.
     pub(super) inlined: Option<(Caller, usize)>,
-    /// Exits with a status and the base that the runtime stored, if there is such an exit.
+    /// The block that exits with a status and the base that the runtime has stored, if there is
+    /// such an exit.
     pub(super) exit: Option<Block>,
 }
 
@@ -111,7 +112,7 @@ impl<'a> Emitter<'a> {
         name
     }
 
-    /// Reserves so many slots from the base of the outermost frame on.
+    /// Reserves this number of slots from the base of the outermost frame on.
     pub(crate) fn reserve(&mut self, slots: usize) {
         let above = slots.saturating_sub(usize::from(self.body.proto.max_stack));
         self.inlined_slots = self.inlined_slots.max(above);
@@ -137,8 +138,8 @@ impl<'a> Emitter<'a> {
         self.current = n;
     }
 
-    /// An inlined function begins: frame `n` is that of `closure`. The self-check finds it there
-    /// though the frame is not stored.
+    /// Begins the code of an inlined function: frame `n` belongs to `closure`. For the self-check,
+    /// the closure is stored although the frame is not.
     pub(crate) fn begin_inlined(&mut self, n: usize, closure: Value) {
         if self.body.verify_values {
             let (slot, tag) = (self.frames[n].offset - Frame::RESERVED, self.tag(Tag::FUNCTION));
@@ -147,8 +148,9 @@ impl<'a> Emitter<'a> {
         self.frames[n].instance = self.load_constant(I64, closure, closure::INSTANCE);
     }
 
-    /// An inlined function begins: frame `n` is that of a closure of this inner function of the
-    /// outermost one, which is not allocated. The state has an instance of it.
+    /// Begins the code of an inlined function: frame `n` belongs to an unallocated closure of this
+    /// inner function of the outermost function. The state must have an instance of the inner
+    /// function.
     pub(crate) fn begin_inlined_inner(&mut self, n: usize, inner: usize) {
         let at = self.frames[0].places.children + inner * size_of::<usize>();
         let outermost = self.frames[0].instance;
@@ -212,7 +214,7 @@ impl<'a> Emitter<'a> {
         (payload, tag)
     }
 
-    /// Stores the headers that calls would have stored from the outermost frame to this one, but
+    /// Stores the headers that calls would have stored from the outermost frame to this one, except
     /// for the frame word of this one. The closures are in their slots as registers of the callers.
     pub(crate) fn materialize(&mut self) {
         self.frames_are_stored = true;
@@ -230,7 +232,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Code begins that does not store frames.
+    /// Begins code that does not store frames.
     pub(crate) fn begin_unstored(&mut self) {
         self.frames_are_stored = false;
     }
@@ -245,7 +247,7 @@ impl<'a> Emitter<'a> {
         pc
     }
 
-    /// Returns the number of frames between the outermost one and this one, which counts.
+    /// Returns the number of frames above the outermost one, up to and including this one.
     pub(super) fn depth(&self) -> usize {
         let callers = std::iter::successors(Some(self.current), |&n| {
             self.frames[n].inlined.map(|(caller, _)| caller.frame)

@@ -19,8 +19,8 @@ use crate::entity::{Pc, Reg};
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Known(ArrayKind),
-    /// An array of numbers if all items are numbers of one kind, and otherwise Any; this is the
-    /// number of an item whose tag decides.
+    /// An array of numbers if all items are numbers of the same kind, and an array of any values
+    /// otherwise; the tag of the item with this number decides.
     Unknown(usize),
 }
 
@@ -94,7 +94,7 @@ impl Emitter<'_> {
         self.list_of_any(pc, t, items, (slow, done));
     }
 
-    /// As [`Emitter::begin_list`], for items of one of the kinds of arrays other than Any: one of
+    /// Like [`Emitter::begin_list`], for items of one of the kinds of arrays other than Any: one of
     /// the same size, and the kind itself.
     fn list_of_one_kind(
         &mut self,
@@ -117,7 +117,7 @@ impl Emitter<'_> {
         self.jump(done);
     }
 
-    /// As [`Emitter::begin_list`], for items of any kinds.
+    /// Like [`Emitter::begin_list`], for items of any kinds.
     fn list_of_any(&mut self, pc: Pc, t: Value, items: &[Stored], (slow, done): (Block, Block)) {
         let count = items.len();
         for item in items {

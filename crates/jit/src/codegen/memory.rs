@@ -16,13 +16,13 @@ use perilune_runtime::layout::value;
 use super::Emitter;
 use super::available::Location;
 
-/// Flags of all accesses: aligned, and they do not trap.
+/// Flags of all memory accesses, which are aligned and do not trap.
 const MEM: MemFlagsData = MemFlagsData::trusted();
-/// Flags of loads of what never changes while their address can be had: they are done where they
-/// are needed, if at all.
+/// Flags of loads from locations that never change while their address is available: such a load
+/// may be moved to its use, or removed.
 pub(super) const CONSTANT: MemFlagsData = MemFlagsData::trusted().with_readonly().with_can_move();
 
-/// A part of the memory that no other one overlaps.
+/// A part of memory that is disjoint from all other regions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Region {
     /// The VM stack, and values of upvalues, which may be on it.
@@ -45,7 +45,7 @@ pub(crate) enum Region {
 }
 
 impl Region {
-    /// How many there are.
+    /// The number of regions.
     pub(super) const COUNT: usize = 8;
 
     const ALL: [Region; Region::COUNT] = [
@@ -65,7 +65,7 @@ impl Region {
 pub(crate) struct Regions(u8);
 
 impl Regions {
-    /// All of them.
+    /// All regions.
     pub(crate) const ALL: Regions = Regions(u8::MAX);
 
     /// Returns the set without a region.
@@ -123,7 +123,7 @@ impl Emitter<'_> {
         self.mem_flags.0[region as usize]
     }
 
-    /// Loads from a location, unless it has been loaded from and not changed since.
+    /// Loads from a location, unless an earlier load of it is still available.
     fn load_once(
         &mut self,
         region: Region,
@@ -141,7 +141,8 @@ impl Emitter<'_> {
         value
     }
 
-    /// Loads what never changes, but is not to be held in a register across calls.
+    /// Loads from a location that never changes, without holding the value in a register across
+    /// calls.
     pub(super) fn load_constant(&mut self, ty: Type, at: Value, offset: impl Offset) -> Value {
         let address = self.b.func.dfg.resolve_aliases(at);
         let (region, offset, opcode) = (Region::Instances, offset.operand(), Opcode::Load);
@@ -201,7 +202,7 @@ impl Emitter<'_> {
         self.load_once(region, (Opcode::Uload8, I64), at, offset.operand())
     }
 
-    /// Stores all of a value. The payload of a float is stored from the register of the float.
+    /// Stores an entire SSA value. The payload of a float is stored from the register of the float.
     pub(crate) fn store(&mut self, region: Region, v: Value, at: Value, offset: impl Offset) {
         self.available.change(self.b.func, region);
         let flags = self.flags_of(region);
@@ -209,15 +210,15 @@ impl Emitter<'_> {
         self.b.ins().store(flags, v, at, offset.operand());
     }
 
-    /// Stores all of a value into an object that has just been allocated. What has been loaded from
-    /// other objects is not loaded again for this.
+    /// Stores an entire SSA value into an object that has just been allocated. Values loaded from
+    /// other objects stay available.
     pub(super) fn initialize(&mut self, region: Region, v: Value, at: Value, offset: usize) {
         let flags = self.flags_of(region);
         let v = self.uncast(v).unwrap_or(v);
         self.b.ins().store(flags, v, at, offset.operand());
     }
 
-    /// As [`Emitter::initialize`], for the low byte of a value.
+    /// Like [`Emitter::initialize`], for the low byte of a value.
     pub(super) fn initialize8(&mut self, region: Region, v: Value, at: Value, offset: usize) {
         match self.constant_of(v) {
             Some(constant) => {
@@ -231,7 +232,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// As [`Emitter::initialize`], for a Lua value.
+    /// Like [`Emitter::initialize`], for a Lua value.
     pub(super) fn initialize_value(
         &mut self,
         region: Region,

@@ -69,9 +69,9 @@ pub(crate) struct Body<'a> {
     pub(crate) is_loop: bool,
     /// Whether the code counts instructions.
     pub(crate) counts: bool,
-    /// Whether the code compares the values that it holds with frame and heap.
+    /// Whether the code compares the values that it holds with the frame and the heap.
     pub(crate) verify_values: bool,
-    /// Whether guards also fail where the state says so.
+    /// Whether guards also fail when the state requests it.
     pub(crate) stress_exits: bool,
     /// The fault to inject, for tests.
     pub(crate) fault: Option<Fault>,
@@ -137,7 +137,7 @@ pub(crate) fn comparison(dfg: &DataFlowGraph, condition: Value) -> Option<Instru
     dfg.value_def(dfg.resolve_aliases(condition)).inst().map(|inst| dfg.insts[inst])
 }
 
-/// Emits the opposite of a condition, which the instruction `compare` defines.
+/// Emits the negation of a condition, which the instruction `compare` defines.
 pub(crate) fn inverted<'f>(
     ins: impl InstBuilder<'f>,
     compare: Option<InstructionData>,
@@ -226,8 +226,8 @@ impl<'a> Emitter<'a> {
         self.b.ins()
     }
 
-    /// Sets the bytecode instruction that the following code belongs to. It is one of the outermost
-    /// function: for an inlined function, the call.
+    /// Sets the bytecode instruction of the outermost function that the following code belongs to;
+    /// for the code of an inlined function, that is the call.
     pub(crate) fn set_source(&mut self, pc: Pc) {
         let pc = self.outermost_pc(pc);
         self.b.set_srcloc(cranelift_codegen::ir::SourceLoc::new(pc.as_u32()));
@@ -247,7 +247,7 @@ impl Emitter<'_> {
         block
     }
 
-    /// Creates a block that continues the current one, and is cold if that is.
+    /// Creates a block that continues the current one, and is cold if the current one is cold.
     pub(crate) fn next_block(&mut self) -> Block {
         let is_cold = self.b.current_block().is_some_and(|b| self.b.func.layout.is_cold(b));
         if is_cold { self.cold_block() } else { self.b.create_block() }

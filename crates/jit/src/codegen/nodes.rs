@@ -20,8 +20,8 @@ struct Nodes {
 }
 
 impl Emitter<'_> {
-    /// Ends the block: loads the value under the integer `key` from the nodes of a table, which has
-    /// some; branches to `absent` if there is none.
+    /// Ends the block: loads the value under the integer `key` from the nodes of a table, which
+    /// must have nodes; branches to `absent` if there is no such value.
     pub(crate) fn integer_in_nodes(
         &mut self,
         table: Value,
@@ -56,7 +56,7 @@ impl Emitter<'_> {
     }
 
     /// Ends the block: loads the value under the short string `name` from the nodes of a table
-    /// without a shape; branches to `absent` if there is none.
+    /// without a shape; branches to `absent` if there is no such value.
     pub(crate) fn string_in_nodes(
         &mut self,
         table: Value,
@@ -100,7 +100,7 @@ impl Emitter<'_> {
     }
 
     /// Ends the block: loads the value under a key that is a table from the nodes of a table;
-    /// branches to `absent` if there is none.
+    /// branches to `absent` if there is no such value.
     pub(crate) fn table_in_nodes(
         &mut self,
         table: Value,

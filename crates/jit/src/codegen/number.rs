@@ -227,7 +227,7 @@ impl Emitter<'_> {
         result
     }
 
-    /// Emits what a division by a constant leaves.
+    /// Emits the remainder of a division by a constant.
     fn rest(&mut self, x: Value, quotient: Value, divisor: u64) -> Value {
         let divisor = self.int(divisor as i64);
         let product = self.b.ins().imul(quotient, divisor);
@@ -397,8 +397,8 @@ impl Emitter<'_> {
         })
     }
 
-    /// Returns a float, or what `convert` makes of an integer; branches to `slow` for other values,
-    /// or returns `None` if the value is never a number.
+    /// Returns a float, or the result of `convert` for an integer; branches to `slow` for other
+    /// values, or returns `None` if the value is never a number.
     fn float_or(
         &mut self,
         tag: Known,
@@ -441,8 +441,8 @@ impl Emitter<'_> {
     }
 
     /// Returns the limit of a loop over integers as an integer, clipped as FORPREP does. Branches
-    /// to `slow` if it is no number, if it is NaN, or if it is beyond the first integers of such
-    /// loops: they do not run. `None` if it is never a number.
+    /// to `slow` if it is not a number, if it is NaN, or if it is beyond all indexes of such a
+    /// loop, which then does not run. `None` if it is never a number.
     pub(crate) fn loop_limit(
         &mut self,
         tag: Known,
@@ -466,8 +466,9 @@ impl Emitter<'_> {
         })
     }
 
-    /// Returns a number as an integer, given its tag and its payload: itself, or what `convert`
-    /// makes of a float. Branches to `slow` if it is no number; `None` if it never is one.
+    /// Returns a number as an integer, given its tag and its payload: the integer itself, or the
+    /// result of `convert` for a float. Branches to `slow` if it is not a number; returns `None` if
+    /// it never is a number.
     fn integer_of(
         &mut self,
         tag: Known,

@@ -21,8 +21,8 @@ impl Emitter<'_> {
         self.load32(Region::State, st, state::POLL)
     }
 
-    /// Does what the poll word asks for; the frame continues at `pc`, and `top` is the end of its
-    /// values.
+    /// Handles the requests in the poll word; the frame continues at `pc`, and `top` is the end of
+    /// its values.
     pub(crate) fn poll(&mut self, pc: Pc, top: Value) {
         let word = self.poll_word();
         let (cold, on) = (self.cold_block(), self.block());
@@ -34,9 +34,9 @@ impl Emitter<'_> {
         self.switch_to(on);
     }
 
-    /// As [`Emitter::poll`], in a loop that continues at `pc`, but stores registers first, and
-    /// allocates virtual tables if they are among them. A quiet poll changes neither the base nor
-    /// memory, except home slots and the state.
+    /// Like [`Emitter::poll`], in a loop that continues at `pc`, but stores registers first, and
+    /// materializes virtual tables if there are any in the registers. A quiet poll changes neither
+    /// the base nor memory, except home slots and the state.
     pub(crate) fn poll_in_loop(
         &mut self,
         pc: Pc,
@@ -77,8 +77,8 @@ impl Emitter<'_> {
         self.switch_to(on);
     }
 
-    /// Does what the poll word asks for after a call; the frame continues at the pc in its frame
-    /// word, or `skip` instructions later, and `top` is the end of its values.
+    /// Handles the requests in the poll word after a call; the frame continues at the pc in its
+    /// frame word, or `skip` instructions later, and `top` is the end of its values.
     ///
     /// The frame word is loaded from where it was stored before the call. As a constant, it would
     /// be the same value as the stored one, which would then live across the call in a callee-saved
@@ -102,8 +102,8 @@ impl Emitter<'_> {
     }
 
     /// Counts the instructions of a loop's iteration, at the back edge from `pc` to `target`. If
-    /// the fuel does not suffice, the poll that follows stops the script, as [`State::out_of_fuel`]
-    /// asks it to. Emits nothing unless instructions are counted.
+    /// the fuel does not suffice, the next poll stops the script, as requested by
+    /// [`State::out_of_fuel`]. Emits nothing unless instructions are counted.
     ///
     /// [`State::out_of_fuel`]: perilune_runtime::state::State::out_of_fuel
     pub(crate) fn charge(&mut self, pc: Pc, target: Pc) {

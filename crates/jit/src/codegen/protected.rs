@@ -63,8 +63,8 @@ impl Emitter<'_> {
         self.store(Region::State, depth, st, state::NATIVE_DEPTH);
     }
 
-    /// Ends the call of a function in register `inner` by `pcall`, where the function has not
-    /// simply returned; returns the block where it has ended. Leaves this frame if the function has
+    /// Ends the call of a function in register `inner` by `pcall` for the cases other than a plain
+    /// return; returns the block in which the call has ended. Leaves this frame if the function has
     /// yielded.
     pub(crate) fn end_protected(&mut self, returned: &Returned, inner: Reg, pc: Pc) -> Block {
         let passed = self.pass_on_other_failure(returned, status::ERROR);

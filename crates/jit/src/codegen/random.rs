@@ -11,10 +11,10 @@ use super::builtin::Argument;
 use super::memory::Region;
 use super::value::Known;
 
-/// The next number of the sequence, which is not taken yet.
+/// The next number of the sequence, which is not consumed yet.
 struct Next {
     bits: Value,
-    /// The words of the generator after it is taken.
+    /// The words of the generator after the number is consumed.
     words: [Value; 4],
 }
 
@@ -32,7 +32,7 @@ impl Emitter<'_> {
     }
 
     /// Computes `math.random(high)` or `math.random(low, high)`; branches to `other`, without an
-    /// effect, if the range is empty, or if the number needs more than one of the sequence.
+    /// effect, if the range is empty, or if the result needs more than one number of the sequence.
     pub(super) fn random_integer(
         &mut self,
         bounds: &[Argument],

@@ -15,7 +15,7 @@ use super::memory::Region;
 use super::value::Known;
 use crate::feedback::snapshot::Slot;
 
-/// A value that is stored: its payload, its tag as a value, and what is known of the tag.
+/// A value to store: its payload, its tag as an SSA value, and the facts known about the tag.
 #[derive(Clone, Copy)]
 pub(crate) struct Stored {
     pub(crate) bits: Value,
@@ -36,7 +36,7 @@ impl Emitter<'_> {
         self.load32(Region::Objects, table, header::WORD)
     }
 
-    /// Continues where `shape` is this one; returns the block for other shapes.
+    /// Continues in a block for tables whose shape is this one; returns the block for other shapes.
     pub(crate) fn shape_case(&mut self, shape: Value, id: u32) -> Block {
         let same = self.b.ins().icmp_imm_u(IntCC::Equal, shape, i64::from(id));
         self.case(same)
@@ -58,7 +58,7 @@ impl Emitter<'_> {
         self.load64(Region::State, st, state::STRING_METATABLE)
     }
 
-    /// Branches to `other` if a store to the table may change what caches rely on, since it is a
+    /// Branches to `other` if a store to the table may invalidate caches, because the table is a
     /// metatable or a class.
     pub(crate) fn guard_not_watched(&mut self, flags: Value, other: Block) {
         let watched = self.b.ins().band_imm_u(flags, WATCHED as i64);
@@ -87,8 +87,8 @@ impl Emitter<'_> {
         (payload, self.load8(Region::Fields, fields, at + value::TAG))
     }
 
-    /// Branches to `other` if the field in slot `slot` is nil and a metamethod may have a say in
-    /// its store.
+    /// Branches to `other` if the field in slot `slot` is nil and a store to it may call a
+    /// metamethod.
     pub(crate) fn guard_stores_field(&mut self, table: Value, slot: Slot, other: Block) {
         let (fields, at) = self.field_place(table, slot);
         let old = self.load8(Region::Fields, fields, at + value::TAG);
@@ -99,8 +99,8 @@ impl Emitter<'_> {
         self.switch_to(write);
     }
 
-    /// Writes a field that the table has in slot `slot`, without a barrier. `has_other_tag`: it may
-    /// have another tag than the value.
+    /// Writes the field that the table has in slot `slot`, without a barrier. `has_other_tag`: the
+    /// field may have a different tag than the value.
     pub(crate) fn store_field(&mut self, table: Value, slot: Slot, v: Stored, has_other_tag: bool) {
         let (fields, at) = self.field_place(table, slot);
         self.store(Region::Fields, v.bits, fields, at + value::BITS);
@@ -109,8 +109,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Ends the block: goes to `lacks` if the table has no metamethod for this event, as far as its
-    /// metatable's bits say.
+    /// Ends the block: goes to `lacks` if the bits of the table's metatable say that the table has
+    /// no metamethod for this event.
     pub(super) fn without_event(
         &mut self,
         table: Value,
@@ -137,10 +137,10 @@ impl Emitter<'_> {
         self.switch_to(lacks);
     }
 
-    /// Adds the field that the successor of an entry has more, in slot `slot`; branches to `other`
-    /// if the value is nil, or there is no room. `to`: the successor, of which this is known then.
-    /// Room is made if the slots of its tables need not be inline. Returns the successor; the
-    /// caller is responsible for the barrier.
+    /// Adds, in slot `slot`, the additional field of the shape that follows an entry's shape;
+    /// branches to `other` if the value is nil, or if there is no room. `to`: the following shape,
+    /// with the facts known about it. The slots are enlarged unless those of its tables must be
+    /// inline. Returns the following shape; the caller is responsible for the barrier.
     pub(crate) fn add_field(
         &mut self,
         table: Value,
@@ -184,10 +184,10 @@ impl Emitter<'_> {
     }
 
     /// Gives a table a metatable `{__index = class}`, as `Table::set_meta_index` does; branches to
-    /// `other` where that is more than a few stores.
+    /// `other` if that takes more than a few stores.
     pub(crate) fn set_class(&mut self, table: Value, class: Value, marks: bool, other: Block) {
         self.guard_class(class, marks, other);
-        // The shape needs no barrier of its own: the one that the table has keeps it alive.
+        // The shape needs no separate barrier, since the current shape of the table keeps it alive.
         self.before_field_store(table, (class, Known::Tag(Tag::TABLE)), other);
         let meta = self.load64(Region::Objects, table, table::META);
         let (first, again, done) = (self.block(), self.cold_block(), self.block());
@@ -208,8 +208,8 @@ impl Emitter<'_> {
         self.b.ins().bor_imm_u(class, TAGGED as i64)
     }
 
-    /// Makes sure that a table is marked as the class of some metatable, as caches rely on that:
-    /// marks it if `marks` is set, or else branches to `other` unless it is.
+    /// Ensures that a table is marked as the class of some metatable, since caches rely on that:
+    /// marks it if `marks` is set, and otherwise branches to `other` if it is not marked.
     pub(crate) fn guard_class(&mut self, class: Value, marks: bool, other: Block) {
         let flags = self.flags(class);
         let is_class = self.b.ins().band_imm_u(flags, i64::from(GcHeader::INDEX_TARGET));
@@ -225,9 +225,8 @@ impl Emitter<'_> {
         self.switch_to(marked);
     }
 
-    /// Makes sure that a table is marked as a metatable, and as one that lacks `__gc`: marks it if
-    /// `marks` is set, or else branches to `other` unless it is. Branches to `other` if it has
-    /// `__gc`.
+    /// Ensures that a table is marked as a metatable without `__gc`: marks it if `marks` is set,
+    /// and otherwise branches to `other` if it is not marked. Branches to `other` if it has `__gc`.
     pub(crate) fn guard_metatable(&mut self, meta: Value, marks: bool, other: Block) {
         let first = if marks { self.cold_block() } else { other };
         let flags = self.flags(meta);
@@ -255,8 +254,8 @@ impl Emitter<'_> {
         self.guard(lacks_it, other);
     }
 
-    /// Gives a table without a metatable this one, as `Table::set_metatable` does; branches to
-    /// `other` if the table has one, or where that is more than a few stores.
+    /// Sets the metatable of a table without one, as `Table::set_metatable` does; branches to
+    /// `other` if the table has a metatable, or if the change takes more than a few stores.
     pub(crate) fn set_metatable(&mut self, table: Value, meta: Value, marks: bool, other: Block) {
         self.guard_metatable(meta, marks, other);
         self.before_field_store(table, (meta, Known::Tag(Tag::TABLE)), other);
@@ -266,8 +265,8 @@ impl Emitter<'_> {
         self.store(Region::Objects, meta, table, table::META);
     }
 
-    /// Changes the shape of a table to that of tables that have a metatable as well; branches to
-    /// `other` if the table is a dictionary or that shape is not known.
+    /// Changes the shape of a table to the corresponding shape with a metatable; branches to
+    /// `other` if the table is a dictionary, or if that shape is not known.
     fn gain_metatable(&mut self, table: Value, other: Block) {
         let before = self.load64(Region::Objects, table, table::SHAPE);
         self.guard(before, other);

@@ -131,9 +131,10 @@ impl Emitter<'_> {
         self.load64(Region::State, st, state::RETURNED_BITS)
     }
 
-    /// Returns the first entry in the nodes from position `at` on. Asks the runtime by a branch to
-    /// `ask` if there is none; at the first node, as nodes that come before the array part have to
-    /// be skipped there; and for a weak table, whose dead keys have to be left out.
+    /// Returns the first entry in the nodes from position `at` on. Branches to `ask`, where the
+    /// runtime takes the step, if there is no entry, at the first node (since nodes that come
+    /// before the array part must be skipped there), and for a weak table (whose dead keys must be
+    /// skipped).
     pub(crate) fn next_node(&mut self, table: Value, at: Value, ask: Block) -> Entry {
         let nodes = self.load64(Region::Objects, table, table::NODES);
         self.guard(nodes, ask);

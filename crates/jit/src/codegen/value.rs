@@ -13,7 +13,7 @@ use perilune_runtime::value::Tag;
 use super::Emitter;
 use super::memory::CONSTANT;
 
-/// A tag, as far as the compiler knows it.
+/// The compiler's knowledge of a tag.
 #[derive(Clone, Copy)]
 pub(crate) enum Known {
     /// It is a constant.

@@ -32,8 +32,8 @@ impl Held {
     }
 }
 
-/// The blocks that end the process at a difference: their parameters are the base, the place of the
-/// comparison, and the value that the code held.
+/// The blocks that abort the process after a mismatch. Their parameters are the base, the place of
+/// the comparison, and the value that the code held.
 #[derive(Clone, Copy)]
 pub(crate) struct VerifyReports {
     of_register: Block,
@@ -41,7 +41,7 @@ pub(crate) struct VerifyReports {
 }
 
 impl Emitter<'_> {
-    /// Returns whether the code is to compare the values that it holds.
+    /// Returns whether the code compares the values that it holds.
     pub(crate) fn verifies(&self) -> bool {
         self.body.verify_values
     }
@@ -147,8 +147,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Calls a function of the runtime that compares and changes nothing. Available values stay
-    /// available, otherwise code that checks itself would hold fewer values than other code.
+    /// Calls a function of the runtime that compares values and changes no memory. Available values
+    /// stay available; otherwise self-checking code would hold fewer values than other code.
     fn verify(&mut self, address: usize, args: &[Value]) {
         let call = self.runtime(address, args, &[]);
         self.changes_nothing(call);

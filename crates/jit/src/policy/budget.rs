@@ -12,11 +12,12 @@ const ADVANCE: u64 = 30_000_000;
 const FIRST: u64 = 10_000_000;
 /// The nanoseconds that the interpreter takes for a bytecode, approximately.
 const PER_BYTECODE: u64 = 3;
-/// The percentage of the time spent on interpreting functions that may be spent on compiling. A
+/// The limit of compile time, as a percentage of the time spent on interpreting functions. A
 /// compile pays off if the function continues to run until its code has saved the cost of the
 /// compile. The best estimate is that a function continues to run for as long as it has run so far,
-/// and the compile mostly has a core of its own. With 50, real programs and benchmarks took 1.05 of
-/// the time, with 400 at least as much processor time and no less time.
+/// and a compile mostly runs on another core. In measurements with real programs and benchmarks, 50
+/// made runs take 1.05 times as long, and 400 took at least as much processor time without making
+/// them faster.
 const OF_INTERPRETING: u64 = 200;
 /// Limits of a pause. A thread checks the budget again afterwards, since the program may have been
 /// idle.
@@ -24,9 +25,9 @@ const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_millis(20);
 
 /// The processor time that compile threads have used, and its limits: a share of the program's
-/// time, and a part of the time spent on interpreting hot functions. Compiling can save only the
-/// second: a program that spends its time in the library gains nothing. What exits from code cost
-/// may be spent in addition to the share, as they continue until the code is replaced.
+/// time, and a multiple of the time spent on interpreting hot functions. Compiling can only save
+/// time of the second kind: a program that spends its time in the library gains nothing. The cost
+/// of exits from code is added to the share, because exits continue until the code is replaced.
 pub(crate) struct Budget {
     /// The share of the time of the process's other threads, in percent; `None` sets no limit.
     share: Option<u32>,
@@ -34,7 +35,7 @@ pub(crate) struct Budget {
     spent: AtomicU64,
     /// Bytecodes that hot functions have run in the interpreter.
     interpreted: AtomicU64,
-    /// The part of these that exits from code have cost.
+    /// The part of these that is due to exits from code.
     exited: AtomicU64,
 }
 

@@ -15,11 +15,12 @@ use crate::feedback::snapshot::{Shapes, Snapshot};
 /// The number of requests for compiles, and of results, so far: it orders them.
 static EVENTS: AtomicU64 = AtomicU64::new(1);
 
-/// How often a method is recompiled for new feedback; the last time, for any operands. With the
-/// first compile, and one because of others in its module, a method has at most six versions.
+/// How often a method is recompiled for new feedback; the last recompile produces code for any
+/// operands. Together with the first compile, and one on account of other methods in its module,
+/// this gives a method at most six versions.
 const MAX_CHANGES: u32 = 4;
 
-/// The least number of exits by which code is judged.
+/// The minimum number of exits for judging code.
 const FEW_EXITS: u32 = 32;
 /// The time between two exits below which they cost more than the code saves: an exit takes about
 /// a microsecond, and much longer where the runtime is not optimized.
@@ -47,9 +48,9 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Returns whether a method, which is so hot now, has run considerably since the feedback was
-    /// taken. Taking feedback costs some microseconds, and happens a few times while a compile
-    /// waits.
+    /// Returns whether a method whose hotness is now `heat` has run considerably since the feedback
+    /// was taken. Taking feedback costs some microseconds and is repeated a few times while a
+    /// compile waits.
     fn is_stale(&self, heat: u64) -> bool {
         heat > self.heat.saturating_add(self.heat / 2)
     }
@@ -59,13 +60,13 @@ impl Waiting {
 #[derive(Default)]
 pub(crate) struct History {
     past: Mutex<Past>,
-    /// How hot the method was when a state last looked, by its execution in the interpreter. States
-    /// write this, and compile threads read it to choose their next job.
+    /// How hot the method was when a state last checked, according to its execution in the
+    /// interpreter. States write this, and compile threads read it to choose their next job.
     heat: AtomicU64,
-    /// The heat that exits from its newest code add to that.
+    /// The hotness that exits from its newest code add to `heat`.
     exits: AtomicU64,
-    /// When a state has last found it hot, and when code was last made of it, in events; 0 for
-    /// never.
+    /// When a state last found it hot, and when code was last generated for it, as numbers of
+    /// events; 0 means never.
     requested: AtomicU64,
     compiled: AtomicU64,
 }
@@ -82,7 +83,7 @@ struct Past {
     /// The instructions at which code has exited without new feedback: the method's own code, or
     /// code of functions that it was inlined in.
     failed: BTreeSet<u32>,
-    /// When exits from its code last made a state look at it.
+    /// When exits from its code last made a state check it.
     exited: Option<Instant>,
 }
 
@@ -102,9 +103,9 @@ impl History {
         self.heat.fetch_max(heat, Ordering::Relaxed);
     }
 
-    /// Returns whether no state has found this method, that of a loop, hot since code was made of
-    /// `function`, which has the loop: calls that began before have left it, and later ones run the
-    /// function's code.
+    /// Returns whether no state has found this method, the OSR entry of a loop, hot since code was
+    /// generated for `function`, which contains the loop: earlier calls have left the loop, and
+    /// later ones run the function's code.
     pub(crate) fn is_outrun_by(&self, function: &History) -> bool {
         let compiled = function.compiled.load(Ordering::Relaxed);
         self.requested.load(Ordering::Relaxed) < compiled
@@ -115,7 +116,7 @@ impl History {
         self.exits.fetch_add(heat, Ordering::Relaxed);
     }
 
-    /// Records that there were so many exits from its code since this was last called. Returns
+    /// Records the number of exits from its code since the last call of this function. Returns
     /// whether they take so much time that the lower tiers are faster.
     pub(crate) fn exits_densely(&self, exits: u32) -> bool {
         let now = Instant::now();
@@ -123,7 +124,7 @@ impl History {
         exits >= FEW_EXITS && now - before < BETWEEN_EXITS * exits
     }
 
-    /// Returns how hot the method was the last time that a state looked, its exits included.
+    /// Returns how hot the method was when a state last checked, including its exits.
     pub(crate) fn heat(&self) -> u64 {
         let exits = self.exits.load(Ordering::Relaxed);
         self.heat.load(Ordering::Relaxed).saturating_add(exits)
@@ -177,8 +178,8 @@ impl History {
         self.past().waiting.take()
     }
 
-    /// Returns whether it was in a module with others. Once is enough: recompiling it retires their
-    /// code.
+    /// Returns whether it was ever in a module with other methods. Recompiling such a method
+    /// retires the code of the others.
     pub(crate) fn was_grouped(&self) -> bool {
         self.past().grouped
     }
@@ -193,12 +194,12 @@ impl History {
         self.past().failed.insert(pc);
     }
 
-    /// Returns the instructions at which code is not to speculate.
+    /// Returns the instructions at which code must not speculate.
     pub(crate) fn failed(&self) -> BTreeSet<u32> {
         self.past().failed.clone()
     }
 
-    /// Records that code of the method is not to speculate any more.
+    /// Records that code of the method must not speculate any more.
     pub(crate) fn settle(&self) {
         self.past().changes = MAX_CHANGES;
     }

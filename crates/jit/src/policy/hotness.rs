@@ -27,7 +27,7 @@ pub(crate) fn is_quick(proto: &Proto) -> bool {
     proto.code.len() <= MAX_INLINE
 }
 
-/// Returns how hot a function is, or its loop at `entry`: how often its code has run as a whole.
+/// Returns how hot a function or its loop at `entry` is: how often its entire code has run.
 ///
 /// Both the time that its code has taken and the time to compile it are proportional to its length,
 /// so this is the quotient of the two, by which jobs are ordered. An iteration of a loop counts in
@@ -41,9 +41,9 @@ pub(crate) unsafe fn heat(inst: *mut Instance, loops: &Loops, entry: Option<u32>
     loops.heat((&(*inst).proto).code.len(), rounds, (*inst).entries, entry)
 }
 
-/// Returns after how many entries a function is stitched where there are `live` bytes of machine
-/// code: `usual`, times one more than the square of `live / footprint`. The largest number,
-/// which stands for never, is not returned for others.
+/// Returns the number of entries after which a function is stitched while `live` bytes of machine
+/// code exist: `usual * (1 + (live / footprint)²)`. The largest integer stands for never, and is
+/// returned only if `usual` is the largest integer.
 pub(crate) fn stitch_threshold(usual: u32, live: usize, footprint: usize) -> u32 {
     let (live, footprint) = (live as u128, footprint.max(1) as u128);
     let times = 1 + live * live / (footprint * footprint);
@@ -57,8 +57,8 @@ pub(crate) fn cost_of_exit(proto: &Proto) -> u64 {
     proto.code.len() as u64 + EXIT
 }
 
-/// Returns by how much exits from its code make a function hotter: by the time that they cost, in
-/// the units of [`heat`].
+/// Returns how much hotter exits from its code make a function: the time that they cost, in the
+/// units of [`heat`].
 pub(crate) fn heat_of_exits(proto: &Proto, exits: u64) -> u64 {
     exits.saturating_mul(cost_of_exit(proto)) / proto.code.len().max(1) as u64
 }

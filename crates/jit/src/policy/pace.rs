@@ -1,19 +1,19 @@
-//! The pace of evicting stitched code.
+//! The rate limit for evicting stitched code.
 
 use std::time::{Duration, Instant};
 
 use perilune_code::lock::{Mutex, lock};
 
-/// Limits how often stitched code is evicted, so that a program whose functions do not fit into
-/// the budget spends most of its time on running: the time taken for an eviction, and for stitching
-/// since, has to be at most a share of the time that has passed.
+/// Limits how often stitched code is evicted, so that a program whose functions do not fit into the
+/// budget still spends most of its time running: the time taken for an eviction and for stitching
+/// since then must be at most a share of the elapsed time.
 pub(crate) struct Pace {
     /// The share in percent; `None` sets no limit.
     share: Option<u32>,
     since: Mutex<Since>,
 }
 
-/// What has happened since the last eviction, which is included.
+/// The times since the last eviction, including that eviction.
 struct Since {
     begun: Instant,
     spent: Duration,
@@ -25,7 +25,7 @@ impl Pace {
         Pace { share, since: Mutex::new(since) }
     }
 
-    /// Counts time taken for stitching.
+    /// Adds time taken for stitching.
     pub(crate) fn stitched(&self, time: Duration) {
         lock(&self.since).spent += time;
     }
@@ -41,7 +41,7 @@ impl Pace {
         lock(&self.since).spent * 100 <= elapsed * share
     }
 
-    /// Reports an eviction that took this time.
+    /// Records an eviction that took `time`.
     pub(crate) fn evicted(&self, time: Duration) {
         *lock(&self.since) = Since { begun: Instant::now(), spent: time };
     }

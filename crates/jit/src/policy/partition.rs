@@ -20,9 +20,9 @@ pub(crate) struct Edge {
 /// Limits for the size of a part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Limits {
-    /// The most methods.
+    /// The maximum number of methods.
     pub(crate) functions: usize,
-    /// The most bytes, in the units of the sizes given.
+    /// The maximum size, in the units of the given sizes.
     pub(crate) bytes: usize,
 }
 
@@ -51,10 +51,10 @@ impl Groups {
 
 /// Cuts a graph of `sizes.len()` methods into parts.
 ///
-/// Edges are considered hottest first (among equal ones, those between smaller numbers), and the
-/// two methods of an edge are put into one part unless that would be too large. Parts are in the
-/// order of their first methods, and list theirs in order. A method that is too large by itself is
-/// a part of its own.
+/// Edges are considered in descending order of weight (those between smaller numbers first among
+/// equal ones), and the two methods of an edge are put into one part unless that part would be too
+/// large. Parts are in the order of their first methods, and list their methods in order. A method
+/// that is too large by itself forms a separate part.
 ///
 /// # Panics
 /// If an edge names a method that does not exist.

@@ -15,7 +15,7 @@ use crate::feedback::inlinee::{InlineeSeen, Position};
 use crate::feedback::merge::bits;
 use crate::feedback::snapshot::{CalleeSeen, FieldSnapshot, MAX_PATHS, Snapshot};
 
-/// The places where recompiled code is not to speculate.
+/// The places where recompiled code must not speculate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Avoid {
     /// At the last instruction of the path; the others are the calls of inlined functions that lead
@@ -57,7 +57,7 @@ impl History {
         }
         let known = self.known()?;
         if self.is_settled() {
-            // The compile for which it was settled could not begin, or was refused.
+            // The compile without speculation could not begin, or was refused.
             return (!known.snapshot.general).then_some((known, Avoid::All));
         }
         let may_fail = |path: &&[Position]| {
@@ -72,14 +72,14 @@ impl History {
 
 /// Returns whether a compile of a method that has code can begin now.
 fn may_change(method: &Method) -> bool {
-    /// The most versions of a method that may be live.
+    /// The maximum number of live versions of a method.
     const MAX_LIVE: u32 = 2;
     method.phase() == Phase::Compiled && method.live() <= MAX_LIVE
 }
 
 impl FieldSnapshot {
-    /// Returns whether code compiled with this has inline paths for everything that `now` has, or
-    /// has as many paths as possible.
+    /// Returns whether code compiled with this snapshot has inline paths for everything in `now`,
+    /// or already has the maximum number of paths.
     fn covers(&self, now: &FieldSnapshot) -> bool {
         (self.seen || !now.seen) && (self.dictionaries || !now.dictionaries) && self.has_paths(now)
     }
@@ -93,14 +93,14 @@ impl FieldSnapshot {
 }
 
 impl Snapshot {
-    /// Returns whether it has no feedback on which code would depend.
+    /// Returns whether it contains no feedback that code would depend on.
     pub(crate) fn is_blank(&self, proto: &Proto) -> bool {
         let blank = Snapshot::before_run(proto);
         self.cells == blank.cells && self.fields == blank.fields
     }
 
-    /// Returns whether code of `proto` that was compiled with this is as good for `now` as code
-    /// compiled with `now` would be.
+    /// Returns whether code of `proto` compiled with this snapshot is as good for the feedback
+    /// `now` as code compiled with `now` would be.
     pub fn covers(&self, now: &Snapshot, proto: &Proto) -> bool {
         let mut entry_tags = self.entry_tags.iter().zip(&now.entry_tags);
         if entry_tags.any(|(&known, &tag)| known != Snapshot::UNKNOWN && known != tag) {
@@ -133,8 +133,8 @@ impl Snapshot {
     }
 }
 
-/// Returns whether one of the inlined functions is the one that is called now, and its code suits
-/// its current feedback.
+/// Returns whether one of the inlined functions is the one that is called now, and whether its code
+/// suits its current feedback.
 fn covered_by(known: &[InlineeSeen], now: &InlineeSeen) -> bool {
     let Some(known) = known.iter().find(|known| known.is_same(now)) else { return false };
     let Some(proto) = known.proto.upgrade() else { return false };

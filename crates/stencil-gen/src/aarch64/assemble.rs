@@ -15,7 +15,7 @@ pub(super) fn assemble(symbol: Symbol, code: &Compiled) -> Result<Assembled, Str
     let label = symbol.label();
     let Body { list, has_frame } = body(&code.bytes).map_err(|what| format!("{label}: {what}"))?;
     let starts: BTreeSet<usize> = list.iter().map(|i| i.at).collect();
-    // Jumps to removed instructions lead to the instruction that follows.
+    // Jumps to removed instructions are redirected to the next remaining instruction.
     let target = |i: &Instr| starts.range(i.target()?..).next().copied();
     let branches = list.iter().filter(|i| reference(code, i).is_none());
     let targets: BTreeSet<usize> = branches.filter_map(target).collect();
@@ -80,8 +80,8 @@ fn referring(i: &Instr, reference: &Reference) -> Result<String, String> {
     }
 }
 
-/// Returns the text of an instruction without a reference: its encoding, with a listing, or what
-/// it is if it branches to a target.
+/// Returns the text of an instruction without a reference: the mnemonic and a label if it branches
+/// to a target, otherwise its encoding with a listing.
 fn plain(label: &str, i: &Instr, target: Option<usize>) -> Result<String, String> {
     if let Some(text) = i.branch_text() {
         let target = target.ok_or("a branch to the end")?;

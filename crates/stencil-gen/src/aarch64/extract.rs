@@ -2,10 +2,12 @@
 //!
 //! A function is compiled with numbers in place of its holes, and again for each kind of hole with
 //! a different number. The instructions in which a number has changed by the same amount contain
-//! the hole, and nothing else may have changed. Numbers that are always below 4096 are offsets in
-//! loads and stores, and summands; the others are set by pairs of MOVZ and MOVK.
+//! the hole, and nothing else may have changed. Numbers that are always below 4096 occur as offsets
+//! of loads and stores and as immediate operands of additions; the others are set by pairs of MOVZ
+//! and MOVK.
 //!
-//! Code that is rarely executed stays where it is: conditional branches do not reach far.
+//! Rarely executed code is not moved to a separate part, because conditional branches have a short
+//! range.
 
 use super::assemble::reference;
 use super::frame::{Body, body};
@@ -119,7 +121,8 @@ fn compare(
             let new = Some((hole, addend));
             let is_pair = count == 2;
             let is_new = holes[n].is_none() || holes[n] == new;
-            // An offset or a summand has twelve bits, as many as the largest number with addend.
+            // An offset or addend has twelve bits, which suffice for the largest number with its
+            // addend.
             let fits = if is_small(hole) { (0..0xF0).contains(&addend) } else { is_pair };
             if other - value != by || !is_new || !fits || addend < 0 {
                 return Err(format!("another number at {:#x}", list[n].at));

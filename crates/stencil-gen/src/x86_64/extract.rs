@@ -214,8 +214,8 @@ fn place_holes(
     Some(())
 }
 
-/// Records a branch out of the part, whose distance is the last four bytes before `end`; `leaves`
-/// says whether it leads to the other part.
+/// Records a branch out of the part. Its displacement is in the last four bytes before `end`;
+/// `leaves` says whether it leads to the other part.
 fn place_branch(part: &mut Part, rip: u64, end: usize, i: &Instruction, leaves: bool) {
     if !is_branch(i) {
         return;

@@ -1,4 +1,4 @@
-//! Tests and measures the C API with programs from outside of this repository: `cargo xtask c-api`.
+//! Tests and measures the C API with programs from outside this repository: `cargo xtask c-api`.
 
 mod clients;
 mod luv;
@@ -57,7 +57,7 @@ fn scratch(root: &Path, name: &str) -> PathBuf {
     folder
 }
 
-/// Lets the programs that a command starts find the library of this repository.
+/// Makes the programs that a command starts find the library of this repository.
 fn with_library<'a>(root: &Path, command: &'a mut Command) -> &'a mut Command {
     command.env("LD_LIBRARY_PATH", task::target(root).join("release"))
 }

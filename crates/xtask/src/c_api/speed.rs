@@ -5,10 +5,10 @@ use std::process::Command;
 
 use super::{inputs, output, scratch, text};
 
-/// The number of runs of each program, of which the fastest counts.
+/// The number of runs of each program. The fastest run counts.
 const RUNS: usize = 3;
 
-/// Returns the seconds that a program prints in each line, the fastest of all runs.
+/// Returns the minimum over all runs of the seconds that a program prints in each line.
 fn seconds(program: &Path, file: &Path, library: &Path) -> Option<Vec<(String, f64)>> {
     let mut best: Vec<(String, f64)> = Vec::new();
     for _ in 0..RUNS {

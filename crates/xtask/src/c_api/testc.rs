@@ -9,7 +9,7 @@ use xtask::task;
 
 use super::{inputs, output, scratch, text, with_library};
 
-/// The beginnings of the definitions of those functions of `ltests.c` that need none of its state.
+/// The first lines of the functions in `ltests.c` that do not need its state.
 const FUNCTIONS: [&str; 8] = [
     "static void setnameval",
     "static void badexit",

@@ -38,7 +38,8 @@ pub fn write(root: &Path, binary: &Path) -> io::Result<()> {
             }
         }
         let mut patterns: Vec<(String, usize)> = runs.into_iter().collect();
-        // The sort is stable, so that functions of equally many programs stay in order.
+        // The sort is stable, so functions that the same number of programs execute keep their
+        // order.
         patterns.sort_by_key(|&(_, runs)| std::cmp::Reverse(runs));
         order.extend(patterns.into_iter().map(|(pattern, _)| pattern));
     }
@@ -98,7 +99,7 @@ fn without_crate_hashes(name: &str) -> String {
 }
 
 /// Returns the linker script for the handlers of the interpreter, which are in one section, and for
-/// the sections with these patterns; of equal patterns the first counts.
+/// the sections with these patterns. Duplicate patterns are skipped.
 fn script(order: &[String]) -> String {
     let mut script = String::from(
         "/* The order of the command's functions in memory; written by `cargo xtask order`. */\n\

@@ -1,4 +1,4 @@
-//! Reading Markdown as far as the rules need it.
+//! Parses the parts of Markdown that the rules need.
 
 /// Returns the pieces of a text between backticks, with the line of each; code blocks are skipped.
 pub(super) fn quoted(text: &str) -> Vec<(usize, String)> {

@@ -15,7 +15,7 @@ use syn::visit::Visit;
 
 use super::tree::{File, Tree};
 
-/// A path of names, from the root of the crate where it is that of a module.
+/// A path of names. The path of a module starts at the root of the crate.
 type Names = Vec<String>;
 
 /// The queries that are in progress.
@@ -123,7 +123,7 @@ impl Found {
         module.names.insert(name.to_string(), meaning);
     }
 
-    /// Records the names of a `use` declaration. A re-export imports nothing itself.
+    /// Records the names of a `use` declaration. A re-export is not an import.
     fn import(&mut self, tree: &syn::UseTree, path: &mut Names, hands_on: bool) {
         match tree {
             syn::UseTree::Path(p) => {
@@ -193,9 +193,9 @@ impl Found {
     }
 
     /// Returns the module that defines the item to which the path leads from the module `from`.
-    /// `asked` contains the queries in progress, since re-exports may form a circle.
+    /// `asked` contains the queries in progress, since re-exports may form a cycle.
     fn resolve(&self, from: &Names, path: &[String], asked: &mut Asked) -> Option<Names> {
-        // A name that does not exist in a module comes back through each glob with a longer path.
+        // A name that does not exist in a module returns through each glob with a longer path.
         let is_new = asked.insert((from.clone(), path.to_vec()));
         if !is_new || asked.len() > MAX_STEPS {
             return None;

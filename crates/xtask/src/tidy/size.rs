@@ -33,7 +33,7 @@ const MAX_WIDTH: usize = 100;
 /// Beginnings of lines that hold the expected output of a Lua program, which cannot be broken.
 const EXPECTED_OUTPUT: [&str; 2] = ["--|", "--!"];
 
-/// Every Rust file begins with a comment that says what it contains.
+/// Every Rust file begins with a comment that describes its contents.
 pub(super) fn headers(tree: &Tree) -> Vec<Complaint> {
     tree.rust()
         .filter(|file| !file.text.starts_with("//! "))
@@ -52,7 +52,7 @@ pub(super) fn long_files(tree: &Tree) -> Vec<Complaint> {
     long.collect()
 }
 
-/// No line is wider than [`MAX_WIDTH`], the expected output of Lua programs excepted.
+/// No line is wider than [`MAX_WIDTH`], except for the expected output of Lua programs.
 pub(super) fn wide_lines(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for file in &tree.files {

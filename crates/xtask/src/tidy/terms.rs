@@ -35,8 +35,8 @@ const TERMS: &[(&str, &str)] = &[
     ("whoever", "the thread, the caller, the code that"),
 ];
 
-/// Phrases with a word that is wrong in one of its meanings only; the rule recognizes that meaning
-/// by the words next to it.
+/// Phrases with a word that is wrong in only one of its meanings; the rule recognizes that meaning
+/// by the adjacent words.
 const BEHIND: [&str; 6] = [
     "behind it",
     "behind the call",
