@@ -30,8 +30,8 @@ impl Workload {
         !self.needs_54 || engine.dialect == Dialect::Lua54
     }
 
-    /// Returns whether the user means this program by `name`, which is its own or that of the file
-    /// of which it is a variant; case does not matter.
+    /// Returns whether `name` selects this program: it is the name of the program, or of the file
+    /// that the program is a variant of. Case does not matter.
     pub(crate) fn is_named(&self, name: &str) -> bool {
         let name = name.strip_suffix(".lua").unwrap_or(name);
         self.name.eq_ignore_ascii_case(name) || file_of(&self.name).eq_ignore_ascii_case(name)

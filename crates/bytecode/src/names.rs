@@ -8,8 +8,8 @@ use crate::opcode::Op;
 use crate::proto::{Constant, Proto};
 use crate::symbolic::register_name;
 
-/// Returns the names of the functions defined directly inside, by number; `None` for one that is
-/// passed on without a name.
+/// Returns the names of the functions defined directly inside, by number; `None` for a function
+/// that is passed on without a name.
 pub fn inner_names(proto: &Proto) -> Vec<Option<String>> {
     let mut names = vec![None; proto.protos.len()];
     for (pc, instr) in proto.code.iter().enumerate() {

@@ -51,7 +51,8 @@ unsafe fn refuse(l: *mut LuaState, nargs: usize, message: &[u8]) -> c_int {
     RUNTIME
 }
 
-/// Switches to the coroutine `to`. The one that was running gets the status `status_of_other`.
+/// Switches to the coroutine `to`. The previously running coroutine gets the status
+/// `status_of_other`.
 unsafe fn switch_to(st: *mut State, to: *mut Thread, status_of_other: Status) {
     let from = (*st).thread;
     Thread::save_registers(st);
@@ -165,7 +166,7 @@ raising! {
         (*th).top = (*th).base;
         let made = LuaState::of(e.st, th);
         if let Some(hook) = &(*(*e.st).thread).hook {
-            // the coroutine inherits the hook of the one that creates it
+            // the coroutine inherits the hook of its creator
             let mut hook = hook.clone();
             hook.active = false;
             (*th).hook = Some(hook);

@@ -36,7 +36,7 @@ pub(crate) struct CodeMap {
 }
 
 impl CodeMap {
-    /// Reads the tables; `f` takes no lock and drops nothing of the user's.
+    /// Reads the tables; `f` must take no lock and drop no values of the user.
     fn read<R>(&self, f: impl FnOnce(&Tables) -> R) -> R {
         let _inside = fork::enter();
         f(&self.tables.read().unwrap_or_else(PoisonError::into_inner))
@@ -58,8 +58,7 @@ impl CodeMap {
         });
     }
 
-    /// Forgets a module. Its memory has not been given back yet, so no other code has its
-    /// addresses.
+    /// Removes a module. Its memory has not been freed yet, so no other code has its addresses.
     pub(crate) fn remove(&self, module: &Module) {
         let removed = self.write(|tables| {
             let mut removed = Vec::with_capacity(module.versions().len());

@@ -566,8 +566,8 @@ impl CodeSpace {
 
     /// Frees the code that no state can be executing any more, without advancing.
     pub fn collect(&self) -> usize {
-        // If another thread forked while this one holds what it has collected, nothing in the child
-        // would free it.
+        // If another thread forked while this one holds the collected memory, nothing in the child
+        // would free that memory.
         let _inside = fork::enter();
         let number = self.quiescence.number();
         let note = |ids: &[CodeId]| {

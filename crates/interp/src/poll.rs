@@ -10,7 +10,7 @@ use crate::interrupt::interrupted;
 use crate::machine;
 use crate::step::{Exit, IntoExit, Step};
 
-/// Carries out what the poll word requests. `top` is the end of the live registers.
+/// Handles the requests in the poll word. `top` is the end of the live registers.
 ///
 /// # Safety
 /// I2; pc stored; `top` is at or above the end of the top frame's live registers.

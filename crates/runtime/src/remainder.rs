@@ -39,9 +39,10 @@ fn by_quotient_x86(a: f64, b: f64) -> Option<f64> {
 ///
 /// The quotient as rounded to a float never lies below an integer that the exact one reaches, as
 /// integers below [`LIMIT`] are floats; it may reach one that the exact one does not. So its
-/// integral part is right or one too far from 0. In both cases the remainder that belongs to it is
-/// a multiple of the last bit of `b` and not larger than `b`, or, if `a` is smaller than `b`, the
-/// difference of floats that are almost equal: it is a float, and neither operation below rounds.
+/// integral part is either right, or too far from 0 by one. In both cases the remainder that
+/// belongs to it is a multiple of the last bit of `b` and not larger than `b`, or, if `a` is
+/// smaller than `b`, the difference of floats that are almost equal: it is a float, and neither
+/// operation below rounds.
 #[inline(always)]
 fn from_quotient(a: f64, b: f64) -> Option<f64> {
     let quotient = (a / b).trunc();

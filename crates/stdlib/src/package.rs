@@ -191,9 +191,9 @@ fn search(cx: &mut Cx, name: &[u8], templates: &[u8]) -> Result<Found, Raised> {
 /// A search for a file.
 struct Search<'a> {
     cx: &'a mut Cx,
-    /// The file of which a part is known.
+    /// The file name built so far.
     file: Vec<u8>,
-    /// The message, as far as it is known.
+    /// The message built so far.
     message: Vec<u8>,
 }
 

@@ -193,7 +193,7 @@ pub(crate) fn finish(cx: &mut Cx, buffer: Vec<u8>) -> NativeResult {
     cx.ret1(s.val())
 }
 
-/// Returns an error unless there is room for a buffer and for the string made of it.
+/// Returns an error unless there is memory for a buffer and for the string created from it.
 #[inline]
 pub(crate) fn room_for(cx: &mut Cx, buffer: &[u8]) -> Result<(), Raised> {
     cx.make_room(2 * buffer.len())

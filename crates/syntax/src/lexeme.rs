@@ -49,7 +49,7 @@ pub struct Lexemes<'s> {
     lexer: logos::Lexer<'s, Token>,
     /// End of the lexemes that were already returned.
     done: usize,
-    /// A token that was read but whose preceding comment has to be returned first.
+    /// A token that was read, but must be returned after the comment that precedes it.
     ahead: Option<Lexeme>,
 }
 

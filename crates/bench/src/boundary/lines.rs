@@ -14,7 +14,7 @@ struct Counter {
     n: i64,
 }
 
-/// A type with methods only, and one that also has fields, which are looked up first.
+/// A type with methods only, and a type that also has fields, which are looked up first.
 struct Plain {
     n: i64,
 }

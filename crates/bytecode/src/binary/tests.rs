@@ -24,7 +24,7 @@ fn round_trip_keeps_everything() {
     let proto = compile(PROGRAM);
     let bytes = dump(&proto, false);
     let again = undump(&bytes, b"=test").expect("loads");
-    // what a chunk says of variables is not believed
+    // the debug information about variables in a chunk is not trusted
     let listing = crate::disassemble(&proto, true);
     let listing = listing.replace(" constant\n", "\n").replace(" itself\n", "\n");
     assert_eq!(listing, crate::disassemble(&again, true));

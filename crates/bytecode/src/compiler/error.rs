@@ -28,7 +28,7 @@ pub struct Reached {
 }
 
 impl CompileError {
-    /// Returns the message with PUC's `near` token, which has to be found in the source text.
+    /// Returns the message with PUC's `near` token, which must be found in the source text.
     pub(crate) fn message_in(self, source: &[u8], name: &[u8]) -> Vec<u8> {
         let near = self.reached.and_then(|r| perilune_syntax::near(source, r.at, r.past_separator));
         let Some((line, near)) = near else { return self.message };
@@ -95,7 +95,7 @@ impl Exceeded {
             Limit::Watch => ErrorKind::GivenUp,
             _ => ErrorKind::Syntax,
         };
-        // PUC raises the other errors where there is no position.
+        // PUC raises the other errors without a position.
         if kind == ErrorKind::Syntax {
             message = perilune_syntax::chunkid(source);
             message.extend_from_slice(format!(":{}: ", self.line).as_bytes());

@@ -27,7 +27,7 @@ fn instruction(proto: &Proto, pc: usize) -> Result {
     let flag = |value: usize, most: usize| ensure(value <= most, pc, "bad operand");
 
     let e = effects(instr);
-    // One register past the last one that is named.
+    // The register after the last one that an operand names.
     let end = |(first, count): Range| if count > 0 { first + count } else { 0 };
     let ends = e.reads.map(end).into_iter().fold(0, usize::max);
     let ends = e.writes.map(end).into_iter().fold(ends, usize::max);

@@ -52,7 +52,7 @@ fn targets(proto: &Proto, pc: usize) -> Result {
         Next::Goes(target) => jumps_to(target),
         Next::Branches(target) => {
             falls()?;
-            // A test skips its JMP, so the place after the JMP must be one that control may enter.
+            // A test skips its JMP, so control must be allowed to enter the place after the JMP.
             jumps_to(target)
         }
         Next::Leaves => Ok(()),

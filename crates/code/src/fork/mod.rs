@@ -45,7 +45,7 @@ mod process {
     static CHILD: AtomicU64 = AtomicU64::new(0);
     /// The number of forks, incremented on both sides of each fork. 64 bits do not wrap.
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    /// The thread that made the last fork of which this process is the child.
+    /// The thread that performed the fork which created this process.
     static SURVIVOR: AtomicU64 = AtomicU64::new(0);
     /// Threads with smaller tokens began before that fork.
     static BORN: AtomicU64 = AtomicU64::new(0);
@@ -151,9 +151,9 @@ mod process {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
             #[cfg(all(unix, not(miri)))]
-            // SAFETY: the handlers are functions of the program, and do only what they may: see
-            // each. A failure (no memory) leaves a process that should not fork, which cannot be
-            // helped.
+            // SAFETY: the handlers are functions of the program and do only what is allowed in
+            // them; see each handler. If registration fails (no memory), the process should not
+            // fork, which cannot be enforced.
             let _ = unsafe { libc::pthread_atfork(Some(prepare), Some(in_parent), Some(in_child)) };
             #[cfg(not(all(unix, not(miri))))]
             let _ = (prepare, in_parent, in_child);

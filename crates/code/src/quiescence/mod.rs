@@ -118,8 +118,8 @@ impl<T: Retired> Quiescence<T> {
         Mutator::new(shared, self.registry.clone())
     }
 
-    /// Forgets, in a forked child, the states that were online on threads that it does not have.
-    /// They never run again, so they are in no version, and no version waits for them.
+    /// In a forked child, removes the states that were online on threads which the child does not
+    /// have. They never run again, so they are in no version, and no version waits for them.
     #[cfg(not(loom))]
     pub(crate) fn forget_lost_states(&self) {
         let mut mutators = lock(&self.registry.mutators);

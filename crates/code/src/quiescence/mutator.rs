@@ -1,4 +1,4 @@
-//! A state as the reclaimer sees it: whether it is online and claimed, and what it has announced.
+//! The reclaimer's view of a state: whether it is online or claimed, and its announcements.
 
 use std::cell::Cell;
 use std::sync::Arc;

@@ -32,7 +32,7 @@ impl Retired for Garbage {
 
 impl Drop for Garbage {
     fn drop(&mut self) {
-        // SAFETY: it was published once, and no frame is in it: this is what is tested.
+        // SAFETY: it was published once, and no frame is in it, which is the subject of the test.
         drop(unsafe { Box::from_raw(self.0.cast_mut()) });
     }
 }

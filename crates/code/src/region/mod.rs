@@ -165,7 +165,8 @@ struct Span {
     region: Arc<Region>,
     offset: usize,
     size: usize,
-    /// Whether code was written to it. If so, it is filled with traps before it is given back.
+    /// Whether code was written to it. If so, it is filled with trap instructions before it is
+    /// freed.
     written: bool,
 }
 

@@ -263,7 +263,7 @@ unsafe fn give_to_call(st: *mut State, ra: *mut Value, n: i32, wanted: usize) {
     }
 }
 
-/// Does what the poll word requests after a native function.
+/// Handles the requests in the poll word after a native function.
 #[cold]
 #[inline(never)]
 unsafe fn poll_after_native(st: *mut State, ra: *mut Value, wanted: usize) -> u64 {

@@ -21,7 +21,7 @@ use super::panics;
 /// A library function for machine code, which takes the arguments and their number.
 pub(super) type Leaf = unsafe extern "C" fn(*mut State, *mut Value, usize) -> Pair;
 
-/// Wraps a function as a [`Leaf`], out of which no panic unwinds.
+/// Wraps a function as a [`Leaf`] that lets no panic unwind out of it.
 macro_rules! leaf {
     ($work:ident) => {{
         unsafe extern "C" fn leaf(st: *mut State, args: *mut Value, n: usize) -> Pair {
@@ -40,7 +40,7 @@ enum Results {
     One,
     /// One, or none if the leaf returns nil.
     OneUnlessNil,
-    /// None; the leaf returns nil, which is what a call for one result gets.
+    /// No result; the leaf returns nil, the value that a call for one result receives.
     None,
     /// One or more; the leaf returns the first.
     First,

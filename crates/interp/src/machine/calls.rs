@@ -557,7 +557,7 @@ unsafe fn do_tail_call(st: *mut State, callee: *mut Value, nargs: usize, close: 
     let mut callee = callee;
     if is_polled(st) {
         let at = callee.offset_from(s.base);
-        // if the frame is deoptimized here, the call still has to be made
+        // if the frame is deoptimized here, the call is still to be executed
         let word = Frame(s.base).word();
         Frame(s.base).set_word(word.at(word.pc() - 1));
         let r = do_poll(st, callee.add(2 + nargs));

@@ -219,7 +219,8 @@ unsafe fn run_code(
 }
 
 /// Continues the top frame, a Lua frame at a loop's head, in machine code. The machine code runs
-/// the frame to its end, unless it exits earlier: then the frame is on top again, at another pc.
+/// the frame to completion, unless it exits earlier; in that case the frame is on top again, at
+/// another pc.
 ///
 /// # Safety
 /// I2; `entry` enters code of the function of the top frame for its pc.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use perilune_runtime::instance::Instance;
 
-/// The slot of methods that are not to be compiled.
+/// The slot of methods that must not be compiled.
 pub(crate) static IDLE_SLOT: AtomicPtr<u8> = AtomicPtr::new(stub() as *mut u8);
 
 /// The entry points, which `reentry.rs` defines. They are declared separately so that entering

@@ -121,7 +121,7 @@ pub(super) unsafe extern "C" fn lookup(
     bits: u64,
     tag: u64,
 ) {
-    /// The length of the longest chain that is followed to its end.
+    /// The maximum length of a chain that is followed completely.
     const LONGEST: usize = 100;
     let place = Place::of(base, at);
     let i = *(*place.instance).code.add(place.pc);

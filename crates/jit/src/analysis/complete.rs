@@ -16,7 +16,7 @@ use crate::feedback::snapshot::{CalleeSeen, Snapshot};
 /// The number of arguments of metamethods that are inlined, and of iterators.
 pub(crate) const HANDLER_ARGUMENTS: usize = 2;
 
-/// A function with its feedback, as it is called.
+/// A call of a function, with the function's feedback.
 #[derive(Clone, Copy)]
 pub(crate) struct Invocation<'a> {
     pub(crate) proto: &'a Proto,
@@ -25,9 +25,9 @@ pub(crate) struct Invocation<'a> {
     pub(crate) passed: Option<usize>,
 }
 
-/// Returns whether a function can be inlined that is called with so many arguments: the callees of
-/// each tail call that was executed have to be inlinable, too, and the numbers of arguments that
-/// vararg functions pass on have to be known.
+/// Returns whether a function that is called with this number of arguments can be inlined. The
+/// callees of each tail call that was executed must be inlinable too, and the numbers of arguments
+/// that vararg functions pass on must be known.
 pub(crate) fn is_complete(inlinee: &InlineeSeen, passed: Option<usize>) -> bool {
     let Some(proto) = inlinee.proto.upgrade() else { return false };
     let called = Invocation { proto: &proto, snapshot: &inlinee.snapshot, passed };
@@ -47,7 +47,7 @@ impl Invocation<'_> {
         leads_on || is_cold(snapshot, pc, pc.instr(proto)) || self.library_tail_call(pc).is_some()
     }
 
-    /// As [`Invocation::arguments`], for the instruction with this number.
+    /// Like [`Invocation::arguments`], for the instruction with this number.
     pub(crate) fn arguments_at(&self, pc: u32) -> Option<usize> {
         self.arguments(Pc::new(pc as usize))
     }
@@ -98,7 +98,7 @@ impl Invocation<'_> {
     }
 
     /// Returns the number of results of CALL or TAILCALL at `pc`, if it calls a library function
-    /// without a frame, and always has as many.
+    /// without a frame and that number is always the same.
     fn library_results(&self, pc: Pc) -> Option<usize> {
         let CalleeSeen::Builtin(number) = self.snapshot.callee(pc) else { return None };
         let passed = self.arguments(pc)?;

@@ -9,7 +9,8 @@ use super::flow::Flow;
 use crate::entity::{Pc, RegisterOperands};
 use crate::feedback::snapshot::{FieldPath, Snapshot};
 
-/// The most fields of a table that is allocated inline; the runtime allocates larger ones.
+/// The maximum number of fields of a table that is allocated inline; the runtime allocates larger
+/// ones.
 pub(crate) const MAX_FIELDS: usize = 16;
 
 /// The stores immediately after a NEWTABLE: those of its constructor, or others that give the new
@@ -19,7 +20,7 @@ pub(crate) struct Constructor {
     pub(crate) stores: Vec<(Pc, u32)>,
     /// The pc where the code continues.
     pub(crate) end: Pc,
-    /// The shape that the table has first, if stores rely on it.
+    /// The initial shape of the table, if stores rely on it.
     pub(crate) first: Option<u32>,
     /// The last store that adds a field, the shape of the table before it, and the entry of its
     /// cache.
@@ -29,26 +30,26 @@ pub(crate) struct Constructor {
 }
 
 impl Constructor {
-    /// Returns the constructor of the NEWTABLE at `pc` that makes no stores.
+    /// Returns a constructor without stores for the NEWTABLE at `pc`.
     pub(crate) fn without_stores(pc: Pc) -> Constructor {
         Constructor { stores: Vec::new(), end: pc + 1, first: None, last: None, shape: None }
     }
 }
 
-/// The most items of a list that is stored inline; the runtime stores longer ones.
+/// The maximum number of items of a list that is stored inline; the runtime stores longer ones.
 pub(crate) const MAX_ITEMS: usize = 8;
 
 /// The items that SETLIST stores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Items {
-    /// Their number, unless they end with all results of the instruction before.
+    /// The number of items, unless the list ends with all results of the preceding instruction.
     pub(crate) count: Option<usize>,
-    /// The number for which the constructor has made the table.
+    /// The number of items for which the constructor has allocated the table.
     pub(crate) expected: usize,
 }
 
-/// Returns the items that the SETLIST at `pc` stores if they are all elements of the table that its
-/// constructor has allocated, and few.
+/// Returns the items that the SETLIST at `pc` stores, if they are few and are all elements of the
+/// table that its constructor has allocated.
 pub(crate) fn items(proto: &Proto, pc: Pc) -> Option<Items> {
     let i = pc.instr(proto);
     if i.b() > MAX_ITEMS || (pc + 1).instr(proto).ax_value() != 0 {

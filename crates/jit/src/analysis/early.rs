@@ -18,7 +18,7 @@ use super::flow::Flow;
 use crate::entity::Pc;
 use crate::feedback::snapshot::{FieldPath, Snapshot};
 
-/// What an instruction is for.
+/// The role of an instruction in early returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Role {
     /// It is not inlined.
@@ -40,7 +40,7 @@ pub(crate) struct EarlyPart {
     pub(crate) beforehand: Option<Beforehand>,
 }
 
-/// A test of parameters that tells beforehand whether a function returns early.
+/// A test of parameters that predicts whether a function returns early.
 #[derive(Clone, Copy)]
 pub(crate) struct Beforehand {
     pub(crate) test: Pc,
@@ -49,7 +49,8 @@ pub(crate) struct Beforehand {
 }
 
 impl EarlyPart {
-    /// Finds the early returns of a function; `None` if it has none, or nothing besides them.
+    /// Finds the early returns of a function; `None` if it has none, or if it consists only of
+    /// early returns.
     pub(crate) fn of(proto: &Proto, snapshot: &Snapshot) -> Option<EarlyPart> {
         if proto.is_vararg || proto.shares_registers() || snapshot.general {
             return None;
@@ -59,7 +60,7 @@ impl EarlyPart {
             .or_else(|| EarlyPart::known_beforehand(proto, snapshot, &flow))
     }
 
-    /// The most instructions.
+    /// The maximum number of instructions.
     const MAX_LENGTH: usize = 24;
 
     /// Finds the returns that are reached by tests alone.
@@ -90,8 +91,8 @@ impl EarlyPart {
         (returns && leaves && part.length <= EarlyPart::MAX_LENGTH).then_some(part)
     }
 
-    /// Finds the return that the first test of the function leads to, if that tests parameters, and
-    /// what comes before it calls nothing.
+    /// Finds the return that the first test of the function leads to, if the test is of parameters
+    /// and no instruction before it calls anything.
     fn known_beforehand(proto: &Proto, snapshot: &Snapshot, flow: &Flow) -> Option<EarlyPart> {
         let first = Block::of(proto, flow, Pc::new(0));
         let test = first.last;
@@ -135,12 +136,13 @@ impl EarlyPart {
         (length <= EarlyPart::MAX_LENGTH).then_some(EarlyPart { roles, length, beforehand })
     }
 
-    /// Returns whether the instruction at `pc` is one of them.
+    /// Returns whether the instruction at `pc` is one of these instructions.
     pub(crate) fn contains(&self, pc: Pc) -> bool {
         self.roles[pc] != Role::Rest
     }
 
-    /// Returns whether the instruction at `pc` helps to decide. It has no effects.
+    /// Returns whether the instruction at `pc` is one of those that decide whether the function
+    /// returns early. These have no effects.
     pub(crate) fn decides(&self, pc: Pc) -> bool {
         self.roles[pc] == Role::Decides
     }

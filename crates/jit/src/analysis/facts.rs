@@ -17,9 +17,9 @@ use crate::feedback::snapshot::{CalleeSeen, FieldSnapshot, Snapshot};
 /// The kind of operands that the code of an operator speculates on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Speculation {
-    /// Integers; the result is one, too.
+    /// Integers; the result is an integer too.
     Int,
-    /// Floats; the result is one, too.
+    /// Floats; the result is a float too.
     Float,
     /// Numbers of both kinds; the result is a float. Two integers are allowed only if that makes no
     /// difference.
@@ -54,7 +54,7 @@ impl Speculation {
         }
     }
 
-    /// Returns the tag of all register operands, if they have the same.
+    /// Returns the tag of the register operands, if all of them have the same tag.
     fn operands(self) -> Option<Tag> {
         match self {
             Speculation::Int => Some(Tag::INTEGER),

@@ -19,8 +19,8 @@ pub(crate) enum Selector {
 }
 
 impl Selector {
-    /// Returns that of the CALL or TAILCALL at `pc`, if the extra arguments are all others. The
-    /// callee is not looked at.
+    /// Returns the first argument of the CALL or TAILCALL at `pc`, if the other arguments are the
+    /// extra arguments. Does not check the callee.
     pub(crate) fn of(proto: &Proto, pc: Pc) -> Option<Selector> {
         let at = pc.index();
         let [.., before, extra, call] = *proto.code.get(..=at)? else { return None };
@@ -39,7 +39,7 @@ impl Selector {
         }
     }
 
-    /// Returns the number of results that `select` has for so many extra arguments.
+    /// Returns the number of results of `select` for this number of extra arguments.
     pub(crate) fn results(self, extra: usize) -> Option<usize> {
         match self {
             Selector::Count => Some(1),

@@ -22,7 +22,7 @@ const ABOVE: usize = 8;
 pub(crate) struct Tags(Box<[Option<Tag>]>);
 
 impl Tags {
-    /// Returns tags none of which is known.
+    /// Returns a set of tags in which none is known.
     pub(crate) fn unknown(proto: &Proto) -> Tags {
         Tags(vec![None; (usize::from(proto.max_stack) + ABOVE).min(256)].into())
     }
@@ -54,7 +54,7 @@ impl Tags {
         self.0[r.index()] = tag;
     }
 
-    /// Keeps the tags that both know; returns whether any was lost.
+    /// Keeps the tags that are known in both sets; returns whether any tag was lost.
     fn meet(&mut self, other: &Tags) -> bool {
         let mut changed = false;
         for (known, &tag) in self.0.iter_mut().zip(&other.0) {

@@ -1,4 +1,4 @@
-//! Filling holes.
+//! Fills the holes of stencils.
 
 #[cfg(target_arch = "aarch64")]
 #[path = "fill_aarch64.rs"]
@@ -33,7 +33,7 @@ mod target {
 /// The place from which distances count, from the beginning of the hole.
 pub(super) use target::ORIGIN;
 
-/// The largest code in bytes, whose distances fit.
+/// The maximum size of code in bytes for which all distances fit.
 pub(super) use target::LARGEST;
 
 /// A jump, and the offset of the hole for its distance.

@@ -8,7 +8,7 @@ use super::super::stitch::VALUE;
 
 pub(in crate::baseline) const ORIGIN: usize = 0;
 
-/// B reaches 128 MB.
+/// The range of B is 128 MB.
 pub(in crate::baseline) const LARGEST: usize = 1 << 27;
 
 /// `b`
@@ -16,7 +16,7 @@ pub(in crate::baseline) const JUMP: [u8; 4] = 0x1400_0000_u32.to_le_bytes();
 
 pub(in crate::baseline) const JUMP_HOLE: u16 = 0;
 
-/// Operands below this number always fit: addends are less than 15 values.
+/// Operands below this number always fit: addends are smaller than the size of 15 values.
 const SMALL: usize = 240;
 
 /// A field of an instruction.

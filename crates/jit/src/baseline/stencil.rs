@@ -29,7 +29,8 @@ pub(super) struct Speculative {
     pub(super) carried: [bool; 3],
     /// Whether the variant leaves its result in that machine register.
     pub(super) carries: bool,
-    /// The stencils, for jumps ahead and back while operand C is 0, and while it is 1.
+    /// The stencils for forward and backward jumps, first for operand C equal to 0, then for
+    /// operand C equal to 1.
     pub(super) stencils: [&'static Stencil; 4],
     /// The stencil for other operands, which leaves the instruction to its handler.
     pub(super) otherwise: &'static Stencil,
@@ -42,7 +43,7 @@ pub(super) struct Part {
     pub(super) patches: &'static [Patch],
 }
 
-/// A hole: four bytes to be filled, or a field of the instruction that they are.
+/// A hole: four bytes to be filled, or a field of the instruction in these bytes.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Patch {
     /// The offset of the hole.

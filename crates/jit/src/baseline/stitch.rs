@@ -1,4 +1,4 @@
-//! Stitches code together.
+//! Assembles the code of a function from stencils.
 
 use std::fmt::Write as _;
 
@@ -111,7 +111,7 @@ impl Plan<'_> {
         Some(Plan { proto, slots, end })
     }
 
-    /// Puts the code together.
+    /// Assembles the code.
     pub(crate) fn stitch(&self) -> Vec<u8> {
         let mut out = self.copied();
         for patch in BEGIN.hot.patches {
@@ -281,7 +281,7 @@ fn fill_at(code: &mut [u8], start: usize, patch: &Patch, content: i32) {
     fill(code, at, content + patch.addend - from);
 }
 
-/// The places in an instance of the records of instructions, which are asked for in code order.
+/// The places in an instance of the records of instructions, which must be queried in code order.
 struct Records {
     places: Places,
     counts: RecordCounts,

@@ -44,7 +44,7 @@ impl Attached {
         lock(&self.stitched)
     }
 
-    /// Records how hot the function is; returns by how much it has become hotter.
+    /// Records how hot the function is; returns the increase.
     pub(crate) fn raise_heat(&self, heat: u64) -> u64 {
         heat.saturating_sub(self.heat.fetch_max(heat, Ordering::Relaxed))
     }

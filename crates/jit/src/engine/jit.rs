@@ -138,7 +138,8 @@ impl Jit {
         count
     }
 
-    /// Returns the unit of a function that has not run yet, if it is to be compiled now.
+    /// Returns the unit of a function that has not run yet, or `None` if the function is too large,
+    /// or if it was already requested or compiled.
     fn unit_before_run(&self, proto: &Arc<Proto>) -> Option<Unit> {
         let method = self.attached(proto).method.clone();
         if is_too_large(proto) || method.phase() != Phase::Interpreted {

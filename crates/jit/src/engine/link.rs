@@ -29,7 +29,7 @@ unsafe fn note_assumed(inst: *mut Instance, assumed: &[(u32, u32)]) {
     }
 }
 
-/// There is no room for code of this many bytes.
+/// The error for code of this number of bytes, which does not fit.
 #[derive(Clone, Copy)]
 struct NoRoom(usize);
 
@@ -77,14 +77,15 @@ impl Jit {
 }
 
 impl JitState {
-    /// Returns after how many entries a function is stitched, with as much code as there is now.
+    /// Returns the number of entries after which a function is stitched, given the current amount
+    /// of code.
     pub(super) fn stitch_threshold(&self) -> u32 {
         let Jit { options, space, .. } = &*self.jit;
         let (usual, footprint) = (options.stitch_threshold, options.stitch_footprint);
         hotness::stitch_threshold(usual, space.usage().live, footprint)
     }
 
-    /// Retires the stitched code of a function, if it has some, as a test.
+    /// Retires the stitched code of a function, if it has any. For tests.
     pub(crate) fn unstitch(&self, attached: &Attached) {
         let code = attached.stitched().code.take();
         if let Some(code) = code {
@@ -93,8 +94,8 @@ impl JitState {
     }
 
     /// Gives an instance the stitched code of its function. Without room for it, code that has been
-    /// cold is evicted. If that does not help, the state stitches nothing until a function is hot
-    /// for which there is room.
+    /// cold is evicted. If that does not help, the state stitches nothing until a function becomes
+    /// hot that fits into the available room.
     ///
     /// # Safety
     /// `inst` is a live instance of the state `st`, and its function is not in stitched code.
@@ -118,7 +119,7 @@ impl JitState {
                 (*inst).stitched = address.wrapping_add(PROLOGUE).cast();
                 (*st).stitch_threshold = self.stitch_threshold();
             }
-            // No eviction makes room for this one.
+            // No eviction can make room for this function.
             Err(NoRoom(size)) if size > self.jit.options.budget => {}
             Err(_) => (*st).stitch_threshold = u32::MAX,
         }
@@ -127,7 +128,8 @@ impl JitState {
     /// Evicts code, as there is no room for `size` bytes; returns whether there may be room now.
     /// Code that other states may still run is freed later.
     fn make_room(&self, size: usize) -> bool {
-        /// The part of the budget that is evicted at once: an eviction looks at all code.
+        /// The reciprocal of the part of the budget that one eviction frees at least: an eviction
+        /// scans all code, so it should not free too little.
         const PART: usize = 16;
         let Jit { options, space, pace, .. } = &*self.jit;
         if size > options.budget || !pace.allows_eviction() {
@@ -137,7 +139,7 @@ impl JitState {
         // Offline, this state keeps no address of stitched code.
         self.mutator.blocking(|| {
             let wanted = (2 * size).max(options.budget / PART);
-            // Code that is about to be freed counts.
+            // Code that is about to be freed counts as free.
             space.evict(wanted.saturating_sub(space.retired_placements()));
             space.advance_now();
         });

@@ -21,7 +21,7 @@ pub(crate) fn with_room(compile: impl FnOnce() + Send) {
         return compile();
     }
     std::thread::scope(|scope| {
-        // if the thread does not start, the method stays uncompiled
+        // if the thread cannot be started, the method stays uncompiled
         let _ = std::thread::Builder::new().spawn_scoped(scope, compile);
     });
 }

@@ -18,10 +18,10 @@ pub struct JitOptions {
     /// Entries after which the baseline compiler stitches the code of a function; it does so
     /// earlier if a loop reaches its threshold. `u32::MAX` means never.
     pub stitch_threshold: u32,
-    /// Bytes of machine code beyond which functions must be hotter to be stitched: `n²` times as
-    /// hot with `n` times as much code. The code that a program executes between two runs of a
-    /// function should fit into the processor's caches, of which stitched code takes much more than
-    /// the handlers of the interpreter.
+    /// Bytes of machine code beyond which functions must be hotter to be stitched: with `n` times
+    /// this amount of code, about `n²` times as hot. The code that a program executes between two
+    /// runs of a function should fit into the processor's caches, of which stitched code takes much
+    /// more than the handlers of the interpreter.
     pub stitch_footprint: usize,
     /// Compile hot methods with the optimizing compiler.
     pub optimize: bool,

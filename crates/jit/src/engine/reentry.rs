@@ -1,9 +1,9 @@
 //! OSR entry after exits.
 //!
-//! The interpreter and stitched code look for compiled code of a loop only once in as many
-//! iterations as make a loop hot. A frame that has left compiled code would run all these
-//! iterations in the lower tiers, although the loop is compiled. Therefore the threshold is lowered
-//! from an exit until some loop is entered.
+//! The interpreter and stitched code check for compiled code of a loop only when the number of
+//! iterations since the last check reaches the threshold for hot loops. A frame that has left
+//! compiled code would run all these iterations in the lower tiers, although the loop is compiled.
+//! Therefore the threshold is lowered from an exit until some loop is entered.
 
 use std::time::{Duration, Instant};
 
@@ -11,12 +11,13 @@ use perilune_runtime::state::Threshold;
 
 /// The logarithm to base 2 of the number of iterations after which a loop is entered again.
 const SOON: u32 = 4;
-/// As [`SOON`], for code that keeps exiting shortly after it was entered: no less than the usual
+/// Like [`SOON`], for code that keeps exiting shortly after it was entered; not less than the usual
 /// threshold.
 const LATE: u32 = 11;
 /// Code that exits within this time was not worth its entry.
 const SHORT: Duration = Duration::from_micros(20);
-/// The number of times that loops without code are met before the threshold is raised again.
+/// The number of times that loops without code reach the lowered threshold before it is raised
+/// again.
 const TRIES: u32 = 32;
 
 /// The state of the entries after exits in one state.
@@ -36,7 +37,7 @@ pub(crate) struct Reentry {
 }
 
 impl Reentry {
-    /// A frame has left compiled code: lowers the threshold for loops.
+    /// Lowers the threshold for loops after a frame has left compiled code.
     pub(crate) fn exited(&mut self, threshold: &mut Threshold) {
         let was_short = self.entered.take().is_some_and(|entered| entered.elapsed() < SHORT);
         self.log = if was_short { self.log + 1 } else { self.log.saturating_sub(1) };
@@ -58,7 +59,7 @@ impl Reentry {
         if self.tries == TRIES {
             self.raise(threshold);
         }
-        // The counts are those of all loops, so one loop gets its part only on average.
+        // The counts are shared by all loops, so each loop gets its share only on average.
         let is_early = self.met < usual.interval() >> self.log;
         if !is_early {
             self.met = 0;

@@ -40,25 +40,26 @@ use crate::testing::mix::Fixed;
 pub struct JitState {
     pub(super) jit: Arc<Jit>,
     pub(super) mutator: Mutator,
-    /// The number of entries by the host that have not left yet.
+    /// The number of entries by the host that have not returned yet.
     entered: u32,
     reentry: Reentry,
 }
 
-/// What may still be inlined.
+/// The remaining budget for inlining.
 #[derive(Clone, Copy)]
 struct Allowance {
     /// The number of instructions.
     any: usize,
-    /// That of small functions.
+    /// The number of instructions of small functions.
     small: usize,
-    /// The number of functions that may still be looked at. Those that turn out not to be inlined
-    /// give back their instructions, so that these do not limit how long the search takes.
+    /// The number of functions that may still be considered. Functions that turn out not to be
+    /// inlined return their instructions to the budget, so the numbers of instructions do not limit
+    /// the duration of the search.
     looks: usize,
 }
 
 impl Allowance {
-    /// Gives back what was taken since `before`.
+    /// Returns to the budget what was taken since `before`.
     fn give_back(&mut self, before: Allowance) {
         *self = Allowance { looks: self.looks, ..before };
     }
@@ -168,11 +169,11 @@ impl JitState {
         }
     }
 
-    /// Returns whether calls of a function run a loop so little that they end long before there is
-    /// code for it: the code of the function comes first then. `of_call` is how hot the loop gets
-    /// in one call.
+    /// Returns whether calls of a function run a loop so briefly that they end long before code for
+    /// the loop would be ready, so that the function should be compiled first. `of_call` is how hot
+    /// the loop gets in one call.
     unsafe fn is_brief(&self, attached: &Attached, inst: *mut Instance, of_call: u64) -> bool {
-        /// The part of the threshold of loops that a call has to reach.
+        /// The part of the threshold of loops that a call must reach.
         const PART: u32 = 64;
         (*inst).entries > 1
             && of_call < u64::from(self.jit.options.loop_threshold / PART)
@@ -231,13 +232,14 @@ impl JitState {
     /// # Safety
     /// `inst` is a live instance of `st`, which is this state.
     unsafe fn take(&self, st: *mut State, inst: *mut Instance) -> Snapshot {
-        /// The most instructions that are inlined in a function, nested ones included; small
-        /// functions may take as many again.
+        /// The maximum number of instructions that are inlined in a function, including nested
+        /// inlining. Small functions have a second allowance of the same size.
         const MAX_INLINED: usize = 300;
-        /// The most functions that are looked at.
+        /// The maximum number of functions that are considered.
         const MAX_LOOKS: usize = 150;
         let mut snapshot = self.seen_in(st, inst);
-        // Instructions are counted at calls, so code that counts them inlines no calls.
+        // Instructions are counted at calls, so nothing is inlined in code that counts
+        // instructions.
         if self.jit.options.inline && !self.jit.options.counts {
             let mut left = Allowance { any: MAX_INLINED, small: MAX_INLINED, looks: MAX_LOOKS };
             let passed = Passed::new();
@@ -272,8 +274,8 @@ impl JitState {
     ) {
         /// The maximal depth of inlining.
         const MAX_DEPTH: usize = 7;
-        /// The most instructions of a small function. Its code is hardly larger than a call of it,
-        /// so small functions have a separate allowance.
+        /// The maximum number of instructions of a small function. Its code is hardly larger than a
+        /// call of it, so small functions have a separate allowance.
         const SMALL: usize = 10;
         let inst = chain[chain.len() - 1];
         let caller = self.jit.attached(&(*inst).proto);
@@ -522,7 +524,7 @@ impl Tier for JitState {
         if (*st).chaos.is_some() {
             (*st).request(poll::CHAOS);
         }
-        // Without memory for more, only hot functions ask for stitched code.
+        // Without memory for more code, only hot functions request stitched code.
         if (*inst).stitched.is_null() && (*inst).entries >= self.stitch_threshold() {
             self.link(st, inst);
         }

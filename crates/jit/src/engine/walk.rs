@@ -45,7 +45,7 @@ struct Walked {
     stack: *mut Value,
 }
 
-// SAFETY of the blocks: the walk that made the frame has not ended, so it is in place.
+// SAFETY of the blocks: the walk that created this value has not ended, so the frame has not moved.
 impl PinnedFrame for Walked {
     fn place(&self) -> u32 {
         // SAFETY: see above.

@@ -25,8 +25,8 @@ struct Node<S> {
 }
 
 impl<S: Copy + Eq + Hash> Tree<S> {
-    /// Returns the tree of these exits. No exit makes a store twice or depends on the order of its
-    /// stores.
+    /// Returns the tree of these exits. No exit contains a store twice or depends on the order of
+    /// its stores.
     pub(crate) fn new(exits: &[Vec<S>]) -> Tree<S> {
         // the number of exits that make a store, and the order in which stores first occur
         let mut met: HashMap<S, (usize, usize)> = HashMap::default();

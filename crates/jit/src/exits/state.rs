@@ -13,7 +13,7 @@ pub(crate) enum Point {
     /// It has had no effect, and the interpreter executes it: it had never been executed when the
     /// code was compiled, or it begins a loop that was entered with unexpected tags.
     Before,
-    /// As `Before`, but the runtime first allocates the virtual tables of the state.
+    /// Like `Before`, but the runtime first materializes the virtual tables of the state.
     Virtual,
     /// The runtime executes it during the exit, since its operands are not those for which the code
     /// was compiled.
@@ -42,7 +42,8 @@ pub(crate) enum Registers {
 /// The state of a frame when code leaves it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FrameState {
-    /// The number of the frame: 0, or that of an inlined function's. Emitting the exit sets it.
+    /// The number of the frame: 0 for the outermost frame, otherwise that of the frame of an
+    /// inlined function. Emitting the exit sets it.
     pub(crate) frame: usize,
     /// The instruction that code could not execute.
     pub(crate) pc: Pc,

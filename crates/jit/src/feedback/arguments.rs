@@ -1,4 +1,4 @@
-//! The closures that are passed as arguments, as far as the surrounding code shows them.
+//! Finds the closures that are passed as arguments, where the surrounding code shows them.
 //!
 //! A function that is passed a closure, such as one that loops over elements, calls many closures
 //! from the same instruction, so the feedback of the function does not show which one will be
@@ -15,8 +15,8 @@ use perilune_runtime::instance::Instance;
 /// the closures.
 pub(crate) type Passed = Vec<(usize, *mut Instance)>;
 
-/// Returns the closures that the call at `pc` passes, if `params` are those that the function with
-/// this instance is passed itself. The callee receives them from its parameter number `shift` on.
+/// Returns the closures that the call at `pc` passes, given the closures `params` that the function
+/// with this instance is passed. The callee receives them from its parameter number `shift` on.
 ///
 /// # Safety
 /// `inst` is a live instance of the state that runs on this thread.

@@ -22,8 +22,8 @@ pub(crate) struct Callee {
     pub(crate) weight: u64,
 }
 
-/// Returns the callees of calls that have always had the same callee; only the function itself if
-/// it is to be compiled `alone`.
+/// Returns the callees of calls that have always had the same callee. With `alone`, for a function
+/// that is compiled alone, returns only the function itself.
 ///
 /// # Safety
 /// `inst` is a live instance of the state that runs on this thread.
@@ -80,8 +80,8 @@ pub(crate) unsafe fn callees_of(inst: *mut Instance) -> Vec<Called> {
 }
 
 /// Returns the metamethods that instructions have called, for each instruction that has only ever
-/// called one Lua function and has met no other operands; the `__call` of what calls have called,
-/// among others.
+/// called one Lua function and has met no other operands; these include the `__call` of called
+/// objects.
 ///
 /// # Safety
 /// As for [`callees`].
@@ -126,7 +126,7 @@ pub(crate) unsafe fn handlers_of(inst: *mut Instance) -> Vec<(u32, HandlerSeen, 
 /// Returns the pc of the lookup of the method that is called at `pc`, if the instructions from
 /// there to the call run in order and call nothing else.
 pub(crate) fn method_lookup(code: &[Instr], pc: usize) -> Option<usize> {
-    /// The most instructions that may compute the arguments.
+    /// The maximum number of instructions that compute the arguments.
     const MAX_BETWEEN: usize = 8;
     let a = code[pc].a();
     let before = (pc.saturating_sub(MAX_BETWEEN + 1)..pc).rev();

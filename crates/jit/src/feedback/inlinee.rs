@@ -13,15 +13,15 @@ use super::snapshot::Snapshot;
 
 /// The longest function that is inlined, in instructions.
 const MAX_LENGTH: usize = 32;
-/// The same for a call in a loop, where longer compiles pay off.
+/// The same limit for a call in a loop, where longer compiles pay off.
 const MAX_LENGTH_IN_LOOPS: usize = 64;
 
-/// The most arguments of a call of a library function that code calls without a frame.
+/// The maximum number of arguments of a library function that code calls without a frame.
 pub(crate) const MAX_LIBRARY_ARGUMENTS: usize = 3;
 
 /// Returns whether code calls the library function with this number, which has a leaf, without a
-/// frame if it passes so many arguments. The leaves of `table.insert` and `table.remove` only work
-/// at the end of a table, and the one of `math.log` only for the natural logarithm.
+/// frame if it passes this number of arguments. The leaves of `table.insert` and `table.remove`
+/// only work at the end of a table, and the one of `math.log` only for the natural logarithm.
 pub(crate) fn is_leaf_for(number: u32, arguments: usize) -> bool {
     let most = match number {
         _ if number == Builtin::Insert as u32 => 2,
@@ -31,7 +31,7 @@ pub(crate) fn is_leaf_for(number: u32, arguments: usize) -> bool {
     arguments <= most
 }
 
-/// The most shapes of receivers whose methods are inlined at one call.
+/// The maximum number of receiver shapes whose methods are inlined at one call.
 pub(crate) const MAX_SHAPES: usize = 4;
 
 /// A callee that may be inlined at a call: the only callee that the call has had, or the method of
@@ -53,7 +53,7 @@ pub struct InlineeSeen {
     pub(crate) is_early: bool,
 }
 
-/// An instruction of a function at which a frame is.
+/// The position of a frame: an instruction of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Position {
     /// The function. It is only compared, and is alive while the frame exists.
@@ -122,7 +122,7 @@ impl Snapshot {
         })
     }
 
-    /// As [`Snapshot::inlined`], mutably.
+    /// Like [`Snapshot::inlined`], but returns a mutable reference.
     fn inlined_mut(&mut self, pc: u32, proto: *const Proto) -> Option<&mut Snapshot> {
         let all = self.inlinees.get_mut(&pc)?;
         match all.iter().position(|inlinee| inlinee.is_of(proto)) {
@@ -231,8 +231,8 @@ mod tests {
         assert_eq!(snapshot.failed_at(&path), Some((&BTreeSet::from([7]), 7)));
         let in_the_first = [at(&outer, 3), at(&one, 7)];
         assert_eq!(snapshot.failed_at(&in_the_first), Some((&BTreeSet::new(), 7)));
-        // a call that is not inlined any more, or has another callee, stands for the instructions
-        // it led to
+        // a call that is not inlined any more, or has another callee, represents the instructions
+        // of the inlined callee
         snapshot.fail(&[at(&outer, 5), at(&one, 7)]);
         snapshot.fail(&[at(&outer, 3), at(&outer, 7)]);
         assert_eq!(snapshot.failed, BTreeSet::from([3, 5]));

@@ -19,7 +19,7 @@ impl FieldSnapshot {
         self.paths.iter().filter_map(|p| p.shape())
     }
 
-    /// Returns whether it has a path, or one that covers more of the same tables.
+    /// Returns whether the feedback contains this path, or one that covers more of the same tables.
     pub(crate) fn has(&self, path: &FieldPath) -> bool {
         self.paths.iter().any(|p| match (p, path) {
             (

@@ -100,7 +100,7 @@ pub enum FieldPath {
     },
 }
 
-/// The most inline paths of a field access. A cache may have more entries.
+/// The maximum number of inline paths of a field access. A cache may have more entries.
 pub(crate) const MAX_PATHS: usize = 6;
 
 /// The entries of the inline cache of a field.
@@ -119,7 +119,7 @@ pub struct FieldSnapshot {
 /// The callees that a call has had.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CalleeSeen {
-    /// None: it was not executed.
+    /// No callee: the call was not executed.
     Nothing,
     /// A Lua function.
     Lua,
@@ -135,9 +135,9 @@ pub enum CalleeSeen {
     Pairs,
     /// A Lua function first, and others later.
     LuaFirst,
-    /// No function, but something that has `__call`. A function that is gone looks the same.
+    /// An object with `__call`. A function that was collected looks the same.
     Object,
-    /// More than one function, or something else.
+    /// More than one function, or any other value.
     Several,
 }
 
@@ -173,14 +173,15 @@ impl FieldSnapshot {
     }
 }
 
-/// What an access to a global has found. What comes later in this order replaces what comes first.
+/// The result that an access to a global has found. When feedback is merged, a later variant
+/// replaces an earlier one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum GlobalSeen {
-    /// Nothing: it was not executed, or there is no such global.
+    /// Nothing: the access was not executed, or there is no such global.
     Nothing,
     /// A global that has not changed since it was defined.
     Constant,
-    /// One that has.
+    /// A global that has changed.
     Changed,
 }
 
@@ -213,7 +214,7 @@ impl CalleeSeen {
 }
 
 impl FieldPath {
-    /// Returns the id of the shape that it is for, if it is for one.
+    /// Returns the id of the shape that the entry is for, if it is for a shape.
     pub fn shape(&self) -> Option<u32> {
         match *self {
             FieldPath::Own { shape, .. }
@@ -268,9 +269,9 @@ pub struct Snapshot {
     pub globals: Box<[GlobalSeen]>,
     /// For an OSR entry: the tags of the frame's registers there, which its code checks once.
     pub entry_tags: Box<[u8]>,
-    /// Whether the code is not to speculate at all.
+    /// Whether the code must not speculate at all.
     pub general: bool,
-    /// The instructions at which code has exited without new feedback: it is not to speculate there
+    /// The instructions at which code has exited without new feedback, and must not speculate
     /// again.
     pub failed: BTreeSet<u32>,
     /// Whether code that was never executed is left to the interpreter.
@@ -347,7 +348,7 @@ impl Snapshot {
         self.callees[self.cell(pc) as usize]
     }
 
-    /// Returns what GETTABUP at `pc` has found.
+    /// Returns the feedback of GETTABUP at `pc`.
     pub(crate) fn global(&self, pc: Pc) -> GlobalSeen {
         self.globals[self.cell(pc) as usize]
     }

@@ -21,7 +21,7 @@ impl Translator<'_> {
         }
     }
 
-    /// As [`Translator::operand_int`], in a side block: the payload is not cached.
+    /// Like [`Translator::operand_int`], in a side block: the payload is not cached.
     pub(super) fn peek_int(&mut self, o: Operand) -> Value {
         match o {
             Operand::Reg(r) => self.peek_bits(r),
@@ -29,8 +29,8 @@ impl Translator<'_> {
         }
     }
 
-    /// Returns the payload of an operand as an integer. Loads that of a register whatever its tag
-    /// is.
+    /// Returns the payload of an operand as an integer. Loads the payload of a register regardless
+    /// of its tag.
     pub(super) fn operand_int(&mut self, o: Operand) -> Value {
         match o {
             Operand::Reg(r) => self.bits(r),

@@ -1,4 +1,4 @@
-//! Translates calls of library functions that machine code knows.
+//! Translates calls of library functions that machine code computes inline or calls directly.
 
 use cranelift_codegen::ir::Value;
 use perilune_runtime::frame::Frame;
@@ -9,7 +9,7 @@ use crate::codegen::builtin::Inlined;
 use crate::codegen::value::{Join, Known};
 use crate::entity::Reg;
 
-/// A call that wants at most one result.
+/// A call that expects at most one result.
 #[derive(Clone, Copy)]
 pub(super) struct BuiltinCall {
     /// The register of the callee and of the result.
@@ -39,8 +39,8 @@ impl Translator<'_> {
         self.emit.switch_to(unknown);
     }
 
-    /// As [`Translator::any_builtin`], if feedback has seen only library function `number`. The
-    /// result is computed without a call if it can be.
+    /// Like [`Translator::any_builtin`], if feedback has seen only library function `number`. The
+    /// result is computed without a call if possible.
     pub(super) fn likely_builtin(&mut self, number: u32, call: BuiltinCall, done: Join) {
         let inlined = call.arguments.filter(|_| call.has_result);
         let inlined = inlined.and_then(|n| Some((Inlined::of(number, n)?, n)));

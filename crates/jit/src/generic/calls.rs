@@ -115,8 +115,8 @@ impl Translator<'_> {
         self.emit.join(done, bits, tag);
     }
 
-    /// Calls the `__call` of what is in register `a`, with so many arguments, if it is a Lua
-    /// function; otherwise continues.
+    /// Calls the `__call` of the value in register `a`, with this number of arguments, if it is a
+    /// Lua function; otherwise continues.
     fn object_call(
         &mut self,
         pc: Pc,
@@ -190,8 +190,8 @@ impl Translator<'_> {
         self.regs.forget_all();
     }
 
-    /// Translates TAILCALL of a Lua function if there is nothing to poll and the last argument is a
-    /// single value, as the results of a call mostly are; otherwise continues.
+    /// Translates TAILCALL of a Lua function if no request is pending in the poll word and the last
+    /// argument is a single value, as is usual for the results of a call; otherwise continues.
     fn simple_tail_call(&mut self, pc: Pc) {
         let i = self.instr(pc);
         let first = i.ra() + Frame::RESERVED;

@@ -20,7 +20,8 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Returns the blocks where a comparison that asks for `wanted` goes if it holds, and if not.
+    /// Returns the blocks where a comparison that tests for `wanted` continues if it holds, and if
+    /// it does not.
     fn of(&self, wanted: bool) -> (Block, Block) {
         if wanted { (self.jump, self.skip) } else { (self.skip, self.jump) }
     }
@@ -55,7 +56,7 @@ impl Translator<'_> {
         self.emit.branch(skipped, ends.skip, ends.jump);
     }
 
-    /// Branches on the truth of a comparison that asks for `wanted`.
+    /// Branches on the result of a comparison that tests for `wanted`.
     pub(super) fn decide(&mut self, condition: Value, wanted: bool, ends: &Ends) {
         let (yes, no) = ends.of(wanted);
         self.emit.branch(condition, yes, no);

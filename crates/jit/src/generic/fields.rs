@@ -20,7 +20,7 @@ struct Ways {
     pc: Pc,
     object: (Value, Known),
     dst: Reg,
-    /// Asks the runtime to try the cache.
+    /// Calls the runtime to try the cache.
     by_cache: Block,
     /// Runs the instruction.
     slow: Block,
@@ -41,7 +41,7 @@ impl Translator<'_> {
             self.set(i.ra() + 2, object, object_tag);
         }
         let seen = self.snapshot.field(pc).clone();
-        // a metamethod is called by this code, if the cache has no answer
+        // this code calls a metamethod if the cache has no matching entry
         let asks = seen.paths.is_empty() && seen.seen && self.slow_exit.is_none();
         let slow = self.emit.cold_block();
         let by_cache = if asks { self.emit.cold_block() } else { slow };
@@ -184,7 +184,7 @@ impl Translator<'_> {
         self.found(ways.dst, value, ways.done);
     }
 
-    /// Members of what is no table: userdata and strings.
+    /// Members of values other than tables: userdata and strings.
     fn members(
         &mut self,
         pc: Pc,
@@ -244,7 +244,7 @@ impl Translator<'_> {
         self.emit.join(ways.done, nil, nil);
     }
 
-    /// Ends a lookup with a field of the table's own.
+    /// Ends a lookup with an own field of the table.
     fn own(
         &mut self,
         (object, shape): (Value, Value),

@@ -23,7 +23,8 @@ use crate::codegen::call::Returned;
 use crate::codegen::value::Join;
 use crate::entity::{Pc, Reg, RegisterOperands};
 
-/// The return of a metamethod: to `good` if there is nothing to poll, otherwise to `polled`.
+/// The blocks where a metamethod returns: `good` if no request is pending in the poll word,
+/// otherwise `polled`.
 struct Handled {
     good: Block,
     polled: Block,
@@ -177,7 +178,7 @@ impl Translator<'_> {
         let a = self.instr(pc).ra();
         let (x, y) = (self.emit.load_register(a, I64), self.emit.load_register(a + 1, I64));
         let (h, none) = self.find_handler(Event::Concat, x, y);
-        // the number of values that are left, as the interpreter keeps it during such a call
+        // the number of remaining values, as the interpreter stores it during such a call
         let place = self.above();
         let (left, int) = (self.emit.int(2), self.emit.tag(Tag::INTEGER));
         self.emit.store_register(place, left, int);
@@ -219,7 +220,7 @@ impl Translator<'_> {
         self.emit.join(done, bits, tag);
     }
 
-    /// Does what the poll word asks for after a call.
+    /// Handles the requests in the poll word after a call.
     fn poll_after_call(&mut self, skip: Option<Value>) {
         let top = self.emit.frame_end();
         self.emit.poll_after_call(skip, top);
@@ -230,7 +231,7 @@ impl Translator<'_> {
         self.call_handler_at(self.above(), pc, h, args)
     }
 
-    /// As [`Translator::call_handler`], with the function in slot `a`.
+    /// Like [`Translator::call_handler`], with the function in slot `a`.
     fn call_handler_at(&mut self, a: Reg, pc: Pc, h: Value, args: &[(Value, Value)]) -> Handled {
         let function = self.emit.tag(Tag::FUNCTION);
         self.emit.store_register(a, h, function);

@@ -67,7 +67,8 @@ pub(crate) struct Translator<'a> {
     is_loop: bool,
     /// The ends of the instruction, if it has several.
     ways: Vec<Way>,
-    /// The block to which an instruction goes, instead of the runtime, if its code has no answer.
+    /// The block to which an instruction branches, instead of calling the runtime, if its code does
+    /// not cover the case.
     slow_exit: Option<Block>,
 }
 

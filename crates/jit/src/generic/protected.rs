@@ -16,7 +16,7 @@ use super::Translator;
 use crate::codegen::value::{Join, Known};
 use crate::entity::{Pc, Reg};
 
-/// The most results of a call of `pcall` that is translated, `true` among them.
+/// The maximum number of results of a call of `pcall` that is translated, including `true`.
 const MAX_RESULTS: usize = 4;
 
 impl Translator<'_> {

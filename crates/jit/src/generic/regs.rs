@@ -145,7 +145,7 @@ impl Translator<'_> {
         v
     }
 
-    /// As [`Translator::bits`], for one path out of the block: the payload is not cached.
+    /// Like [`Translator::bits`], for one path out of the block: the payload is not cached.
     pub(super) fn peek_bits(&mut self, r: Reg) -> Value {
         let Peeked(reg) = self.regs.peek(r);
         match (reg.bits, reg.float, reg.join) {
@@ -163,7 +163,7 @@ impl Translator<'_> {
         v
     }
 
-    /// As [`Translator::float`], for one path out of the block: the payload is not cached.
+    /// Like [`Translator::float`], for one path out of the block: the payload is not cached.
     pub(super) fn peek_float(&mut self, r: Reg) -> Value {
         let Peeked(reg) = self.regs.peek(r);
         match (reg.float, reg.bits, reg.join) {

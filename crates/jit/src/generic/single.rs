@@ -195,9 +195,9 @@ impl<'a> Generic<'a> {
         self.t.tags = Tags::unknown(self.t.proto);
     }
 
-    /// Translates the instruction at `pc`. Registers that are read have to be in their home slots,
-    /// and results are left there; `held` are the known contents. Returns the ends of the
-    /// instruction, if it has several, and whether control continues in the current block.
+    /// Translates the instruction at `pc`. Registers that are read must be in their home slots, and
+    /// results are left there; `held` are the known contents. Returns the ends of the instruction,
+    /// if it has several, and whether control continues in the current block.
     pub(crate) fn instruction(&mut self, pc: Pc, held: &[Held]) -> (Vec<Way>, bool) {
         self.hold(held);
         let t = &mut self.t;
@@ -212,7 +212,7 @@ impl<'a> Generic<'a> {
         (ways, open)
     }
 
-    /// As [`Generic::instruction`], for a CALL with one result. Returns payload and tag of the
+    /// Like [`Generic::instruction`], for a CALL with one result. Returns payload and tag of the
     /// result, which is not left in its home slot.
     pub(crate) fn call(&mut self, pc: Pc, held: &[Held]) -> (Value, Value) {
         self.hold(held);

@@ -66,7 +66,7 @@ impl Translator<'_> {
         self.end_slowly(slow, pc, done);
     }
 
-    /// Ends a lookup with the answer of the runtime.
+    /// Ends a lookup with the result of the runtime.
     pub(super) fn answer(&mut self, dst: Reg, bits: Value, tag: Value, slow: Block, done: Join) {
         self.emit.guard_answer(tag, slow);
         self.found(dst, (bits, tag), done);
@@ -195,9 +195,9 @@ impl Translator<'_> {
         self.take_value(done, i.ra());
     }
 
-    /// Returns a key as an integer; ends the block with a branch to `other` if it is not one, and
-    /// with a jump there if it never is, by feedback or by what is known of it. A float is one if
-    /// it has an integral value.
+    /// Returns a key as an integer; ends the block with a branch to `other` if it is not an
+    /// integer, and with a jump there if feedback or the known facts say that it never is. A float
+    /// is one if it has an integral value.
     fn integer_key(
         &mut self,
         (key, tag): (Value, Known),

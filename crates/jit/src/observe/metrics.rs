@@ -12,7 +12,7 @@ use perilune_runtime::instance::{EntryKind, FieldEntry, Instance};
 use crate::feedback::snapshot::{FieldPath, FieldSnapshot, Snapshot};
 
 impl Snapshot {
-    /// Returns approximately how many bytes it takes.
+    /// Returns the approximate size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let paths = |field: &FieldSnapshot| field.paths.capacity() * size_of::<FieldPath>();
         size_of::<Snapshot>()

@@ -1,4 +1,4 @@
-//! Observation of the compiler: dumps, metrics, and interfaces to profilers and debuggers.
+//! Observability of the compiler: dumps, metrics, and interfaces to profilers and debuggers.
 
 #[cfg(target_arch = "x86_64")]
 mod asm;

@@ -222,7 +222,7 @@ impl Observation<'_> {
         }
     }
 
-    /// As [`Observer::stage`].
+    /// See [`Observer::stage`].
     pub(crate) fn stage(&self, stage: Stage) {
         self.observer.stage(stage);
     }
@@ -245,7 +245,7 @@ impl Observation<'_> {
         self.dump(DumpKind::Clif, |_| clif::text(func, module, input.calls, input.direct));
     }
 
-    /// Returns whether Cranelift is to list the machine code.
+    /// Returns whether Cranelift must list the machine code.
     pub(crate) fn wants_vcode(&self) -> bool {
         let wants = |kind| self.observer.dumps.wants(kind, &self.label);
         wants(DumpKind::Vcode) || !HAS_DISASSEMBLER && wants(DumpKind::Asm)
@@ -306,8 +306,8 @@ impl Observation<'_> {
 
     /// Reports that the method is refused.
     ///
-    /// A malformed translation is a bug of the compiler, although it only costs speed. It ends the
-    /// process in debug builds and in runs that verify values.
+    /// A malformed translation is a bug of the compiler, although it only costs speed. It aborts
+    /// the process in debug builds and in runs that verify values.
     pub(crate) fn refused(&self, reason: &Refusal) {
         let observer = self.observer;
         let is_strict = cfg!(debug_assertions) || observer.verify_values;

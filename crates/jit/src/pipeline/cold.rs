@@ -1,4 +1,4 @@
-//! Marks blocks as cold that are reached only from cold blocks.
+//! Marks blocks that are reached only from cold blocks as cold.
 //!
 //! The compiler marks a block as cold where it emits the branch to it, but not always the blocks
 //! that follow it. Without this pass, those blocks would be placed between hot ones, and hot blocks
@@ -7,7 +7,7 @@
 use cranelift_codegen::entity::EntitySet;
 use cranelift_codegen::ir::{Block, Function};
 
-/// Marks each block as cold that every path from the entry reaches through a cold block.
+/// Marks each block as cold if every path from the entry to it passes through a cold block.
 pub(super) fn mark(func: &mut Function) {
     let mut hot: EntitySet<Block> = EntitySet::new();
     let mut todo: Vec<Block> = func.layout.entry_block().into_iter().collect();

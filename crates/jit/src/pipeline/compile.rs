@@ -27,8 +27,8 @@ use crate::observe::observation::Observation;
 use crate::testing::fault::Stage;
 use crate::{codegen, tier2};
 
-/// The most Cranelift IR instructions of a function whose buffers are kept for the next one.
-/// Buffers take about a kilobyte for each instruction.
+/// The maximum number of Cranelift IR instructions of a function whose buffers are kept for the
+/// next function. Buffers take about a kilobyte for each instruction.
 const KEPT: usize = 1500;
 
 /// The data that a compile thread keeps from job to job.
@@ -42,8 +42,8 @@ pub(crate) struct Compiler {
 
 /// A module that is being compiled: its functions are declared, and defined one after the other.
 ///
-/// It lives until its code is relocated. What is published are the bytes that [`Assembly::finish`]
-/// returns; no module or IR outlives publication.
+/// It lives until its code is relocated. Only the bytes that [`Assembly::finish`] returns are
+/// published; no module or IR outlives publication.
 pub(crate) struct Assembly<'a> {
     compiler: &'a mut Compiler,
     module: JITModule,
@@ -91,7 +91,7 @@ impl Compiler {
         })
     }
 
-    /// Begins a module of so many functions, whose code takes less than `largest` bytes.
+    /// Begins a module with this number of functions, whose code takes less than `largest` bytes.
     ///
     /// # Errors
     /// If there is no memory.
@@ -119,7 +119,7 @@ impl Compiler {
         })
     }
 
-    /// Takes memory back that [`Assembly::finish`] returned.
+    /// Takes back memory that [`Assembly::finish`] returned.
     pub(crate) fn recycle(&self, code: Linked) {
         self.staging.recycle(code.bytes);
     }
@@ -175,8 +175,8 @@ impl Assembly<'_> {
         check_relocations(&self.module, &context.func, code)?;
         observation.compiled(&context.func, code, &self.module, input);
         self.sizes.push(code.code_buffer().len());
-        // Kept lists are as large as the largest function needed, and add to what other parts of
-        // the next compile use.
+        // Lists that are kept are as large as the largest function needed, and add to the memory
+        // use of the other parts of the next compile.
         if instructions > KEPT {
             self.compiler.rest();
         } else {
@@ -203,8 +203,8 @@ impl Assembly<'_> {
     }
 }
 
-/// Returns an upper bound of the bytes that the code of a function takes. Staging memory that code
-/// does not reach is never touched.
+/// Returns an upper bound of the size of a function's code in bytes. Staging memory beyond the
+/// actual code is never touched.
 pub(super) fn largest_size(proto: &Proto, verify_values: bool) -> usize {
     const PER_BYTECODE: usize = 4096;
     /// Code that verifies values may compare every register at each instruction.
@@ -213,8 +213,8 @@ pub(super) fn largest_size(proto: &Proto, verify_values: bool) -> usize {
     proto.code.len() * (PER_BYTECODE + registers * PER_REGISTER)
 }
 
-/// Checks that code does not depend on its own address, so that it can be moved after it was
-/// relocated: it reaches its own module by distances, and everything else by addresses.
+/// Checks that code does not depend on its address, so that it can be moved after relocation: it
+/// refers to its own module by relative addresses, and to everything else by absolute addresses.
 fn check_relocations(
     module: &JITModule,
     func: &Function,

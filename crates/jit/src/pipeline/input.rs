@@ -26,7 +26,7 @@ pub(crate) struct Input<'a> {
     /// Whether the code compares the values that it holds for registers and tables with frame and
     /// heap.
     pub(crate) verify_values: bool,
-    /// Whether guards also fail where the state says so.
+    /// Whether guards also fail when the state requests it.
     pub(crate) stress_exits: bool,
     /// The fault to inject, for tests.
     pub(crate) fault: Option<Fault>,
@@ -50,9 +50,9 @@ pub(crate) struct Inlinee {
     /// The ids of the shapes of the receivers that have it as their method, if it is one of several
     /// callees.
     pub(crate) shapes: BTreeSet<u32>,
-    /// Its early returns, if only these may be inlined.
+    /// The early returns, if only these may be inlined.
     pub(crate) early: Option<EarlyPart>,
-    /// Calls of it whose callees may be inlined in turn.
+    /// Calls in the function whose callees may be inlined in turn.
     pub(crate) inlinees: Inlinees,
     /// See [`Input::direct`]. It is empty: calls in inlined functions go through slots.
     pub(crate) direct: HashMap<u32, Direct>,
@@ -68,7 +68,7 @@ pub(crate) struct Translated {
 /// The likely callee of a call.
 #[derive(Clone, Copy)]
 pub(crate) struct Direct {
-    /// Its number among the members of the module.
+    /// The number of the callee among the members of the module.
     pub(crate) member: u32,
     /// The address of its slot, which the code compares. The code keeps the method alive.
     pub(crate) slot: usize,

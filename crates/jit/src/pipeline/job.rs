@@ -12,7 +12,7 @@ use crate::policy::history::{History, Known};
 /// Functions to compile, and to publish and retire together.
 pub(crate) struct Job {
     pub(crate) units: Vec<Unit>,
-    /// Whether it is a part of a larger partition. Nothing is added to such a job.
+    /// Whether the job is a part of a larger partition. Nothing is added to such a job.
     pub(crate) is_cut: bool,
 }
 
@@ -60,7 +60,8 @@ impl Unit {
         self.ticket.as_ref().is_some_and(Ticket::is_current) && !self.is_outrun()
     }
 
-    /// Returns whether this is a loop that probably no frame runs any more without code.
+    /// Returns whether this is the OSR entry of a loop that probably no frame still runs in a lower
+    /// tier.
     fn is_outrun(&self) -> bool {
         let own = History::of(&self.method);
         self.function.as_ref().is_some_and(|function| own.is_outrun_by(History::of(function)))
@@ -84,7 +85,7 @@ impl Unit {
     pub(super) fn refuse(&mut self, refusal: Refusal) {
         match self.ticket.take() {
             Some(ticket) => ticket.refuse(refusal),
-            // a panic during publication gave the ticket back
+            // a panic during publication has returned the ticket
             None => self.method.refuse(refusal),
         }
     }

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use cranelift_codegen::timing::{Pass, Profiler, set_thread_profiler};
 use perilune_runtime::resident;
 
-/// The least Cranelift IR instructions of a large function: giving text back while it is compiled
-/// lowers the peak. With smaller functions it makes no difference.
+/// The minimum number of Cranelift IR instructions of a large function. Releasing program text
+/// during the compile of a large function lowers the peak; for smaller functions it makes no
+/// difference.
 const LARGE: usize = 600;
-/// The bytes that the register allocator, or another pass, touches for each instruction.
+/// The bytes that the register allocator and that other passes touch for each instruction.
 const BY_ALLOCATOR: usize = 512;
 const BY_OTHERS: usize = 256;
 /// The bytes of text that the register allocator and later passes execute.
@@ -21,35 +22,37 @@ const TEXT: usize = 2 << 20;
 const STAY: Duration = Duration::from_millis(100);
 
 thread_local! {
-    /// The last time at which this thread gave freed memory back.
+    /// The last time that this thread returned freed memory to the system.
     static LAST: Cell<Option<Instant>> = const { Cell::new(None) };
-    /// Whether text has been given back since the current compile began, or in the last one.
+    /// Whether text has been released since the current compile began, or in the last compile.
     static IS_GIVEN: Cell<bool> = const { Cell::new(true) };
     /// Whether the last compile has left its text resident.
     static IS_WARM: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Gives text back.
+/// Releases the program text.
 fn give_text_back() {
     IS_GIVEN.set(true);
     IS_WARM.set(false);
     resident::give_text_back();
 }
 
-/// A profiler in name only: it is called at each pass of this thread.
+/// Implements Cranelift's profiler interface in order to be called at each pass on this thread. It
+/// does no profiling.
 struct Passes {
     instructions: usize,
     /// The peak of the process's resident bytes.
     peak: usize,
     /// Whether the function is large.
     is_large: bool,
-    /// Whether to give freed memory back, too.
+    /// Whether to return freed memory too.
     is_due: bool,
 }
 
 impl Profiler for Passes {
-    /// Gives memory back if the pass would raise the peak: before the register allocator, which
-    /// takes the most, and in large functions before other passes that execute much text.
+    /// Returns memory to the system if the pass would raise the peak: before the register
+    /// allocator, which takes the most memory, and in large functions also before other passes that
+    /// execute much program text.
     fn start_pass(&self, pass: Pass) -> Box<dyn Any> {
         let grows_by = match pass {
             Pass::regalloc => BY_ALLOCATOR,
@@ -69,10 +72,10 @@ impl Profiler for Passes {
     }
 }
 
-/// Calls `compile`, which compiles a function of so many Cranelift IR instructions. If the process
-/// would grow otherwise, gives text back for a large function, and text and freed memory if the
-/// thread has not done so for a while. The first time, this includes the text that started the
-/// program.
+/// Calls `compile`, which compiles a function with this number of Cranelift IR instructions. If the
+/// process would otherwise grow, releases text for a large function, and text and freed memory if
+/// the thread has not done so for a while. The first time, this includes the text that was executed
+/// to start the program.
 pub(super) fn watched<R>(instructions: usize, compile: impl FnOnce() -> R) -> R {
     IS_GIVEN.set(false);
     let result = watching(instructions, compile);
@@ -102,7 +105,7 @@ fn watching<R>(instructions: usize, compile: impl FnOnce() -> R) -> R {
     compile()
 }
 
-/// Gives text and freed memory back, as there is nothing to compile.
+/// Returns text and freed memory to the system, because no job is left.
 pub(super) fn rest() {
     if resident::may_give_text_back() {
         give_text_back();

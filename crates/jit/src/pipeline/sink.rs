@@ -1,8 +1,8 @@
-//! Moves instructions to where their results are used.
+//! Code sinking: moves instructions to the uses of their results.
 //!
-//! The compilers emit a value where it becomes known, although often only an exit uses it.
-//! Everything else that Cranelift's mid-end would do for this code, the compilers do themselves, in
-//! a fraction of the time.
+//! The compilers emit a value as soon as it is known, although often only an exit uses it. The
+//! other optimizations of Cranelift's mid-end are not needed, since the compilers do the same work
+//! in a fraction of the time.
 
 use cranelift_codegen::entity::SecondaryMap;
 use cranelift_codegen::ir::{Block, Function, Inst, InstructionData, Opcode, Value};
@@ -151,7 +151,8 @@ impl Predecessors {
     }
 }
 
-/// Returns whether an instruction has the same result anywhere that its operands are available.
+/// Returns whether an instruction has the same result in any place where its operands are
+/// available.
 fn can_move(func: &Function, inst: Inst) -> bool {
     let data = &func.dfg.insts[inst];
     let opcode = data.opcode();

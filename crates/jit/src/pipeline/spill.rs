@@ -16,12 +16,13 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::loop_analysis::{Loop, LoopAnalysis};
 
-/// How many integers may live in a loop before some are spilled: the machine's registers, less
-/// those for the frame and for intermediate results.
+/// The number of integers that may be live in a loop before some are spilled: the number of the
+/// machine's registers, without those for the frame and for intermediate results.
 const INTEGERS: usize = 9;
-/// The same for floats.
+/// The same limit for floats.
 const FLOATS: usize = 13;
-/// How much more often the blocks of a loop are executed than the blocks around it.
+/// The assumed ratio of the execution frequency of a loop's blocks to that of the surrounding
+/// blocks.
 const ITERATIONS: u64 = 8;
 
 /// Spills values of a function, whose loops have been analysed.
@@ -39,7 +40,8 @@ pub(super) fn spill(context: &mut Context) {
     }
 }
 
-/// Returns the innermost loops whose hot blocks call nothing: calls spill what lives across them.
+/// Returns the innermost loops whose hot blocks contain no calls, since calls spill the values that
+/// live across them.
 fn innermost(func: &Function, loops: &LoopAnalysis) -> Vec<Loop> {
     let mut excluded = EntitySet::new();
     for parent in loops.loops().filter_map(|lp| loops.loop_parent(lp)) {
@@ -56,11 +58,11 @@ fn innermost(func: &Function, loops: &LoopAnalysis) -> Vec<Loop> {
     loops.loops().filter(|&lp| !excluded.contains(lp)).collect()
 }
 
-/// The uses of values outside of the blocks that define them, and the blocks where values live.
+/// The uses of values outside the blocks that define them, and the blocks in which values are live.
 struct Liveness {
     /// The blocks that use a value, ordered by values.
     uses: Vec<(Value, Block)>,
-    /// The values that live at the beginning of a block, without its parameters.
+    /// The values that are live at the beginning of a block, without its parameters.
     live: SecondaryMap<Block, Vec<Value>>,
 }
 
@@ -103,13 +105,13 @@ struct Spiller<'f> {
     func: &'f Function,
     cfg: &'f ControlFlowGraph,
     loops: &'f LoopAnalysis,
-    /// The loops in which registers may be short.
+    /// The loops in which the registers may not suffice.
     innermost: Vec<Loop>,
     liveness: Liveness,
 }
 
 impl Spiller<'_> {
-    /// Returns the values to spill, each with the blocks that are to load it.
+    /// Returns the values to spill, each with the blocks that must load it.
     fn choose(&self) -> Vec<(Value, Vec<Block>)> {
         let mut chosen: Vec<(Value, Vec<Block>)> = Vec::new();
         let is_float = |v: Value| self.func.dfg.value_type(v).is_float();
@@ -141,7 +143,7 @@ impl Spiller<'_> {
         chosen
     }
 
-    /// Returns the blocks that have to load a value if it is spilled for a loop. `None` if the loop
+    /// Returns the blocks that must load a value if it is spilled for a loop. `None` if the loop
     /// uses it, or if it would be stored or loaded in an innermost loop.
     fn blocks_to_load(&self, value: Value, lp: Loop) -> Option<Vec<Block>> {
         let is_cold = |block| self.func.layout.is_cold(block);
@@ -168,7 +170,7 @@ impl Spiller<'_> {
         self.loops.innermost_loop(block).is_some_and(|lp| self.innermost.contains(&lp))
     }
 
-    /// Returns about how often a value is stored and loaded if these blocks load it.
+    /// Returns the estimated number of stores and loads of a value if these blocks load it.
     fn cost(&self, value: Value, blocks: &[Block]) -> u64 {
         let all = blocks.iter().copied().chain(defined_in(self.func, value));
         let hot = all.filter(|&block| !self.func.layout.is_cold(block));
@@ -202,7 +204,7 @@ fn split(func: &mut Function, value: Value, blocks: &[Block]) {
         let (layout, dfg) = (&cursor.func.layout, &cursor.func.dfg);
         let uses = |inst: &Inst| dfg.inst_values(*inst).any(|v| v == value);
         let users: Vec<Inst> = layout.block_insts(block).filter(uses).collect();
-        // a block that several loops lead to is there several times
+        // a block that several loops lead to is contained several times
         let Some(&first) = users.first() else { continue };
         cursor.goto_inst(first);
         cursor.use_srcloc(first);
@@ -223,7 +225,7 @@ fn defined_in(func: &Function, value: Value) -> Option<Block> {
     }
 }
 
-/// Returns whether a value is computed again at each use, and takes no register elsewhere.
+/// Returns whether a value is rematerialized at each use, and takes no register elsewhere.
 fn is_constant(func: &Function, value: Value) -> bool {
     let opcode = func.dfg.value_def(value).inst().map(|inst| func.dfg.insts[inst].opcode());
     matches!(opcode, Some(Opcode::Iconst | Opcode::F64const))

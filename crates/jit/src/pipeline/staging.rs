@@ -16,7 +16,7 @@ use perilune_code::region::TRAP;
 /// The alignment of functions.
 const ALIGNMENT: usize = 16;
 
-/// The most bytes that are kept from one module to the next.
+/// The maximum number of bytes that are kept from one module to the next.
 const MAX_KEPT: usize = 64 << 10;
 
 /// A staging buffer, which the compiler shares with the module that it is compiling.

@@ -43,7 +43,7 @@ fn are_in_order(
     rank(yes) >= rank(no)
 }
 
-/// Exchanges the targets of a branch, which gets the opposite of its condition.
+/// Exchanges the targets of a branch and negates its condition.
 fn exchange(func: &mut Function, branch: Inst, condition: Value) {
     let compare = codegen::comparison(&func.dfg, condition);
     let mut cursor = FuncCursor::new(func).at_inst(branch);

@@ -34,7 +34,7 @@ use crate::testing::fault::{Fault, Stage};
 /// The bytes that must be available before a compile, and those for each instruction.
 const LEAST_MEMORY: usize = 8 << 20;
 const MEMORY_PER_INSTRUCTION: usize = 16 << 10;
-/// The most waiting jobs that are considered for a partition.
+/// The maximum number of waiting jobs that are considered for a partition.
 const MOST_WAITING: usize = 500;
 
 /// The data that compile threads share.
@@ -55,8 +55,8 @@ pub(crate) struct Backend {
     lost: Mutex<Vec<Job>>,
 }
 
-/// Returns the functions that may be inlined in another, and adds their methods to `kept`, those
-/// that the code keeps alive.
+/// Returns the functions that may be inlined in another one, and adds their methods to `kept`, the
+/// methods that the code keeps alive.
 fn inlinees(caller: Invocation<'_>, kept: &mut Vec<Arc<Method>>) -> Inlinees {
     let mut found = Inlinees::new();
     let snapshot = caller.snapshot;
@@ -85,7 +85,8 @@ fn inlinees(caller: Invocation<'_>, kept: &mut Vec<Arc<Method>>) -> Inlinees {
     found
 }
 
-/// Returns the protos of functions that may be inlined, and of those that may be inlined in them.
+/// Returns the protos of functions that may be inlined, and of the functions that may be inlined in
+/// them.
 fn all_of(inlinees: &Inlinees) -> Box<dyn Iterator<Item = &Proto> + '_> {
     Box::new(
         inlinees
@@ -189,7 +190,7 @@ impl perilune_code::Compiler for Backend {
 impl Backend {
     /// Compiles the functions of a job, and publishes their code.
     fn compile_job(&self, context: &mut Result<Compiler, String>, job: &mut Job) {
-        // Held to the end: dropping the last reference to a program retires its code.
+        // Held until the end, because dropping the last reference to a program retires its code.
         let mut protos = Vec::with_capacity(job.units.len());
         job.units.retain(|unit| {
             let proto = unit.proto.upgrade().filter(|_| unit.is_wanted());
@@ -202,7 +203,7 @@ impl Backend {
         if !reserve::system_has(LEAST_MEMORY + instructions * MEMORY_PER_INSTRUCTION) {
             return self.refuse_all(&mut job.units, &Refusal::Backend("not enough memory".into()));
         }
-        // Units stay in the job until no panic is possible any more, so that a panic refuses them.
+        // Units stay in the job until panics are no longer possible, so that a panic refuses them.
         while !job.units.is_empty() {
             match self.compile_together(context, &job.units, &protos) {
                 Ok((code, compiled)) => {

@@ -10,17 +10,17 @@ use perilune_code::Refusal;
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Feedback is copied, on the thread of the state.
+    /// Copying feedback, on the thread of the state.
     Snapshot,
-    /// Bytecode is translated to Cranelift IR.
+    /// Translating bytecode to Cranelift IR.
     Translate,
-    /// Cranelift's verifier runs.
+    /// Running Cranelift's verifier.
     Verify,
-    /// Cranelift compiles the IR to machine code.
+    /// Compiling the IR to machine code with Cranelift.
     Compile,
-    /// Executable memory is reserved.
+    /// Reserving executable memory.
     Reserve,
-    /// The code is installed in the slot.
+    /// Installing the code in the slot.
     Publish,
 }
 
@@ -36,7 +36,7 @@ pub enum Fault {
     UncheckedEntry,
     /// Facts about memory outlive calls.
     StaleMemory,
-    /// Facts about memory outlive calls of functions of which the early returns are inlined.
+    /// Facts about memory outlive calls of functions whose early returns are inlined.
     StaleJoins,
     /// Values of upvalues that the program never assigns are reused after calls without a guard.
     StaleConstants,
@@ -50,11 +50,11 @@ pub enum Fault {
     LoudPolls,
     /// The fields of a constructor are inferred from slots, instead of from shapes.
     UnlinkedConstructor,
-    /// Exits do not store the last one of the registers that they have to.
+    /// Exits omit the store of the last register that they should store.
     ForgottenStore,
     /// Stores have no write barrier.
     NoBarrier,
-    /// A store compares the kind of an array with a tag that may not be a number's.
+    /// A store compares the kind of an array with a tag that may not be the tag of a number.
     UnguardedKind,
 }
 

@@ -65,8 +65,8 @@ impl Cx {
             let u = *LuaClosure::upvalue(g.val().raw().as_function(), j);
             *LuaClosure::upvalue(f.val().raw().as_function(), i) = u;
             (*self.state()).barrier(f.val().raw().as_header());
-            // the program may assign a variable that is constant to the code of `f` from now on, or
-            // by `f` one that is constant to the code of `g`
+            // from now on, the program may assign a variable that is constant for the code of `f`,
+            // or assign through `f` a variable that is constant for the code of `g`
             self.change_upvalue(f, i);
             self.change_upvalue(g, j);
         }

@@ -66,8 +66,8 @@ pub trait Tier {
     /// Returns the slot of a function's method, if it has one already; it lives as long as the
     /// proto.
     fn slot(&mut self, proto: &Arc<Proto>) -> Option<*const AtomicPtr<u8>>;
-    /// Handles a method that is entered often, and has no code as far as the instance knows. Sets
-    /// the instance's slot to that of the method, and requests code for it.
+    /// Handles a method that is entered often and has no code according to the instance. Sets the
+    /// instance's slot to that of the method, and requests code for it.
     ///
     /// # Safety
     /// `inst` is a live instance of the state.

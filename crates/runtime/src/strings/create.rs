@@ -18,8 +18,8 @@ pub enum NotJoined {
 }
 
 impl State {
-    /// Returns the string with these bytes, of which there are at most `u32::MAX`: the interned
-    /// string for up to [`MAX_SHORT`] bytes, and otherwise a new object.
+    /// Returns the string with these bytes (at most `u32::MAX`): the interned string for up to
+    /// [`MAX_SHORT`] bytes, and otherwise a new object.
     ///
     /// # Safety
     /// As for [`State::alloc`]; the string is not rooted.
@@ -189,7 +189,7 @@ impl State {
         Ok(s)
     }
 
-    /// Returns a string of `len` bytes (at most `u32::MAX`), all of which `fill` writes. It is
+    /// Returns a string of `len` bytes (at most `u32::MAX`), which `fill` writes completely. It is
     /// interned when short, and allocated once. Returns null if there is no memory for it, which
     /// can only happen for sizes from 64 KB on.
     ///

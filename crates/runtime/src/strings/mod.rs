@@ -218,7 +218,7 @@ impl StringTable {
         }
     }
 
-    /// Returns the hash of the string in slot `i`, of which only the bits below `bits` are needed.
+    /// Returns the hash of the string in slot `i`; only the lowest `bits` bits are needed.
     #[inline]
     unsafe fn hash(&self, i: usize, bits: u32) -> u32 {
         let slot = self.slots[i];

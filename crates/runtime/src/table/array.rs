@@ -233,7 +233,7 @@ impl Table {
     }
 
     /// Clears element `at`, which is below `array_len`. Returns false, without an effect, if the
-    /// array has to be converted for this.
+    /// array must be converted first.
     #[inline]
     unsafe fn clear_at_once(t: *mut Table, at: u32) -> bool {
         if at + 1 == (*t).array_len {

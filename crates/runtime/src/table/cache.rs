@@ -207,8 +207,7 @@ impl FieldCache {
         false
     }
 
-    /// Returns the number of the entry of a class like that of `entry`, the one that was recorded
-    /// first.
+    /// Returns the number of the first recorded entry whose class is like that of `entry`.
     fn oldest_like(&self, entry: &FieldEntry) -> Option<usize> {
         let like = self.entries().enumerate().filter(|(_, e)| e.is_of_class_like(entry));
         let recorded = |n: usize| self.more.as_ref().map_or(0, |more| more.recorded[n]);

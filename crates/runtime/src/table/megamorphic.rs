@@ -49,8 +49,8 @@ impl MegamorphicCache {
         (name.addr() >> MegamorphicCache::SHIFT ^ of_shape) % MegamorphicCache::SIZE
     }
 
-    /// Returns what the cache says of the field `name` in tables of this shape: its slot, or that
-    /// they do not have it (`Some(None)`).
+    /// Returns the cache's entry for the field `name` in tables of this shape: its slot, or
+    /// `Some(None)` if they do not have the field.
     #[inline(always)]
     pub(super) fn find(&self, shape: u32, name: *mut LuaString) -> Option<Option<u32>> {
         let e = &self.entries.as_deref()?[MegamorphicCache::place(shape, name)];

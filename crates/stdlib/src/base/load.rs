@@ -112,8 +112,8 @@ fn read_pieces(cx: &mut Cx, mode: &[u8], text: &mut Vec<u8>) -> Result<(), ()> {
         if text.len() == before {
             return Ok(());
         }
-        // A reader may never end, so the text is checked. It doubles between checks, so the checks
-        // take no longer than loading it.
+        // A reader may never end, so the text is checked in between. Its size doubles between
+        // checks, so the checks take no longer than loading it.
         if text.len() >= 2 * looked_at {
             if cx.is_hopeless(text, mode) {
                 return Ok(());

@@ -216,8 +216,8 @@ fn with_calls(
     Ok(())
 }
 
-/// Replaces the next match by what a function or a table with a metatable gives for it. Returns
-/// whether there may be more matches.
+/// Replaces the next match by the value that a function or a table with a metatable returns for it.
+/// Returns whether there may be more matches.
 fn with_call(
     cx: &mut Cx,
     pattern: &Rc<Pattern>,

@@ -101,7 +101,7 @@ fn has_operand(holes: &Holes) -> bool {
     matches!(holes.immediate, Some((Hole::Immediate(_), _)))
 }
 
-/// Turns a move of 32 bits, which the processor extends by zeros, into one that extends the sign.
+/// Turns a 32-bit move, which zero-extends, into a sign-extending one.
 fn extend_sign(i: &mut Instruction) -> Result<(), iced_x86::IcedError> {
     if i.code() == Code::Mov_r32_imm32 {
         let number = i.immediate32() as i32;

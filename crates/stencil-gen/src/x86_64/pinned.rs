@@ -74,7 +74,7 @@ fn has_memory(i: &Instruction) -> bool {
     (0..i.op_count()).any(|n| i.op_kind(n) == OpKind::Memory)
 }
 
-/// Returns the register of which an instruction overwrites all bits, without reading them.
+/// Returns the register that an instruction overwrites completely without reading it.
 fn overwritten(i: &Instruction) -> Option<Register> {
     let loads = matches!(i.mnemonic(), Mnemonic::Mov | Mnemonic::Movzx | Mnemonic::Lea);
     let r = (loads && i.op0_kind() == OpKind::Register).then(|| i.op0_register())?;

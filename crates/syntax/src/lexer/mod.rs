@@ -126,7 +126,7 @@ fn newline(lexer: &mut Lexer<'_>) -> Result<()> {
     piece(lexer).map(drop)
 }
 
-/// Returns the next bytes, of which there may be many. Calls the watch when it is due.
+/// Returns the next bytes, which may be many. Calls the watch when it is due.
 fn piece<'s>(lexer: &mut Lexer<'s>) -> Result<&'s [u8]> {
     let at = lexer.span().end;
     if at - lexer.extras.looked >= BYTES_BETWEEN_LOOKS {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders that contain nothing of the project itself.
+/// Folders without files of the project.
 const SKIPPED: [&str; 2] = [".git", "target"];
 
 /// Extensions of the files that the rules look at.
