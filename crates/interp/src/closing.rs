@@ -21,12 +21,16 @@ pub(crate) unsafe fn close_next(st: *mut State) -> Result<Entered, Exit> {
     let base = s.base;
     let level = base.add(kept(base));
     let level_offset = level.offset_from((*s.thread).stack) as u32;
-    let pending = (&(*s.thread).to_close).last().filter(|&&slot| slot >= level_offset);
-    if let Some(&slot) = pending {
+    while let Some(&slot) = (&(*s.thread).to_close).last()
+        && slot >= level_offset
+    {
         (&mut (*s.thread).to_close).pop();
         let place = (*s.thread).stack.add(slot as usize);
         let v = place.get();
         let h = Table::metamethod(s.ptr(), v, Event::Close);
+        if !s.calls_destructor(h) {
+            continue;
+        }
         s.top = place.add(1);
         let err = level.get();
         if State::reserve(st, 8).is_err() {

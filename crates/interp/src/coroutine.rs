@@ -242,6 +242,9 @@ pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised
         let place = (*co).stack.add(slot as usize);
         let v = place.get();
         let h = Table::metamethod(s.ptr(), v, Event::Close);
+        if !s.calls_destructor(h) {
+            continue;
+        }
         // calls are made from the bottom of the stack, as if by a native function
         s.base = (*co).stack.add(2);
         let bottom = Frame(s.base);

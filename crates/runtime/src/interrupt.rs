@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::state::{State, poll};
+use crate::value::{Tag, Value};
 
 /// Time for which a library function continues after a signal asked to stop the script
 /// ([`poll::PATIENCE`]).
@@ -33,6 +34,14 @@ impl State {
     /// everything fails.
     pub(crate) fn limit_stands(&self) -> bool {
         self.poll.load(Ordering::Relaxed) & (poll::OUT_OF_TIME | poll::OUT_OF_FUEL) != 0
+    }
+
+    /// Returns whether a metamethod that closes or finalizes a value is called. A function in Lua
+    /// would fail at its first safepoint if a limit stands, but it might mark further variables
+    /// before, so that closing would never end.
+    #[inline]
+    pub fn calls_destructor(&self, function: Value) -> bool {
+        function.tag() == Tag::NATIVE || !self.limit_stands()
     }
 
     #[cold]

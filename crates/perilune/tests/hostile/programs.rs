@@ -428,6 +428,17 @@ pub(crate) const CATCHING: &[&str] = &[
      pcall(format, '%1000d', 1) end",
     "debug.sethook(function() debug.sethook() while true do pcall(spin) end end, 'l') \
      local x = 1\nx = 2",
+    "local function f() local c <close> = with('__close', function() f() end) return f() end f()",
+    "local o = setmetatable({}, {}) local function f() local c <close> = o f() end \
+     getmetatable(o).__close = function() f() end f()",
+    "local m = {} local function f() local a <close>, b = setmetatable({}, m), 1 f() end \
+     m.__close = function() f() f() end f()",
+    "local m = {} local function f() for i = 1, 3 do local a <close> = setmetatable({}, m) f() end \
+     end m.__close = function() f() end f()",
+    "local f f = function() for _ in function() return 1 end, nil, nil, \
+     with('__close', function() f() end) do f() end end f()",
+    "local function f() local c <close> = with('__close', function() f() end) return f() end \
+     while true do coroutine.close(coroutine.create(f)) pcall(wrap(f)) end",
 ];
 
 /// Scripts that use more and more memory.

@@ -8,7 +8,7 @@ use crate::header::{GcHeader, Kind};
 use crate::meta::Event;
 use crate::state::{State, poll};
 use crate::table::Table;
-use crate::value::{SlotExt, Tag, Value};
+use crate::value::{SlotExt, Value};
 
 /// How many finalizers are discarded at once when the script has to stop.
 const DROPPED_AT_ONCE: usize = 10_000;
@@ -199,7 +199,7 @@ unsafe fn finalize(st: *mut State, object: Value) {
         return;
     }
     let function = Table::get_str(meta, (&(*st).event_names)[Event::Gc as usize]);
-    if function.is_nil() || function.tag() != Tag::NATIVE && (*st).limit_stands() {
+    if function.is_nil() || !(*st).calls_destructor(function) {
         // The state is being closed and is out of time.
         return;
     }

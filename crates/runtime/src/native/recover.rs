@@ -62,6 +62,9 @@ impl State {
 unsafe fn close(st: *mut State, v: Value, level: usize) -> Result<usize, crate::native::Raised> {
     let mut s = StateRef::new(st);
     let h = Table::metamethod(s.ptr(), v, Event::Close);
+    if !s.calls_destructor(h) {
+        return Ok(0);
+    }
     State::reserve(st, 8)?;
     let callee = s.top;
     callee.put(h);
