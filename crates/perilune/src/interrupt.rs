@@ -2,8 +2,9 @@
 
 use std::ptr::null_mut;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
+use perilune_code::fork;
 use perilune_runtime::state::{State, poll};
 
 /// A gate to a state's poll word that outlives the state.
@@ -13,7 +14,9 @@ use perilune_runtime::state::{State, poll};
 /// requests have ended.
 pub(crate) struct Gate {
     word: AtomicPtr<AtomicU32>,
-    users: AtomicU32,
+    /// The number of requests in progress, in the low half, and the number of the process that they
+    /// are counted in ([`fork::child`]): a forked child has none of the threads that they run on.
+    users: AtomicU64,
 }
 
 impl Gate {
@@ -23,12 +26,14 @@ impl Gate {
     /// `st` is alive, and stays so until [`Gate::close`] has returned.
     pub(crate) unsafe fn to(st: *mut State) -> Arc<Gate> {
         let word = AtomicPtr::new((&raw const (*st).poll).cast_mut());
-        Arc::new(Gate { word, users: AtomicU32::new(0) })
+        Arc::new(Gate { word, users: AtomicU64::new(0) })
     }
 
     /// Sets INTERRUPT and these bits of the poll word.
     pub(crate) fn request(&self, with: u32) {
-        self.users.fetch_add(1, Ordering::SeqCst);
+        let process = fork::child() << 32;
+        let one_more = |users| Some(process | u64::from(in_process(users, process) + 1));
+        let _ = self.users.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more);
         let word = self.word.load(Ordering::SeqCst);
         if !word.is_null() {
             // SAFETY: P2: the gate was open after this request was counted, so closing it waits
@@ -41,10 +46,17 @@ impl Gate {
     /// Closes the gate. No request touches the poll word afterwards.
     pub(crate) fn close(&self) {
         self.word.store(null_mut(), Ordering::SeqCst);
-        while self.users.load(Ordering::SeqCst) != 0 {
+        let process = fork::child() << 32;
+        while in_process(self.users.load(Ordering::SeqCst), process) != 0 {
             std::thread::yield_now();
         }
     }
+}
+
+/// Returns how many of these [users](Gate::users) are threads of this process, whose number is in
+/// the high half of `process`.
+fn in_process(users: u64, process: u64) -> u32 {
+    if users ^ users as u32 as u64 == process { users as u32 } else { 0 }
 }
 
 /// A handle that raises "interrupted!" in the script that a state is running. It may be kept and

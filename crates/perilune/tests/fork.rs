@@ -233,6 +233,40 @@ fn forking_while_others_take_locks() {
     });
 }
 
+/// A thread that was requesting an interrupt at the fork does not exist in the child, so the end of
+/// the state must not wait for it.
+#[test]
+fn states_end_in_a_child_while_others_request_interrupts() {
+    const FORKS: usize = 20;
+    let mut lua = Some(lua(&Engine::new()));
+    let handle = lua.as_ref().expect("it is there").interrupt_handle();
+    let stop = AtomicBool::new(false);
+    let done = std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !stop.load(Relaxed) {
+                    handle.request();
+                }
+            });
+        }
+        let work = || {
+            for _ in 0..FORKS {
+                join(in_child(|| {
+                    handle.request();
+                    drop(lua.take());
+                    handle.request();
+                }));
+            }
+        };
+        let done = catch_unwind(AssertUnwindSafe(work));
+        stop.store(true, Relaxed);
+        done
+    });
+    if let Err(panic) = done {
+        std::panic::resume_unwind(panic);
+    }
+}
+
 /// The thread that watches time limits does not exist in a child, which starts its own.
 #[test]
 fn time_limits_hold_in_a_child() {
