@@ -1,20 +1,28 @@
 //! The queue of jobs by priority that all workers share. Channels bring jobs to it in the order of
 //! their arrival.
 
+use std::collections::HashSet;
+
+/// The least number of jobs at which a queue is pruned.
+const CROWDED: usize = 64;
+
 /// A queue that hands out the job with the highest priority, and among equal ones the first to
 /// arrive.
 ///
 /// Priorities change while jobs wait, so the queue is searched when a job is taken. There are at
-/// most hundreds of jobs, and each takes far longer than the search.
+/// most hundreds of jobs, and each takes far longer than the search; jobs that are no longer wanted
+/// are removed before they become many.
 pub(crate) struct Queue<J> {
     /// The jobs in the order of their arrival, with the priorities that they came with.
     entries: Vec<(u64, J)>,
+    /// The number of jobs from which on the queue is pruned.
+    crowded: usize,
 }
 
 impl<J> Queue<J> {
     /// Creates an empty queue.
     pub(crate) fn new() -> Queue<J> {
-        Queue { entries: Vec::new() }
+        Queue { entries: Vec::new(), crowded: CROWDED }
     }
 
     pub(crate) fn push(&mut self, priority: u64, job: J) {
@@ -35,15 +43,26 @@ impl<J> Queue<J> {
     }
 
     /// Returns all jobs, in the order of their arrival.
-    pub(crate) fn jobs(&self) -> Vec<&J> {
-        self.entries.iter().map(|(_, job)| job).collect()
+    pub(crate) fn jobs(&self) -> impl Iterator<Item = &J> {
+        self.entries.iter().map(|(_, job)| job)
     }
 
-    /// Takes out the jobs at these places of [`Queue::jobs`], in the order of their arrival.
-    pub(crate) fn take(&mut self, places: &[usize]) -> Vec<J> {
+    /// Takes out the jobs that are not wanted, if the number of jobs has doubled since this was
+    /// last done.
+    pub(crate) fn prune(&mut self, mut is_wanted: impl FnMut(&J) -> bool) -> Vec<J> {
+        if self.entries.len() < self.crowded {
+            return Vec::new();
+        }
+        let unwanted = self.remove(|job| !is_wanted(job));
+        self.crowded = CROWDED.max(2 * self.entries.len());
+        unwanted
+    }
+
+    /// Takes out the jobs at some places of [`Queue::jobs`], in the order of their arrival.
+    pub(crate) fn take(&mut self, is_taken: impl Fn(usize) -> bool) -> Vec<J> {
         let (mut gone, mut kept) = (Vec::new(), Vec::new());
         for (place, entry) in std::mem::take(&mut self.entries).into_iter().enumerate() {
-            if places.contains(&place) {
+            if is_taken(place) {
                 gone.push(entry.1);
             } else {
                 kept.push(entry);
@@ -57,9 +76,8 @@ impl<J> Queue<J> {
     pub(crate) fn remove(&mut self, mut out: impl FnMut(&J) -> bool) -> Vec<J> {
         let mut wanted = |(place, job): (usize, &J)| out(job).then_some(place);
         // Jobs stay in the queue if `out` panics.
-        let places: Vec<usize> =
-            self.jobs().into_iter().enumerate().filter_map(&mut wanted).collect();
-        if places.is_empty() { Vec::new() } else { self.take(&places) }
+        let places: HashSet<usize> = self.jobs().enumerate().filter_map(&mut wanted).collect();
+        if places.is_empty() { Vec::new() } else { self.take(|place| places.contains(&place)) }
     }
 }
 
@@ -76,11 +94,24 @@ mod tests {
         assert_eq!(queue.remove(|job| *job == 'd'), ['d']);
         queue.push(7, 'x');
         queue.push(0, 'y');
-        assert_eq!(queue.jobs(), [&'a', &'b', &'c', &'e', &'x', &'y']);
-        assert_eq!(queue.take(&[5, 4]), ['x', 'y']);
+        assert_eq!(queue.jobs().collect::<String>(), "abcexy");
+        assert_eq!(queue.take(|place| place > 3), ['x', 'y']);
         let order: String = std::iter::from_fn(|| queue.pop(|_, given| given)).collect();
         assert_eq!(order, "ebac");
         assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn a_crowded_queue_is_pruned() {
+        let mut queue = Queue::new();
+        let mut pruned = 0;
+        for n in 0..10 * CROWDED {
+            queue.push(0, n);
+            pruned += queue.prune(|n| n % 10 == 0).len();
+            assert!(queue.jobs().count() <= 3 * CROWDED, "every tenth job is wanted");
+        }
+        assert_eq!(queue.jobs().filter(|&n| n % 10 == 0).count(), CROWDED);
+        assert_eq!(queue.jobs().count() + pruned, 10 * CROWDED);
     }
 
     #[test]

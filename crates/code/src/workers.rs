@@ -53,9 +53,20 @@ pub trait Compiler: Send + Sync + 'static {
         None
     }
 
+    /// Returns whether a waiting job should still be done. Others are dropped when many jobs wait.
+    /// The queue is locked meanwhile.
+    fn is_wanted(&self, job: &Self::Job) -> bool {
+        let _ = job;
+        true
+    }
+
     /// Chooses, among the waiting jobs in the order of their arrival, those to be done together
     /// with the next job, and returns their places. The queue is locked meanwhile.
-    fn companions(&self, next: &Self::Job, waiting: &[&Self::Job]) -> Vec<usize> {
+    fn companions<'a>(
+        &self,
+        next: &'a Self::Job,
+        waiting: impl Iterator<Item = &'a Self::Job>,
+    ) -> Vec<usize> {
         let _ = (next, waiting);
         Vec::new()
     }
@@ -364,6 +375,15 @@ impl<C: Compiler> Shared<C> {
                 let _ = caught(|| drop(jobs));
                 return None;
             }
+            let is_wanted = |job: &C::Job| caught(|| self.compiler.is_wanted(job)).unwrap_or(true);
+            let unwanted = state.queue.prune(is_wanted);
+            if !unwanted.is_empty() {
+                state.settle(unwanted.len());
+                // The destructors of jobs may use the workers.
+                drop(state);
+                let _ = caught(|| drop(unwanted));
+                continue;
+            }
             let wanted_now = state.queue.is_empty() || !state.waiters.is_empty();
             let pause = if wanted_now { None } else { self.pause() };
             if let Some(pause) = pause {
@@ -411,8 +431,9 @@ impl<C: Compiler> Shared<C> {
         if state.queue.is_empty() {
             return Ok(Vec::new());
         }
-        let places = caught(|| self.compiler.companions(job, &state.queue.jobs()))?;
-        let others = if places.is_empty() { Vec::new() } else { state.queue.take(&places) };
+        let places = caught(|| self.compiler.companions(job, state.queue.jobs()))?;
+        let is_taken = |place| places.contains(&place);
+        let others = if places.is_empty() { Vec::new() } else { state.queue.take(is_taken) };
         state.settle(others.len());
         Ok(others)
     }

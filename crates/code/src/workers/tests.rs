@@ -82,11 +82,14 @@ impl Compiler for Test {
         self.reach("pause");
         *lock(&self.pause)
     }
-    fn companions(&self, next: &Job, waiting: &[&Job]) -> Vec<usize> {
+    fn is_wanted(&self, job: &Job) -> bool {
+        !job.name.starts_with('-')
+    }
+    fn companions<'a>(&self, next: &'a Job, waiting: impl Iterator<Item = &'a Job>) -> Vec<usize> {
         self.reach("companions");
         let together =
-            |(_, job): &(usize, &&Job)| next.name.starts_with('+') && job.name.starts_with('+');
-        waiting.iter().enumerate().filter(together).map(|(place, _)| place).collect()
+            |(_, job): &(usize, &Job)| next.name.starts_with('+') && job.name.starts_with('+');
+        waiting.enumerate().filter(together).map(|(place, _)| place).collect()
     }
     fn join(&self, job: &mut Job, others: Vec<Job>) {
         self.reach("join");
@@ -184,6 +187,21 @@ fn what_has_become_hot_comes_first() {
     go.send(()).expect("it waits");
     workers.wait_idle();
     assert_eq!(said.try_iter().collect::<Vec<_>>(), ["a5", "f6", "e7"]);
+}
+
+#[test]
+fn jobs_that_are_not_wanted_are_dropped_when_there_are_many() {
+    let (workers, said) = workers(LONG);
+    let (first, go) = blocked("a");
+    workers.submit(0, first);
+    wait_for_running(&workers);
+    for n in 0..200 {
+        workers.submit(0, job(if n % 50 == 0 { "b" } else { "-" }));
+    }
+    go.send(()).expect("it waits");
+    workers.wait_idle();
+    assert_eq!(said.try_iter().collect::<Vec<_>>(), ["a1", "b2", "b3", "b4", "b5"]);
+    assert_eq!(workers.pending(), 0);
 }
 
 #[test]

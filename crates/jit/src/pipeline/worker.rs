@@ -135,12 +135,15 @@ impl perilune_code::Compiler for Backend {
         self.budget.pause()
     }
 
-    fn companions(&self, next: &Job, waiting: &[&Job]) -> Vec<usize> {
+    fn is_wanted(&self, job: &Job) -> bool {
+        job.units.iter().any(|unit| unit.proto.strong_count() > 0)
+    }
+
+    fn companions<'a>(&self, next: &'a Job, waiting: impl Iterator<Item = &'a Job>) -> Vec<usize> {
         if !self.group_hot {
             return Vec::new();
         }
-        let jobs: Vec<&Job> =
-            std::iter::once(next).chain(waiting.iter().copied().take(MOST_WAITING)).collect();
+        let jobs: Vec<&Job> = std::iter::once(next).chain(waiting.take(MOST_WAITING)).collect();
         let joins = |job: &Job| !job.is_cut && job.units.iter().any(|u| !u.calls.is_empty());
         if next.is_cut || !jobs.iter().any(|job| joins(job)) {
             return Vec::new();
