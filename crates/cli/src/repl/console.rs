@@ -1,5 +1,7 @@
 //! The console: entries are typed in a line editor and run one by one.
 
+use std::io::ErrorKind;
+
 use perilune::Lua;
 use perilune::native::Cx;
 use perilune::syntax;
@@ -55,6 +57,11 @@ pub(super) fn run(lua: &Lua, caller: &Caller) -> rustyline::Result<()> {
         let entry = match read_entry(lua, &mut editor) {
             Ok(entry) => entry,
             Err(ReadlineError::Interrupted) => continue,
+            Err(ReadlineError::Io(e)) if e.kind() == ErrorKind::InvalidData => {
+                text::write_error(b"the line was discarded: it is not valid UTF-8\n");
+                continue;
+            }
+            // the end of the input, or of the terminal
             Err(_) => return Ok(()),
         };
         if entry.trim().is_empty() {
