@@ -77,6 +77,23 @@ pub(crate) unsafe fn get(st: *mut State, dst: usize, object: Value, key: Value) 
     Err(debug::runtime_error(st, b"'__index' chain too long; possible loop").into_exit())
 }
 
+/// Executes GETTABLE or GETI for an object that is not a table, or a table that has a metatable and
+/// no element with this key: `R[dst] := object[key]`. Records the `__index` function of a table.
+///
+/// # Safety
+/// As for [`get`].
+#[inline(never)]
+pub(crate) unsafe fn get_missing(st: *mut State, dst: usize, object: Value, key: Value) -> Step {
+    if object.is_table() {
+        let h = Table::index_event(st, object.as_table());
+        if h.is_function() {
+            note_handler(&mut *st, Tag::TABLE, FieldEntry::NO_SHAPE, object, h);
+            return call_meta2(st, h, object, key);
+        }
+    }
+    get(st, dst, object, key)
+}
+
 /// Executes `object[key] := v`, including metamethods, without a cache.
 ///
 /// # Safety

@@ -429,7 +429,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                 } else {
                     note!(access::NO_TABLE);
                 }
-                step!(index::get(st, i.a(), object, Value::int(n)));
+                step!(index::get_missing(st, i.a(), object, Value::int(n)));
             }};
         }
         macro_rules! set_table {
@@ -569,7 +569,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                 } else {
                     note!(access::NO_TABLE);
                 }
-                step!(index::get(st, i.a(), object, key));
+                step!(index::get_missing(st, i.a(), object, key));
             }
             Op::GetI => get_int!(rb!().get(), i.c() as i64),
             Op::GetField => get_field!(rb!().get()),

@@ -174,7 +174,7 @@ pub(super) unsafe extern "C-unwind" fn get(st: *mut State) -> u64 {
     } else {
         at.note(access::NO_TABLE);
     }
-    stepped(st, index::get(st, i.a(), object, key))
+    stepped(st, index::get_missing(st, i.a(), object, key))
 }
 
 /// GETTABUP

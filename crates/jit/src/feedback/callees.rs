@@ -107,6 +107,8 @@ pub(crate) unsafe fn handlers_of(inst: *mut Instance) -> Vec<(u32, HandlerSeen, 
                 let shape = Some(record.entry.chain_shape).filter(|_| is_alone);
                 Some(shape.filter(|&shape| shape != FieldEntry::NO_SHAPE)?)
             }
+            // a load also calls it for keys that the table does not have
+            Feedback::Access if matches!(i.op(), Op::GetTable | Op::GetI) => None,
             Feedback::Callee => {
                 let cache = &*(*inst).callees.add(cell as usize);
                 let is_object = cache.callee == CalleeCache::OTHER && cache.others == 0;

@@ -3,14 +3,17 @@
 use cranelift_codegen::entity::EntityRef;
 use perilune_bytecode::feedback::access;
 use perilune_bytecode::{Instr, Op as Bytecode};
+use perilune_runtime::native::Builtin;
 use perilune_runtime::value::Tag;
 
 use super::Builder;
 use crate::analysis::facts::{elements_seen, facts};
 use crate::codegen::element::ArrayChanges;
-use crate::entity::RegisterOperands;
+use crate::entity::{Reg, RegisterOperands};
 use crate::feedback::snapshot::{FieldPath, Slot};
-use crate::tier2::ir::{Chain, Checks, Entries, Gain, Metatable, Op, StringMethod, Type, Value};
+use crate::tier2::ir::{
+    Chain, Checks, Entries, Gain, Library, Metatable, Op, StringMethod, Type, Value,
+};
 use crate::tier2::known::{Entry, Name, Wanted};
 use crate::tier2::shapes::Shapes;
 
@@ -325,6 +328,36 @@ impl Builder<'_> {
     /// Records that a value is stored or passed on.
     pub(super) fn share(&mut self, v: Value) {
         self.known.share(self.f.origin(v));
+    }
+
+    /// Builds GETTABLE or GETI of a table whose `__index` is a function: looks the key up without
+    /// metamethods, and calls the function if the table does not have it. Returns whether control
+    /// continues after the instruction.
+    pub(super) fn computed_element(&mut self) -> bool {
+        let i = self.instr(self.pc);
+        let object = self.read(i.rb());
+        let key = match i.op() {
+            Bytecode::GetI => self.integer(i.c() as i64),
+            _ => self.read(i.rc()),
+        };
+        let Some(handler) = self.handler_to_inline([object, key]) else {
+            self.get_element();
+            return true;
+        };
+        let table = self.guard(object, Tag::TABLE);
+        let at = Reg::new(self.above());
+        let library = Library { number: Builtin::RawGet as u32, inlined: None, tag: None, at };
+        let op = Op::Library(library, [Some(table), Some(key), None], self.state());
+        let found = self.value(Type::Any, op);
+        self.share(key);
+        let is_nil = self.value(Type::Condition, Op::HasTag(found, Tag::NIL));
+        let (absent, present) = self.branch(is_nil);
+        self.switch_to(present);
+        let early = self.early_result(found);
+        self.switch_to(absent);
+        let Some(v) = self.inline_handler(handler, [table, key], Some(early)) else { return false };
+        self.write(i.ra(), v);
+        true
     }
 
     /// Builds GETTABLE or GETI, for arrays.

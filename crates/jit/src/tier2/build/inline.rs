@@ -379,7 +379,7 @@ impl Builder<'_> {
 
     /// Returns the register of the outermost frame from which metamethods are called: the first one
     /// above all registers.
-    fn above(&self) -> usize {
+    pub(super) fn above(&self) -> usize {
         self.offset + usize::from(self.source.proto.max_stack)
     }
 

@@ -777,6 +777,7 @@ impl Builder<'_> {
             Closure if !self.is_inlined() => self.closure(),
             SetField | SetFieldK if self.built.contains(&pc) => self.check_constructed(),
             SetField | SetFieldK => self.set_field(),
+            GetTable | GetI if self.has_handler() => return self.computed_element(),
             GetTable | GetI => self.get_element(),
             SetTable | SetTableK | SetI | SetIK => self.set_element(),
             GetTabUp => self.get_global(),
