@@ -56,8 +56,8 @@ impl Lua {
     /// machine code. Each call counts as all instructions of the function, and each back edge as
     /// all instructions of the loop, so the limit may be reached early but never late. Each piece
     /// of work of a long-running library function, which takes up to a millisecond, counts as 100
-    /// instructions: only a time limit bounds the time of such functions. Instructions of finalizers
-    /// count as well, and when finalizers run is not deterministic.
+    /// instructions: only a time limit bounds the time of such functions. Instructions of
+    /// finalizers count as well, and when finalizers run is not deterministic.
     ///
     /// # Errors
     /// Returns [`Error::RuntimeError`] when the state's engine has a compiler whose code does not
