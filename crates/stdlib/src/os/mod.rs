@@ -114,19 +114,28 @@ fn setlocale(cx: &mut Cx) -> NativeResult {
     }
 }
 
+/// The folder of temporary files.
+const TEMPORARY: &str = "/tmp";
+
+/// Returns the options of temporary files, which only their owner may use.
+fn temporary_options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).mode(0o600);
+    options
+}
+
 /// Creates a new file and returns its path.
 fn create_temporary() -> std::io::Result<(File, String)> {
     const LETTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     let mut tries = 0;
     loop {
         let mut n = std::collections::hash_map::RandomState::new().build_hasher().finish();
-        let mut name = "/tmp/lua_".to_owned();
+        let mut name = format!("{TEMPORARY}/lua_");
         for _ in 0..6 {
             name.push(char::from(LETTERS[(n % 62) as usize]));
             n /= 62;
         }
-        let mut o = OpenOptions::new();
-        match o.read(true).write(true).create_new(true).mode(0o600).open(&name) {
+        match temporary_options().create_new(true).open(&name) {
             Ok(f) => return Ok((f, name)),
             Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists && tries < 100 => tries += 1,
             Err(e) => return Err(e),
@@ -136,6 +145,11 @@ fn create_temporary() -> std::io::Result<(File, String)> {
 
 /// Creates a file without a name.
 pub(crate) fn temporary_file() -> std::io::Result<File> {
+    // Not all file systems can do this in one step.
+    #[cfg(target_os = "linux")]
+    if let Ok(f) = temporary_options().custom_flags(libc::O_TMPFILE).open(TEMPORARY) {
+        return Ok(f);
+    }
     let (f, name) = create_temporary()?;
     std::fs::remove_file(name)?;
     Ok(f)
