@@ -30,66 +30,65 @@ const OPTIONS: &str = "  -e stat   execute string 'stat'
 ";
 
 const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
-            bytecode: list the bytecode of what would be run, and do not run
-            it; feedback, why, ssa, exits, clif, clif-opt, vcode, stencils, asm (and with
-            them bytecode): run, and show these stages of what is compiled to
-            machine code, of all functions or of those of a name or place
-            (asm:fib, clif:fib.lua:3)
-  --explain show errors with their source line, and mark what is wrong
-  --gdb     make machine code known to debuggers
+            bytecode: list the bytecode without running the program; feedback,
+            why, ssa, exits, clif, clif-opt, vcode, stencils, asm (and with them
+            bytecode): run the program and show these stages of compilation, for
+            all functions or for those selected by name or place (asm:fib,
+            clif:fib.lua:3)
+  --explain show errors with their source line, and mark the place
+  --gdb     register machine code with debuggers
   --interpreter=generated|portable
             run bytecode by handlers generated for the processor (the default on
             Linux on x86-64 and aarch64), or by a loop in Rust
   --jit=off|baseline|on
-            interpret only; compile by the baseline compiler alone; also optimize
-            what is hot (DEFAULT; machine code for aarch64 has been run by an
-            emulator only, so it has to be asked for there)
+            only interpret; use the baseline compiler alone; also optimize hot
+            code (DEFAULT; off by default on aarch64, where machine code has
+            been run by an emulator only)
   --jit-budget=BYTES
-            room for machine code (64m)
+            limit on the size of machine code (64m)
   --jit-no-inlining
-            inline no functions
+            do not inline functions
   --jit-partition-max-bytes=BYTES
-            estimated size of what is compiled together (256k)
+            limit on the estimated size of functions compiled together (256k)
   --jit-partition-max-funcs=N
-            functions that are compiled together, at most (1 when they are
-            hot, 100 by --jit-precompile)
+            limit on the number of functions compiled together (1 for hot
+            functions, 100 with --jit-precompile)
   --jit-precompile
             compile whole programs before they run
   --jit-share=PERCENT
-            use this much processor time for compiling, in percent of what
-            the program itself uses (15; 0 for any)
+            limit on the processor time for compiling, in percent of what the
+            program itself uses (15; 0: no limit)
   --jit-stats
-            show metrics of the compiler at the end
+            show the metrics of the compiler at the end
   --jit-sync
-            compile on the thread that runs the program, which waits
+            compile synchronously; the program waits
   --jit-threshold=N
             compile functions after N entries (512; with --jit=baseline 256),
-            loops after 4 N rounds
+            loops after 4 N iterations
   --jit-verify
-            run Cranelift's verifier on all that is compiled
+            run Cranelift's verifier on all generated IR
   --jit-verify-values
-            check while code runs that it holds what is in frame and heap
+            check at run time that compiled code agrees with frames and heap
   --jit-why=FUNCTION
             show what makes the code of a function slow, each time it is
             compiled (as --dump=why:FUNCTION)
   --jit-workers=N
-            compile on N threads (as the machine has cores)
+            compile on N threads (by default, by the number of cores)
   --mode=off|portable|baseline-sync|baseline-chaos|unprofiled|tier2-sync
   --mode=check-values|exit-stress|background|chaos|gc-stress|gc-phases
   --mode=small-stack|tier2-gc-stress|tier2-gc-phases|mixed-tiers
             for tests: --jit=off; the same with --interpreter=portable;
             --jit=baseline with thresholds of 1, and with code evicted at
-            random; --jit=on --jit-sync with
-            thresholds of 1, with low ones, with those and
-            --jit-verify-values, and with those and guards that fail at random;
-            --jit=on with low thresholds; that and all of the rest at random
-            (by the variable PERILUNE_CHAOS_SEED); collect garbage after every
-            allocation, or in tiny steps and random phases; move the stack
-            often; some of them together; --jit=on --jit-sync with functions
-            that stay in one tier (by the same variable)
+            random; --jit=on --jit-sync with thresholds of 1, with low ones,
+            with those and --jit-verify-values, and with those and guards that
+            fail at random; --jit=on with low thresholds; that and all other
+            events at random (PERILUNE_CHAOS_SEED sets the seed); collect
+            garbage after every allocation, or in tiny steps and random phases;
+            move the stack often; combinations of these; --jit=on --jit-sync
+            with each function in one tier (by the same seed)
   --perf[=map|jitdump]
-            make machine code known to Linux perf, by /tmp/perf-PID.map or
-            by jit-PID.dump
+            provide symbols of machine code to Linux perf, by /tmp/perf-PID.map
+            or by jit-PID.dump
   --help    show this help
   --version
             show the version of Perilune

@@ -24,7 +24,7 @@ counters! {
     /// Tickets handed out.
     Begun = "compiles begun",
     /// Tickets given back without a result.
-    GivenBack = "compiles given back",
+    GivenBack = "compiles cancelled",
     /// Modules of which at least one member was installed.
     Published = "modules published",
     /// Versions installed in a slot.
@@ -62,13 +62,13 @@ counters! {
     /// Placements freed, whether they were retired or their owner was dropped.
     PlacementsFreed = "placements freed",
     /// The number of times that states had to discard the addresses of placements.
-    Withdrawals = "withdrawals of placements",
+    Withdrawals = "invalidations of placements",
     /// The number of times that the quiescence number was raised.
     Advances = "advances",
     /// States whose poll was armed.
-    Armed = "polls armed",
+    Armed = "polls requested",
     /// States whose stacks were walked on their behalf.
-    Walked = "states walked",
+    Walked = "stacks scanned",
     /// Reservations that had to wait for memory.
     Pressed = "reservations under pressure",
     /// Compiles refused because the compiler panicked.

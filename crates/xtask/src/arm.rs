@@ -33,7 +33,7 @@ const SUITE_MODES: [&str; 4] = ["off", "portable", "baseline-sync", "tier2-sync"
 pub(crate) fn run(root: &Path, suite: Option<&Path>) -> bool {
     let missing = missing();
     if !missing.is_empty() {
-        eprintln!("xtask: not everything is installed; on Debian:");
+        eprintln!("xtask: some tools are missing; on Debian:");
         missing.iter().for_each(|command| eprintln!("    {command}"));
         return false;
     }

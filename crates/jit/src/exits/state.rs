@@ -83,7 +83,7 @@ impl fmt::Display for FrameState {
             Point::Prepared => "in the loop of",
         };
         let registers = match self.registers {
-            Registers::Home => "registers at home",
+            Registers::Home => "registers in home slots",
         };
         write!(f, "{point} {}, {registers}", self.pc)
     }
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(at(Point::Before).frame_pc(), Pc::new(3));
         assert_eq!(at(Point::After).frame_pc(), Pc::new(4));
         assert_eq!(at(Point::Prepared).frame_pc(), Pc::new(4));
-        assert_eq!(at(Point::Before).to_string(), "before pc3, registers at home");
-        assert_eq!(at(Point::Prepared).to_string(), "in the loop of pc3, registers at home");
+        assert_eq!(at(Point::Before).to_string(), "before pc3, registers in home slots");
+        assert_eq!(at(Point::Prepared).to_string(), "in the loop of pc3, registers in home slots");
     }
 }

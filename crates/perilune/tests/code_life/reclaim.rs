@@ -174,7 +174,7 @@ fn results_that_come_late_are_discarded() {
     wait_for("all code is freed", || is_empty(&engine));
     let (begun, installed) =
         (metric(&engine, "compiles begun"), metric(&engine, "versions installed"));
-    let unused = metric(&engine, "compiles given back") + metric(&engine, "late results");
+    let unused = metric(&engine, "compiles cancelled") + metric(&engine, "late results");
     println!("{begun} begun, {installed} installed, {unused} for nothing");
     assert_eq!(begun, installed + unused);
     assert!(unused > 0, "some programs were gone before their code came");
