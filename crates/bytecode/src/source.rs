@@ -28,7 +28,7 @@ pub fn compile_source(source: &[u8], name: &[u8], depth: u32) -> Result<Arc<Prot
 /// Like [`compile_source`], but gives up when `watch` returns true.
 ///
 /// # Errors
-/// Returns the first error, or [`perilune_syntax::GIVEN_UP`].
+/// Returns the first error, or [`perilune_syntax::ABORTED`].
 pub fn compile_watched(
     source: &[u8],
     name: &[u8],

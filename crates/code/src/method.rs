@@ -107,7 +107,7 @@ pub(crate) trait Home: Send + Sync {
     /// Returns the tickets that are out.
     fn tickets(&self) -> &Tickets;
     /// Takes back, in a forked child, the tickets of threads of its parent.
-    fn mend_after_fork(&self);
+    fn reset_after_fork(&self);
     /// Ends a method's life.
     fn close(self: Arc<Self>, method: &Method);
 }
@@ -236,7 +236,7 @@ impl Method {
     /// # Errors
     /// If it cannot be compiled now.
     pub fn begin(self: &Arc<Self>) -> Result<Ticket, NotNow> {
-        self.home.mend_after_fork();
+        self.home.reset_after_fork();
         let mut state = lock(&self.state);
         let next = match &state.life {
             Life::Refused(_) => return Err(NotNow::Refused),

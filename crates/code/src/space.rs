@@ -170,7 +170,7 @@ impl CodeSpace {
 
     /// Registers a state, offline.
     pub fn register(&self, hooks: Box<dyn Hooks>) -> Mutator {
-        self.mend_after_fork();
+        self.reset_after_fork();
         self.quiescence.register(hooks)
     }
 
@@ -215,7 +215,7 @@ impl CodeSpace {
     /// states that those threads were running. The first use of the space in the child does this;
     /// until then, a method whose ticket was lost is reported as being compiled.
     #[inline]
-    pub fn mend_after_fork(&self) {
+    pub fn reset_after_fork(&self) {
         // Acquire: a thread that sees the new number sees all changes by this function.
         if self.child.load(Acquire) != fork::child() {
             self.mend();
@@ -311,7 +311,7 @@ impl CodeSpace {
     ) -> Result<Arc<Placement>, Refusal> {
         // If another thread forks, the code in the child is either listed or not placed at all.
         let _inside = fork::enter();
-        self.mend_after_fork();
+        self.reset_after_fork();
         let region = self.region()?;
         let reservation = region.reserve(code.len()).map_err(|_| Refusal::Exhausted)?;
         let range =
@@ -387,7 +387,7 @@ impl CodeSpace {
 
     /// Acquires the lock for changes of slots.
     fn changes(&self) -> MutexGuard<'_, ()> {
-        self.mend_after_fork();
+        self.reset_after_fork();
         lock(&self.changes)
     }
 
@@ -556,7 +556,7 @@ impl CodeSpace {
     /// Returns how many modules and placements were freed. May be called from anywhere except
     /// [`Hooks`], even by an online state.
     pub fn advance_now(&self) -> usize {
-        self.mend_after_fork();
+        self.reset_after_fork();
         let advanced = self.quiescence.advance();
         self.stats.count(Counter::Advances);
         self.stats.add(Counter::Armed, advanced.armed as u64);
@@ -627,8 +627,8 @@ impl Home for CodeSpace {
         &self.tickets
     }
 
-    fn mend_after_fork(&self) {
-        CodeSpace::mend_after_fork(self);
+    fn reset_after_fork(&self) {
+        CodeSpace::reset_after_fork(self);
     }
 
     fn close(self: Arc<Self>, method: &Method) {

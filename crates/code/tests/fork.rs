@@ -236,7 +236,7 @@ fn a_child_takes_over_from_compile_threads() {
             // Whatever the compile threads were at, every method can be compiled here.
             workers.wait_idle();
             *lock(&LOCK) += 1;
-            space.mend_after_fork();
+            space.reset_after_fork();
             for method in &methods {
                 assert!(matches!(method.phase(), Phase::Interpreted | Phase::Compiled));
                 space.invalidate(method, Cause::Invalid);

@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 use perilune_bytecode::Proto;
-use perilune_syntax::{ErrorKind, GIVEN_UP};
+use perilune_syntax::{ABORTED, ErrorKind};
 
 use crate::closure::LuaClosure;
 use crate::header::Kind;
@@ -62,7 +62,7 @@ impl LoadError {
     }
 
     fn memory() -> LoadError {
-        LoadError { message: GIVEN_UP.into(), reason: Reason::Memory }
+        LoadError { message: ABORTED.into(), reason: Reason::Memory }
     }
 }
 
@@ -99,7 +99,7 @@ impl State {
                 compile()
             } else {
                 if resident::may_give_text_back() {
-                    resident::give_text_back();
+                    resident::release_text();
                 }
                 transient::during(LARGE_PART, compile)
             };

@@ -91,7 +91,7 @@ pub fn give_freed_memory_back() {
 
 /// Returns the text and the constants of the program and its libraries to the system, which maps
 /// them again when they are needed.
-pub fn give_text_back() {
+pub fn release_text() {
     #[cfg(all(target_os = "linux", not(miri)))]
     for &(start, end) in text() {
         // SAFETY: the range is that of a segment of the program or of a library that is linked to
@@ -182,7 +182,7 @@ mod tests {
         // Other tests run, and read parts of it again.
         let falls = || {
             let before = resident_text();
-            give_text_back();
+            release_text();
             resident_text() < before
         };
         assert!((0..100).any(|_| falls()), "the text stays resident");

@@ -28,7 +28,7 @@ pub enum ErrorKind {
     /// PUC raises the error as a run-time error, such as "C stack overflow". The message handler of
     /// `xpcall` is therefore called for it, and it has no position.
     Runtime,
-    /// A [`Watch`](crate::Watch) ended the work. The message is [`GIVEN_UP`](crate::GIVEN_UP).
+    /// A [`Watch`](crate::Watch) ended the work. The message is [`ABORTED`](crate::ABORTED).
     GivenUp,
 }
 

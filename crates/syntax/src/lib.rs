@@ -23,4 +23,4 @@ pub use lexeme::{Lexeme, LexemeKind, Lexemes, lexemes};
 pub use names::Names;
 pub use parser::{is_hopeless, near, parse, parse_at_depth, parse_watched};
 pub use span::Span;
-pub use watch::{GIVEN_UP, Watch};
+pub use watch::{ABORTED, Watch};

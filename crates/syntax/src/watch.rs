@@ -5,13 +5,13 @@
 pub type Watch<'w> = &'w dyn Fn(usize) -> bool;
 
 /// The message when a [`Watch`] has ended the work.
-pub const GIVEN_UP: &str = "not enough memory";
+pub const ABORTED: &str = "not enough memory";
 
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
 
-    use super::GIVEN_UP;
+    use super::ABORTED;
     use crate::{parse_watched, with_arena};
 
     /// Returns how often the watch was called while `source` was parsed, the largest number of
@@ -47,7 +47,7 @@ mod tests {
         for source in kept.iter().chain(&passed) {
             let what = &source[..20];
             let (looks, _, result) = watched(source, true);
-            assert_eq!((looks, result), (1, Err(GIVEN_UP.to_owned())), "{what}");
+            assert_eq!((looks, result), (1, Err(ABORTED.to_owned())), "{what}");
             let (looks, _, result) = watched(source, false);
             assert_eq!(result, Ok(()), "{what}");
             assert!((12..=20).contains(&looks), "{what}: {looks} looks");

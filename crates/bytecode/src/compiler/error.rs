@@ -73,7 +73,7 @@ impl Limit {
             Limit::Instructions => "too many opcodes",
             Limit::DescribedLocals => "too many local variables (limit is 32767)",
             Limit::Text => "too many strings",
-            Limit::Watch => perilune_syntax::GIVEN_UP,
+            Limit::Watch => perilune_syntax::ABORTED,
         }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Attached {
     /// The methods of OSR entries, by the pc of their loop.
     loops: Mutex<HashMap<u32, Arc<Method>>>,
     /// How hot the function was when a state last found it hot.
-    heat: AtomicU64,
+    hotness: AtomicU64,
     /// The loops in the function's code.
     pub(crate) code_loops: Loops,
 }
@@ -34,7 +34,7 @@ impl Attached {
             stitched: Mutex::default(),
             name: OnceLock::new(),
             loops: Mutex::default(),
-            heat: AtomicU64::new(0),
+            hotness: AtomicU64::new(0),
             code_loops,
         }
     }
@@ -45,8 +45,8 @@ impl Attached {
     }
 
     /// Records how hot the function is; returns the increase.
-    pub(crate) fn raise_heat(&self, heat: u64) -> u64 {
-        heat.saturating_sub(self.heat.fetch_max(heat, Ordering::Relaxed))
+    pub(crate) fn raise_hotness(&self, hotness: u64) -> u64 {
+        hotness.saturating_sub(self.hotness.fetch_max(hotness, Ordering::Relaxed))
     }
 
     /// Names the function, unless it has a name.

@@ -30,7 +30,7 @@ use crate::feedback::snapshot::{Shapes, Snapshot};
 use crate::pipeline::job::{Job, Unit};
 use crate::policy::history::{History, Waiting};
 use crate::policy::hotness::{
-    cost_of_exit, estimated_size, heat, heat_of_exits, is_quick, is_too_large,
+    cost_of_exit, estimated_size, hotness, hotness_of_exits, is_quick, is_too_large,
 };
 use crate::policy::recompile::Avoid;
 use crate::testing::fault::{Stage, guarded};
@@ -125,7 +125,7 @@ impl JitState {
     /// # Safety
     /// `inst` is a live instance of this state.
     unsafe fn count_time(&self, attached: &Attached, inst: *mut Instance) {
-        let more = attached.raise_heat(heat(inst, &attached.code_loops, None));
+        let more = attached.raise_hotness(hotness(inst, &attached.code_loops, None));
         let size = (&(*inst).proto).code.len() as u64;
         self.jit.workers.compiler().budget.add_interpreted(more.saturating_mul(size));
     }
@@ -139,19 +139,19 @@ impl JitState {
         inst: *mut Instance,
         entry: Option<u32>,
     ) {
-        self.jit.space.mend_after_fork();
+        self.jit.space.reset_after_fork();
         if !self.jit.options.allows(&(*inst).proto, Fixed::Optimized) {
             return;
         }
-        // The current heat decides when a waiting job is taken. Code of a loop is for the call that
-        // is in it, and code of the function for later ones.
-        let heat = heat(inst, &attached.code_loops, entry);
-        let of_call = heat / u64::from((*inst).entries.max(1));
+        // The current hotness decides when a waiting job is taken. Code of a loop is for the call
+        // that is in it, and code of the function for later ones.
+        let hotness = hotness(inst, &attached.code_loops, entry);
+        let of_call = hotness / u64::from((*inst).entries.max(1));
         if entry.is_some() && self.is_brief(attached, inst, of_call) {
             return;
         }
-        let heat = if entry.is_some() { of_call } else { heat - of_call };
-        History::of(method).request(heat);
+        let hotness = if entry.is_some() { of_call } else { hotness - of_call };
+        History::of(method).request(hotness);
         if method.phase() != Phase::Interpreted {
             return self.refresh(st, method, inst, entry);
         }
@@ -201,8 +201,8 @@ impl JitState {
             snapshot.take_tags((*st).base, inst);
             snapshot.keep_entry_tags(&waiting.snapshot);
         }
-        let (calls, heat) = (callees(inst, history.was_grouped()), history.heat());
-        history.refresh(&waiting, Waiting { snapshot: Arc::new(snapshot), shapes, calls, heat });
+        let (calls, hotness) = (callees(inst, history.was_grouped()), history.hotness());
+        history.refresh(&waiting, Waiting { snapshot: Arc::new(snapshot), shapes, calls, hotness });
     }
 
     /// Returns the feedback of an instance, merged with `before`, and the shapes in it.
@@ -428,7 +428,7 @@ impl JitState {
             snapshot: snapshot.clone(),
             shapes: shapes.clone(),
             calls: calls.clone(),
-            heat: history.heat(),
+            hotness: history.hotness(),
         });
         let is_first = method.phase() == Phase::Queued;
         let function = entry.filter(|_| is_first).map(|_| self.jit.attached(&proto));
@@ -543,7 +543,7 @@ impl Tier for JitState {
             let threshold = self.stitch_threshold();
             // with little code, one hot loop is enough
             let is_hot = threshold == self.jit.options.stitch_threshold
-                || heat(inst, &attached.code_loops, None) >= u64::from(threshold);
+                || hotness(inst, &attached.code_loops, None) >= u64::from(threshold);
             if is_hot {
                 self.link(st, inst);
             }
@@ -611,7 +611,7 @@ impl Tier for JitState {
         if left {
             let exits = (misses / MISSES_PER_EXIT).max(1);
             // a waiting compile is taken sooner
-            history.add_exits(heat_of_exits(&proto, exits.into()));
+            history.add_exits(hotness_of_exits(&proto, exits.into()));
             exits_densely = history.exits_densely(exits);
         }
         let Some((frame, path)) = outermost(Frame((*st).base), code, &proto) else { return };

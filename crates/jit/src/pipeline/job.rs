@@ -68,8 +68,8 @@ impl Unit {
     }
 
     /// Returns how hot the method is, or 0 if it need not be compiled.
-    pub(super) fn heat(&self) -> u64 {
-        if self.is_outrun() { 0 } else { History::of(&self.method).heat() }
+    pub(super) fn hotness(&self) -> u64 {
+        if self.is_outrun() { 0 } else { History::of(&self.method).hotness() }
     }
 
     /// Takes the feedback that was recorded while the unit waited.

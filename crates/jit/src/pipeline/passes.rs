@@ -25,16 +25,16 @@ thread_local! {
     /// The last time that this thread returned freed memory to the system.
     static LAST: Cell<Option<Instant>> = const { Cell::new(None) };
     /// Whether text has been released since the current compile began, or in the last compile.
-    static IS_GIVEN: Cell<bool> = const { Cell::new(true) };
+    static IS_RELEASED: Cell<bool> = const { Cell::new(true) };
     /// Whether the last compile has left its text resident.
     static IS_WARM: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Releases the program text.
-fn give_text_back() {
-    IS_GIVEN.set(true);
+fn release_text() {
+    IS_RELEASED.set(true);
     IS_WARM.set(false);
-    resident::give_text_back();
+    resident::release_text();
 }
 
 /// Implements Cranelift's profiler interface in order to be called at each pass on this thread. It
@@ -64,7 +64,7 @@ impl Profiler for Passes {
         if resident::has_at_most(self.peak.saturating_sub(room)) {
             return Box::new(());
         }
-        give_text_back();
+        release_text();
         if pass == Pass::regalloc && self.is_due {
             resident::give_freed_memory_back();
         }
@@ -77,9 +77,9 @@ impl Profiler for Passes {
 /// the thread has not done so for a while. The first time, this includes the text that was executed
 /// to start the program.
 pub(super) fn watched<R>(instructions: usize, compile: impl FnOnce() -> R) -> R {
-    IS_GIVEN.set(false);
+    IS_RELEASED.set(false);
     let result = watching(instructions, compile);
-    IS_WARM.set(!IS_GIVEN.get());
+    IS_WARM.set(!IS_RELEASED.get());
     result
 }
 
@@ -108,7 +108,7 @@ fn watching<R>(instructions: usize, compile: impl FnOnce() -> R) -> R {
 /// Returns text and freed memory to the system, because no job is left.
 pub(super) fn rest() {
     if resident::may_give_text_back() {
-        give_text_back();
+        release_text();
         resident::give_freed_memory_back();
     }
 }

@@ -128,7 +128,7 @@ impl perilune_code::Compiler for Backend {
     }
 
     fn priority(&self, job: &Job, given: u64) -> u64 {
-        job.units.iter().map(Unit::heat).max().unwrap_or(0).max(given)
+        job.units.iter().map(Unit::hotness).max().unwrap_or(0).max(given)
     }
 
     fn pause(&self) -> Option<Duration> {

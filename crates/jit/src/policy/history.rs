@@ -44,15 +44,14 @@ pub(crate) struct Waiting {
     pub(crate) shapes: Shapes,
     pub(crate) calls: Vec<Callee>,
     /// How hot the method was when the feedback was taken.
-    pub(crate) heat: u64,
+    pub(crate) hotness: u64,
 }
 
 impl Waiting {
-    /// Returns whether a method whose hotness is now `heat` has run considerably since the feedback
-    /// was taken. Taking feedback costs some microseconds and is repeated a few times while a
-    /// compile waits.
-    fn is_stale(&self, heat: u64) -> bool {
-        heat > self.heat.saturating_add(self.heat / 2)
+    /// Returns whether a method of this hotness has run considerably since the feedback was taken.
+    /// Taking feedback costs some microseconds and is repeated a few times while a compile waits.
+    fn is_stale(&self, hotness: u64) -> bool {
+        hotness > self.hotness.saturating_add(self.hotness / 2)
     }
 }
 
@@ -62,8 +61,8 @@ pub(crate) struct History {
     past: Mutex<Past>,
     /// How hot the method was when a state last checked, according to its execution in the
     /// interpreter. States write this, and compile threads read it to choose their next job.
-    heat: AtomicU64,
-    /// The hotness that exits from its newest code add to `heat`.
+    hotness: AtomicU64,
+    /// The hotness that exits from its newest code add to `hotness`.
     exits: AtomicU64,
     /// When a state last found it hot, and when code was last generated for it, as numbers of
     /// events; 0 means never.
@@ -98,9 +97,9 @@ impl History {
     }
 
     /// Records that a state has found the method hot, and how hot it is.
-    pub(crate) fn request(&self, heat: u64) {
+    pub(crate) fn request(&self, hotness: u64) {
         self.requested.store(EVENTS.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
-        self.heat.fetch_max(heat, Ordering::Relaxed);
+        self.hotness.fetch_max(hotness, Ordering::Relaxed);
     }
 
     /// Returns whether no state has found this method, the OSR entry of a loop, hot since code was
@@ -112,8 +111,8 @@ impl History {
     }
 
     /// Records that exits from its code have made the method hotter.
-    pub(crate) fn add_exits(&self, heat: u64) {
-        self.exits.fetch_add(heat, Ordering::Relaxed);
+    pub(crate) fn add_exits(&self, hotness: u64) {
+        self.exits.fetch_add(hotness, Ordering::Relaxed);
     }
 
     /// Records the number of exits from its code since the last call of this function. Returns
@@ -125,9 +124,9 @@ impl History {
     }
 
     /// Returns how hot the method was when a state last checked, including its exits.
-    pub(crate) fn heat(&self) -> u64 {
+    pub(crate) fn hotness(&self) -> u64 {
         let exits = self.exits.load(Ordering::Relaxed);
-        self.heat.load(Ordering::Relaxed).saturating_add(exits)
+        self.hotness.load(Ordering::Relaxed).saturating_add(exits)
     }
 
     /// Returns the input of its newest version.
@@ -156,9 +155,9 @@ impl History {
     /// Returns the input of the waiting compile if the method has run considerably since the
     /// feedback was taken, and the compile is not for general code.
     pub(crate) fn stale(&self) -> Option<Arc<Waiting>> {
-        let heat = self.heat();
+        let hotness = self.hotness();
         let past = self.past();
-        past.waiting.clone().filter(|w| w.is_stale(heat) && !w.snapshot.general)
+        past.waiting.clone().filter(|w| w.is_stale(hotness) && !w.snapshot.general)
     }
 
     /// Replaces the input of the waiting compile, unless the compile has begun, or another state
@@ -250,11 +249,11 @@ mod tests {
         let chunk = perilune_bytecode::compile_source(b"return 1", b"=test", 0);
         let proto = chunk.unwrap_or_else(|_| panic!("it compiles"));
         let history = History::default();
-        let waiting = |heat| Waiting {
+        let waiting = |hotness| Waiting {
             snapshot: Arc::new(Snapshot::before_run(&proto)),
             shapes: Arc::default(),
             calls: Vec::new(),
-            heat,
+            hotness,
         };
         assert!(history.stale().is_none() && history.begin().is_none(), "nothing waits");
         history.request(512);
@@ -268,7 +267,7 @@ mod tests {
         assert!(history.stale().is_none(), "the second state comes late");
         history.add_exits(512);
         let second = history.stale().expect("it waits on");
-        assert_eq!(second.heat, 769);
+        assert_eq!(second.hotness, 769);
         let begun = history.begin().expect("it begins with what is known then");
         assert!(Arc::ptr_eq(&begun, &second));
         history.refresh(&second, waiting(0));

@@ -35,10 +35,10 @@ pub(crate) fn is_quick(proto: &Proto) -> bool {
 ///
 /// # Safety
 /// `inst` is a live instance of the state that runs on this thread.
-pub(crate) unsafe fn heat(inst: *mut Instance, loops: &Loops, entry: Option<u32>) -> u64 {
+pub(crate) unsafe fn hotness(inst: *mut Instance, loops: &Loops, entry: Option<u32>) -> u64 {
     // SAFETY: a live instance has one cell for each instruction.
     let rounds = |pc| unsafe { *(*inst).cells.add(pc) };
-    loops.heat((&(*inst).proto).code.len(), rounds, (*inst).entries, entry)
+    loops.hotness((&(*inst).proto).code.len(), rounds, (*inst).entries, entry)
 }
 
 /// Returns the number of entries after which a function is stitched while `live` bytes of machine
@@ -58,8 +58,8 @@ pub(crate) fn cost_of_exit(proto: &Proto) -> u64 {
 }
 
 /// Returns how much hotter exits from its code make a function: the time that they cost, in the
-/// units of [`heat`].
-pub(crate) fn heat_of_exits(proto: &Proto, exits: u64) -> u64 {
+/// units of [`hotness`].
+pub(crate) fn hotness_of_exits(proto: &Proto, exits: u64) -> u64 {
     exits.saturating_mul(cost_of_exit(proto)) / proto.code.len().max(1) as u64
 }
 
@@ -78,9 +78,9 @@ impl Loops {
         self.0.iter().any(|&(start, end)| start <= pc && pc <= end)
     }
 
-    /// Returns the [`heat`] of a function with `length` instructions whose loops have made `rounds`
-    /// iterations, counted at the last instruction of each loop.
-    fn heat(
+    /// Returns the [`hotness`] of a function with `length` instructions whose loops have made
+    /// `rounds` iterations, counted at the last instruction of each loop.
+    fn hotness(
         &self,
         length: usize,
         rounds: impl Fn(usize) -> u32,
@@ -88,10 +88,10 @@ impl Loops {
         entry: Option<u32>,
     ) -> u64 {
         let loops = self.0.iter().filter(|&&(start, _)| entry.is_none_or(|entry| entry == start));
-        let heat = |&(start, end): &(u32, u32)| {
+        let hotness = |&(start, end): &(u32, u32)| {
             u64::from(rounds(end as usize)) * u64::from(end + 1 - start) / length as u64
         };
-        loops.map(heat).sum::<u64>() + if entry.is_none() { entries.into() } else { 0 }
+        loops.map(hotness).sum::<u64>() + if entry.is_none() { entries.into() } else { 0 }
     }
 }
 
@@ -150,7 +150,7 @@ mod tests {
         let length = |start: usize, end: usize| (end + 1 - start) as u64;
 
         let rounds = |pc| if pc == first_end { 1000 } else { 10 * u32::from(pc == second_end) };
-        let entered_at = |start| Loops::of(code).heat(code.len(), rounds, 7, start);
+        let entered_at = |start| Loops::of(code).hotness(code.len(), rounds, 7, start);
         let hot = 1000 * length(first, first_end) / code.len() as u64;
         let cold = 10 * length(second, second_end) / code.len() as u64;
         assert_eq!(entered_at(Some(first as u32)), hot);
@@ -161,7 +161,7 @@ mod tests {
         // A longer function around the same loop is less hot after the same number of iterations.
         let longer = listing::compile(&format!("{source} {}", "n = n * n - n ".repeat(50)));
         assert!(
-            Loops::of(&longer.code).heat(longer.code.len(), rounds, 7, Some(first as u32)) < hot
+            Loops::of(&longer.code).hotness(longer.code.len(), rounds, 7, Some(first as u32)) < hot
         );
     }
 
@@ -170,8 +170,8 @@ mod tests {
         let short = listing::compile("local a, b = ... return a + b");
         let long = listing::compile(&format!("local n = ... {}", "n = n * n - n ".repeat(500)));
         let length = short.code.len() as u64;
-        assert_eq!(heat_of_exits(&short, 10 * length), 10 * (length + EXIT));
-        assert!(heat_of_exits(&short, 1) > EXIT / 16, "they take much longer than the function");
-        assert!((10..15).contains(&heat_of_exits(&long, 10)), "they take hardly longer");
+        assert_eq!(hotness_of_exits(&short, 10 * length), 10 * (length + EXIT));
+        assert!(hotness_of_exits(&short, 1) > EXIT / 16, "they take much longer than the function");
+        assert!((10..15).contains(&hotness_of_exits(&long, 10)), "they take hardly longer");
     }
 }

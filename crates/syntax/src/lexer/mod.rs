@@ -10,7 +10,7 @@ mod token;
 use logos::Logos;
 
 use crate::number::Number;
-use crate::watch::{GIVEN_UP, Watch};
+use crate::watch::{ABORTED, Watch};
 
 pub(crate) use token::Token;
 
@@ -50,7 +50,7 @@ impl Scanner<'_> {
     /// Fails if the watch returns true.
     fn look(&mut self) -> Result<()> {
         if (self.watch)(self.buffer.capacity()) {
-            return Err(self.fail(GIVEN_UP, Near::GivenUp));
+            return Err(self.fail(ABORTED, Near::GivenUp));
         }
         Ok(())
     }

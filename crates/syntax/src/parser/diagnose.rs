@@ -5,7 +5,7 @@ use crate::chunkname::chunkid;
 use crate::error::{ErrorKind, SyntaxError};
 use crate::lexer::{Near, Token};
 use crate::span::Span;
-use crate::watch::GIVEN_UP;
+use crate::watch::ABORTED;
 
 impl<'a> Parser<'_, 'a> {
     /// Returns the error `text` with the position and the current token.
@@ -27,7 +27,7 @@ impl<'a> Parser<'_, 'a> {
 
     /// Returns the error for a watch that has ended the work.
     pub(super) fn given_up(&self) -> Box<SyntaxError> {
-        self.without_position(GIVEN_UP.to_owned(), ErrorKind::GivenUp)
+        self.without_position(ABORTED.to_owned(), ErrorKind::GivenUp)
     }
 
     fn without_position(&self, text: String, kind: ErrorKind) -> Box<SyntaxError> {

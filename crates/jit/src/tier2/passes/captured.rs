@@ -5,7 +5,7 @@
 //! If no allocated closure can refer to such a register, its loads are replaced with the values
 //! stored last, and the stores are removed; frame states refer to the values. Blocks get a
 //! parameter for each register, and unnecessary parameters are removed by the passes
-//! [`params`](super::params) and [`unused`](super::unused).
+//! [`params`](super::params) and [`dce`](super::dce).
 
 use cranelift_codegen::entity::{EntityRef, SecondaryMap};
 use perilune_bytecode::Op as Bytecode;

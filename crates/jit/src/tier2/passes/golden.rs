@@ -12,7 +12,7 @@ use std::path::Path;
 
 use cranelift_codegen::entity::EntityRef;
 
-use super::{captured, closures, delayed, escape, fields, params, ranges, unused};
+use super::{captured, closures, dce, escape, fields, params, ranges, sink};
 use crate::analysis::listing;
 use crate::entity::Reg;
 use crate::tier2::ir::Function;
@@ -31,8 +31,8 @@ fn run(pass: &str, f: &mut Function) {
         "escape" => drop(escape::run(f)),
         "fields" => fields::run(f),
         "ranges" => ranges::run(f),
-        "unused" => unused::run(f),
-        "delayed" => delayed::run(f),
+        "dce" => dce::run(f),
+        "sink" => sink::run(f),
         _ => panic!("there is no pass `{pass}`"),
     }
 }

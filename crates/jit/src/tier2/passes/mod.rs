@@ -3,7 +3,7 @@
 mod captured;
 mod closures;
 pub(super) mod crossings;
-mod delayed;
+mod dce;
 mod escape;
 mod fields;
 #[cfg(test)]
@@ -11,7 +11,7 @@ mod golden;
 pub(super) mod homes;
 mod params;
 mod ranges;
-mod unused;
+mod sink;
 
 use super::ir::Function;
 
@@ -28,6 +28,6 @@ pub(super) fn run(f: &mut Function, verify_values: bool) {
     }
     fields::run(f);
     ranges::run(f);
-    unused::run(f);
-    delayed::run(f);
+    dce::run(f);
+    sink::run(f);
 }

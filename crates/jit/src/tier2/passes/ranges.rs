@@ -37,16 +37,16 @@ pub(super) fn run(f: &mut Function) {
         return;
     }
     let loops = NaturalLoops::of(f);
-    let makers = makers(f);
+    let definitions = definitions(f);
     for block in marked {
         let n = f.blocks[block].insts.iter().position(|inst| is_mark(&inst.op));
         let mark = f.blocks[block].insts.remove(n.expect("it is marked"));
         let Op::Counts(reg, step, state) = mark.op else { unreachable!("it is a mark") };
         let Some(members) = members(f, &loops, block) else { continue };
-        let Some(counting) = counting(f, &makers, (block, reg.index()), step, &members) else {
+        let Some(counting) = counting(f, &definitions, (block, reg.index()), step, &members) else {
             continue;
         };
-        let found = accesses(f, &makers, &counting, &members);
+        let found = accesses(f, &definitions, &counting, &members);
         for (table, (range, places)) in found {
             for (block, n) in places {
                 if let Op::Number(.., is_inside, _) = &mut f.blocks[block].insts[n].op {
@@ -64,16 +64,16 @@ fn is_mark(op: &Op) -> bool {
 }
 
 /// Returns the instructions that compute values.
-fn makers(f: &Function) -> SecondaryMap<Value, Option<Op>> {
-    let mut makers = SecondaryMap::new();
+fn definitions(f: &Function) -> SecondaryMap<Value, Option<Op>> {
+    let mut definitions = SecondaryMap::new();
     for &block in &f.order {
         for inst in &f.blocks[block].insts {
             if let Some(v) = inst.result {
-                makers[v] = Some(inst.op);
+                definitions[v] = Some(inst.op);
             }
         }
     }
-    makers
+    definitions
 }
 
 /// Returns the blocks of the loop to which a block leads, if it is a quiet loop that has no other
@@ -102,7 +102,7 @@ fn members<'a>(f: &Function, loops: &'a NaturalLoops, from: Block) -> Option<&'a
 /// Returns how a loop counts, given the register of its index.
 fn counting(
     f: &Function,
-    makers: &SecondaryMap<Value, Option<Op>>,
+    definitions: &SecondaryMap<Value, Option<Op>>,
     (from, reg): (Block, usize),
     step: i64,
     members: &EntitySet<Block>,
@@ -117,9 +117,9 @@ fn counting(
         let back = f.order.iter().filter(|block| members.contains(**block));
         let back = back.flat_map(|&block| f.blocks[block].end.targets());
         let mut args = back.filter(|t| t.block == entry.block).map(|t| t.args[n]);
-        args.all(|arg| match makers[arg] {
+        args.all(|arg| match definitions[arg] {
             Some(Op::IntArith(found, a, b, _)) => {
-                found == operator && a == param && constant(makers, b) == Some(by)
+                found == operator && a == param && constant(definitions, b) == Some(by)
             }
             _ => false,
         })
@@ -133,8 +133,8 @@ fn counting(
     })
 }
 
-fn constant(makers: &SecondaryMap<Value, Option<Op>>, v: Value) -> Option<i64> {
-    match makers[v] {
+fn constant(definitions: &SecondaryMap<Value, Option<Op>>, v: Value) -> Option<i64> {
+    match definitions[v] {
         Some(Op::Integer(n)) => Some(n),
         _ => None,
     }
@@ -146,7 +146,7 @@ type Accesses = BTreeMap<Value, (Range, Vec<(Block, usize)>)>;
 /// Finds the loads of elements by the loop's index from tables that the loop does not replace.
 fn accesses(
     f: &Function,
-    makers: &SecondaryMap<Value, Option<Op>>,
+    definitions: &SecondaryMap<Value, Option<Op>>,
     counting: &Counting,
     members: &EntitySet<Block>,
 ) -> Accesses {
@@ -162,10 +162,10 @@ fn accesses(
     }
     let distance = |key: Value| {
         let of = |a: Value, b: Value| {
-            let n = constant(makers, b).filter(|_| a == counting.index)?;
+            let n = constant(definitions, b).filter(|_| a == counting.index)?;
             (-MAX_DISTANCE..=MAX_DISTANCE).contains(&n).then_some(n)
         };
-        match makers[key] {
+        match definitions[key] {
             _ if key == counting.index => Some(0),
             Some(Op::IntArith(Operator::Add, a, b, _)) => of(a, b).or_else(|| of(b, a)),
             Some(Op::IntArith(Operator::Sub, a, b, _)) => of(a, b).map(|n| -n),

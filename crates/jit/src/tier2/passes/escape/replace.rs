@@ -12,8 +12,8 @@ use crate::tier2::ir::{
     Block, Checks, Content, FrameState, Function, Inst, Metatable, Op, State, Type, Value,
     VirtualTable,
 };
+use crate::tier2::passes::dce::retain;
 use crate::tier2::passes::params::rename;
-use crate::tier2::passes::unused::retain;
 
 /// A variable that stands for a part of a table: the table, and the number of the field, or
 /// [`METATABLE`].

@@ -37,7 +37,7 @@ pub(super) fn retain<T>(of: &mut Vec<T>, kept: &[bool]) {
 fn used(f: &Function) -> SecondaryMap<Value, bool> {
     let mut marks =
         Marks { used: SecondaryMap::new(), states: SecondaryMap::new(), todo: Vec::new() };
-    let mut makers: SecondaryMap<Value, Option<(Block, usize)>> = SecondaryMap::new();
+    let mut definitions: SecondaryMap<Value, Option<(Block, usize)>> = SecondaryMap::new();
     let mut params: SecondaryMap<Value, Option<(Block, usize)>> = SecondaryMap::new();
     for &block in &f.order {
         let data = &f.blocks[block];
@@ -49,7 +49,7 @@ fn used(f: &Function) -> SecondaryMap<Value, bool> {
         }
         for (n, inst) in data.insts.iter().enumerate() {
             if let Some(v) = inst.result {
-                makers[v] = Some((block, n));
+                definitions[v] = Some((block, n));
                 let speculates = matches!(inst.op, Op::Speculate(..) | Op::Reload(..));
                 if speculates && f.is_consulted(v) {
                     marks.mark(v);
@@ -66,7 +66,7 @@ fn used(f: &Function) -> SecondaryMap<Value, bool> {
         marks.mark_state(f, data.end.state());
     }
     while let Some(v) = marks.todo.pop() {
-        if let Some((block, n)) = makers[v] {
+        if let Some((block, n)) = definitions[v] {
             let op = f.blocks[block].insts[n].op;
             f.args(&op).for_each(|v| marks.mark(v));
             marks.mark_state(f, op.state());
