@@ -1,7 +1,7 @@
 //! The expansion of `#[userdata_impl]`.
 
-use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Error, FnArg, ImplItem, ImplItemConst, ImplItemFn, ItemImpl, Receiver, Result};
 
@@ -46,7 +46,7 @@ pub(crate) fn expand(arguments: &TokenStream, mut block: ItemImpl) -> Result<Tok
                 #[allow(non_snake_case, unused_imports, unused_variables, unused_mut, clippy::all)]
                 fn #name(registry: &mut dyn ::core::any::Any) {
                     use ::perilune::{UserDataFields as _, UserDataMethods as _};
-                    let Some(registry) =
+                    let ::core::option::Option::Some(registry) =
                         registry.downcast_mut::<::perilune::UserDataRegistry<#ty>>()
                     else {
                         return;
@@ -157,7 +157,7 @@ impl Method<'_> {
             }
             let ident = &self.item.sig.ident;
             let add = if words.has("meta") { quote!(add_meta_field) } else { quote!(add_field) };
-            return Ok(quote! { registry.#add(#name, Self::#ident()); });
+            return Ok(quote_spanned! { self.span()=> registry.#add(#name, Self::#ident()); });
         }
         if words.has("meta") && (words.has("getter") || words.has("setter")) {
             return self.error("a metamethod is neither getter nor setter");
@@ -167,7 +167,9 @@ impl Method<'_> {
                 return self.error("a getter has `&self`, and nothing else but `&Lua`");
             }
             let call = self.call(&quote!(__this), &quote!(__lua));
-            return Ok(quote! { registry.add_field_method_get(#name, |__lua, __this| #call); });
+            return Ok(quote_spanned! { self.span()=>
+                registry.add_field_method_get(#name, |__lua, __this| #call);
+            });
         }
         if words.has("setter") {
             let (Takes::Ref | Takes::Mut, [parameter]) = (self.takes, &self.parameters[..]) else {
@@ -175,7 +177,7 @@ impl Method<'_> {
             };
             let Parameter { pattern, ty, .. } = parameter;
             let call = self.call(&quote!(__this), &quote!(__lua));
-            return Ok(quote! {
+            return Ok(quote_spanned! { self.span()=>
                 registry.add_field_method_set(#name, |__lua, __this, #pattern: #ty| #call);
             });
         }
@@ -193,12 +195,14 @@ impl Method<'_> {
         let types = self.parameters.iter().map(|p| &p.ty);
         let arguments = quote!((#(#patterns,)*): (#(#types,)*));
         if !is_async {
-            let add = format_ident!("add_{kind}");
+            let add = format_ident!("add_{kind}", span = self.span());
             let call = self.call(&quote!(__this), &quote!(__lua));
             let this = (self.takes != Takes::Nothing).then(|| quote!(__this,));
-            return Ok(quote! { registry.#add(#name, |__lua, #this #arguments| #call); });
+            return Ok(quote_spanned! { self.span()=>
+                registry.#add(#name, |__lua, #this #arguments| #call);
+            });
         }
-        let add = format_ident!("add_async_{kind}");
+        let add = format_ident!("add_async_{kind}", span = self.span());
         let (this, value) = match self.takes {
             Takes::Nothing => (None, quote!()),
             Takes::Ref => (Some(quote!(__this,)), quote!(&__this)),
@@ -206,9 +210,15 @@ impl Method<'_> {
             Takes::Value => (Some(quote!(__this,)), quote!(__this)),
         };
         let call = self.call(&value, &quote!(&__lua));
-        Ok(quote! {
+        Ok(quote_spanned! { self.span()=>
             registry.#add(#name, |__lua, #this #arguments| async move { #call });
         })
+    }
+
+    /// Returns the place of the function's name, so that errors of types show the function, with
+    /// the names that are visible where the macro is used.
+    fn span(&self) -> Span {
+        Span::call_site().located_at(self.item.sig.ident.span())
     }
 
     /// Returns the code of the call, an expression of type `Result`.
@@ -222,7 +232,11 @@ impl Method<'_> {
         });
         let values = self.parameters.iter().map(|p| &p.value);
         let wait = self.item.sig.asyncness.map(|_| quote!(.await));
-        let call = quote!(Self::#ident(#this #lua #(#values,)*) #wait);
-        if self.words.has("infallible") { quote!(::core::result::Result::Ok(#call)) } else { call }
+        let call = quote_spanned!(self.span()=> Self::#ident(#this #lua #(#values,)*) #wait);
+        if self.words.has("infallible") {
+            quote_spanned!(self.span()=> ::core::result::Result::Ok(#call))
+        } else {
+            call
+        }
     }
 }

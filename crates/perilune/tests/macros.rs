@@ -303,3 +303,27 @@ mod waiting {
         .await
     }
 }
+
+/// A program may use names of the prelude for its own items.
+mod names_of_the_prelude {
+    use perilune::{Lua, Result, UserData, userdata_impl};
+
+    #[derive(UserData)]
+    struct Some;
+
+    #[userdata_impl]
+    impl Some {
+        #[lua(infallible)]
+        fn one(&self) -> i64 {
+            1
+        }
+    }
+
+    #[test]
+    fn are_free() -> Result<()> {
+        let lua = Lua::new();
+        lua.globals().set("s", Some)?;
+        assert_eq!(lua.load("return s:one()").eval::<i64>()?, 1);
+        Ok(())
+    }
+}
