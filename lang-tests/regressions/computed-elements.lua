@@ -14,6 +14,7 @@
 --| not a table	attempt to index a number value (local 't')
 --| varargs	2	2	4
 --| stored	30	30	60
+--| far	own	computed far2
 
 -- a proxy, with integers, floats and strings as keys
 local data = {}
@@ -187,3 +188,15 @@ for _ = 1, 200 do
   end
 end
 print("stored", box.v, up, last)
+
+-- methods whose names are constants that the instruction cannot hold
+local source = { "local o = ... local t = {" }
+for i = 1, 300 do source[#source + 1] = "'k" .. i .. "'," end
+source[#source + 1] = "} return o:far1(), o:far2()"
+local far = load(table.concat(source))
+local own = setmetatable({ far1 = function() return "own" end }, { __index = function(_, k)
+  return function() return "computed " .. k end
+end })
+local far1, far2
+for _ = 1, 300 do far1, far2 = far(own) end
+print("far", far1, far2)

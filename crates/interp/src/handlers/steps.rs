@@ -156,7 +156,9 @@ pub(super) unsafe extern "C-unwind" fn get(st: *mut State) -> u64 {
     let key = if i.op() == Op::GetI { Value::int(i.c() as i64) } else { at.register(i.c()).get() };
     if i.op() == Op::SelfR {
         at.register(i.a() + 2).put(object);
-    } else if object.is_table() {
+        return stepped(st, index::get(st, i.a(), object, key));
+    }
+    if object.is_table() {
         let t = object.as_table();
         let v = if key.is_int() {
             at.note(access_of_int(t, key.as_int()));
