@@ -62,12 +62,13 @@ pub(super) struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Starts at the beginning of a format, which ends at its first zero.
     pub(super) fn new(format: &'a [u8]) -> Reader<'a> {
-        Reader {
-            format: crate::support::c_str(format),
-            at: 0,
-            little: cfg!(target_endian = "little"),
-            max_align: 1,
-        }
+        Reader { format, at: 0, little: cfg!(target_endian = "little"), max_align: 1 }
+    }
+
+    /// Returns whether the format ends here. Its first zero is not searched for in advance, as a
+    /// format may be long.
+    fn has_ended(&self) -> bool {
+        self.format.get(self.at).is_none_or(|&c| c == 0)
     }
 
     fn number(&mut self, default: i32) -> i32 {
@@ -145,14 +146,14 @@ impl<'a> Reader<'a> {
 
     /// Returns the next option, for an item that would start at `total`.
     pub(super) fn next(&mut self, total: usize) -> Result<Option<Item>, FormatError> {
-        if self.at >= self.format.len() {
+        if self.has_ended() {
             return Ok(None);
         }
         let (kind, size) = self.option()?;
         let mut align = size;
         if kind == Kind::PadAlign {
             let wrong = FormatError::Argument("invalid next option for option 'X'");
-            if self.at >= self.format.len() {
+            if self.has_ended() {
                 return Err(wrong);
             }
             let (next, next_size) = self.option()?;
