@@ -1,8 +1,6 @@
 //! The queue of jobs by priority that all workers share. Channels bring jobs to it in the order of
 //! their arrival.
 
-use std::collections::HashSet;
-
 /// The least number of jobs at which a queue is pruned.
 const CROWDED: usize = 64;
 
@@ -74,10 +72,9 @@ impl<J> Queue<J> {
 
     /// Takes out all jobs for which `out` returns true.
     pub(crate) fn remove(&mut self, mut out: impl FnMut(&J) -> bool) -> Vec<J> {
-        let mut wanted = |(place, job): (usize, &J)| out(job).then_some(place);
         // Jobs stay in the queue if `out` panics.
-        let places: HashSet<usize> = self.jobs().enumerate().filter_map(&mut wanted).collect();
-        if places.is_empty() { Vec::new() } else { self.take(|place| places.contains(&place)) }
+        let is_out: Vec<bool> = self.jobs().map(&mut out).collect();
+        if is_out.contains(&true) { self.take(|place| is_out[place]) } else { Vec::new() }
     }
 }
 

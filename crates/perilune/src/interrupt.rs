@@ -31,8 +31,9 @@ impl Gate {
 
     /// Sets INTERRUPT and these bits of the poll word.
     pub(crate) fn request(&self, with: u32) {
-        let process = fork::child() << 32;
-        let one_more = |users| Some(process | u64::from(in_process(users, process) + 1));
+        let process = fork::child() as u32;
+        let one_more =
+            |users| Some(u64::from(process) << 32 | u64::from(users_in(process, users) + 1));
         let _ = self.users.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more);
         let word = self.word.load(Ordering::SeqCst);
         if !word.is_null() {
@@ -46,17 +47,16 @@ impl Gate {
     /// Closes the gate. No request touches the poll word afterwards.
     pub(crate) fn close(&self) {
         self.word.store(null_mut(), Ordering::SeqCst);
-        let process = fork::child() << 32;
-        while in_process(self.users.load(Ordering::SeqCst), process) != 0 {
+        let process = fork::child() as u32;
+        while users_in(process, self.users.load(Ordering::SeqCst)) != 0 {
             std::thread::yield_now();
         }
     }
 }
 
-/// Returns how many of these [users](Gate::users) are threads of this process, whose number is in
-/// the high half of `process`.
-fn in_process(users: u64, process: u64) -> u32 {
-    if users ^ users as u32 as u64 == process { users as u32 } else { 0 }
+/// Returns how many of these [`Gate::users`] are in a process.
+fn users_in(process: u32, users: u64) -> u32 {
+    if (users >> 32) as u32 == process { users as u32 } else { 0 }
 }
 
 /// A handle that raises "interrupted!" in the script that a state is running. It may be kept and

@@ -98,7 +98,7 @@ impl State {
             let compiled = if source.len() < LARGE_SOURCE {
                 compile()
             } else {
-                if resident::may_give_text_back() {
+                if resident::may_release_text() {
                     resident::release_text();
                 }
                 transient::during(LARGE_PART, compile)
@@ -106,11 +106,11 @@ impl State {
             compiled.map_err(|e| match e.kind {
                 ErrorKind::Syntax => LoadError::rejected(e.message),
                 ErrorKind::Runtime => LoadError { message: e.message, reason: Reason::Limit },
-                ErrorKind::GivenUp if (*st).interrupt_due() => {
+                ErrorKind::Aborted if (*st).interrupt_due() => {
                     let message = (*st).take_interrupt().into();
                     LoadError { message, reason: Reason::Interrupted }
                 }
-                ErrorKind::GivenUp => LoadError::memory(),
+                ErrorKind::Aborted => LoadError::memory(),
             })?
         };
         let bytes = Instance::bytes_for(&proto);

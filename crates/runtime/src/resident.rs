@@ -47,12 +47,12 @@ fn text() -> &'static [(usize, usize)] {
 /// Returns whether program text should be returned to the system now. It should not be in a process
 /// that is so large that this makes no difference, nor while the process is traced: the breakpoints
 /// of a debugger are changes to the text, which would be lost.
-pub fn may_give_text_back() -> bool {
+pub fn may_release_text() -> bool {
     peak_to_keep().is_some()
 }
 
 /// Returns the largest number of bytes of the process that were resident at any time, if text [may
-/// be returned](may_give_text_back) in order not to exceed it; 0 if the system does not provide it.
+/// be returned](may_release_text) in order not to exceed it; 0 if the system does not provide it.
 pub fn peak_to_keep() -> Option<usize> {
     if !ON.load(Ordering::Relaxed) || cfg!(any(not(target_os = "linux"), miri)) || !is_small() {
         return None;
@@ -78,7 +78,7 @@ pub fn has_at_most(bytes: usize) -> bool {
 
 /// Returns freed memory that the C library has kept to the system, if the process is small. Threads
 /// that allocate have to wait during this call, about 0.1 ms for each megabyte.
-pub fn give_freed_memory_back() {
+pub fn release_freed_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
     {
         const MOST: usize = 20 << 20;
@@ -97,7 +97,7 @@ pub fn release_text() {
         // SAFETY: the range is that of a segment of the program or of a library that is linked to
         // it, which stay in place. The contents are those of the file: nothing has written to the
         // pages, as they have no relocations (`sys::visit`) and no debugger has set breakpoints
-        // (`may_give_text_back`).
+        // (`may_release_text`).
         unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
     }
 }
@@ -190,6 +190,6 @@ mod tests {
 
     #[test]
     fn text_stays_unless_the_program_asks() {
-        assert!(!may_give_text_back());
+        assert!(!may_release_text());
     }
 }

@@ -29,7 +29,7 @@ pub enum ErrorKind {
     /// `xpcall` is therefore called for it, and it has no position.
     Runtime,
     /// A [`Watch`](crate::Watch) ended the work. The message is [`ABORTED`](crate::ABORTED).
-    GivenUp,
+    Aborted,
 }
 
 impl fmt::Display for SyntaxError {

@@ -92,7 +92,7 @@ impl Exceeded {
         let mut message = Vec::new();
         let kind = match self.limit {
             Limit::DescribedLocals => ErrorKind::Runtime,
-            Limit::Watch => ErrorKind::GivenUp,
+            Limit::Watch => ErrorKind::Aborted,
             _ => ErrorKind::Syntax,
         };
         // PUC raises the other errors without a position.

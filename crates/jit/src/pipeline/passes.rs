@@ -66,7 +66,7 @@ impl Profiler for Passes {
         }
         release_text();
         if pass == Pass::regalloc && self.is_due {
-            resident::give_freed_memory_back();
+            resident::release_freed_memory();
         }
         Box::new(())
     }
@@ -107,8 +107,8 @@ fn watching<R>(instructions: usize, compile: impl FnOnce() -> R) -> R {
 
 /// Returns text and freed memory to the system, because no job is left.
 pub(super) fn rest() {
-    if resident::may_give_text_back() {
+    if resident::may_release_text() {
         release_text();
-        resident::give_freed_memory_back();
+        resident::release_freed_memory();
     }
 }

@@ -38,6 +38,7 @@ fn entry<P: Pointer<T>, T: 'static>(cx: &mut Cx) -> NativeResult {
         unsafe { hold_of::<P, T>(&outer.place.pointer, s, this, outer.exclusive) }
             .map_err(|e| e.bad_self(&outer.name))
     })?;
+    // the value is held until the method has returned
     let (value, ..) = hold;
     let at = &outer.place.at;
     let _before = Before(at, at.replace(value.cast()));

@@ -50,7 +50,7 @@ impl Scanner<'_> {
     /// Fails if the watch returns true.
     fn look(&mut self) -> Result<()> {
         if (self.watch)(self.buffer.capacity()) {
-            return Err(self.fail(ABORTED, Near::GivenUp));
+            return Err(self.fail(ABORTED, Near::Aborted));
         }
         Ok(())
     }
@@ -76,7 +76,7 @@ pub(crate) enum Near {
     /// No text.
     Nothing,
     /// No text, as the watch ended the work.
-    GivenUp,
+    Aborted,
     /// The end of the input.
     Eof,
     /// [`Scanner::buffer`].

@@ -26,8 +26,8 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Returns the error for a watch that has ended the work.
-    pub(super) fn given_up(&self) -> Box<SyntaxError> {
-        self.without_position(ABORTED.to_owned(), ErrorKind::GivenUp)
+    pub(super) fn aborted(&self) -> Box<SyntaxError> {
+        self.without_position(ABORTED.to_owned(), ErrorKind::Aborted)
     }
 
     fn without_position(&self, text: String, kind: ErrorKind) -> Box<SyntaxError> {
@@ -73,7 +73,7 @@ impl<'a> Parser<'_, 'a> {
     pub(super) fn lexical_error(&self, span: Span) -> Box<SyntaxError> {
         let error = &self.lexer.extras.error;
         let near = match error.near {
-            Near::GivenUp => return self.given_up(),
+            Near::Aborted => return self.aborted(),
             Near::Nothing => None,
             Near::Eof => Some(b"<eof>".to_vec()),
             Near::Buffer => Some(quote(&self.lexer.extras.buffer)),

@@ -113,7 +113,7 @@ pub fn near(source: &[u8], at: u32, past_separator: bool) -> Option<(u32, Vec<u8
 pub fn is_hopeless(text: &[u8], depth: u32, watch: Watch<'_>) -> bool {
     let error = with_arena(|arena| parse_watched(arena, text, b"", depth, watch).err());
     let Some(error) = error else { return false };
-    if error.kind == ErrorKind::GivenUp {
+    if error.kind == ErrorKind::Aborted {
         return true;
     }
     // Outside of strings and comments no token continues after white space.
@@ -264,7 +264,7 @@ impl<'s, 'a> Parser<'s, 'a> {
     fn look(&self) -> Result<()> {
         let waiting = size_of_val(&*self.stmts) + size_of_val(&*self.items);
         if (self.watch)(self.arena.allocated_bytes() + waiting) {
-            return Err(self.given_up());
+            return Err(self.aborted());
         }
         Ok(())
     }

@@ -334,12 +334,7 @@ impl Builder<'_> {
     /// metamethods, and calls the function if the table does not have it. Returns whether control
     /// continues after the instruction.
     pub(super) fn computed_element(&mut self) -> bool {
-        let i = self.instr(self.pc);
-        let object = self.read(i.rb());
-        let key = match i.op() {
-            Bytecode::GetI => self.integer(i.c() as i64),
-            _ => self.read(i.rc()),
-        };
+        let [object, key] = self.loaded_element();
         let Some(handler) = self.handler_to_inline([object, key]) else {
             self.get_element();
             return true;
@@ -349,26 +344,32 @@ impl Builder<'_> {
         let library = Library { number: Builtin::RawGet as u32, inlined: None, tag: None, at };
         let op = Op::Library(library, [Some(table), Some(key), None], self.state());
         let found = self.value(Type::Any, op);
-        self.share(key);
         let is_nil = self.value(Type::Condition, Op::HasTag(found, Tag::NIL));
         let (absent, present) = self.branch(is_nil);
         self.switch_to(present);
         let early = self.early_result(found);
         self.switch_to(absent);
         let Some(v) = self.inline_handler(handler, [table, key], Some(early)) else { return false };
-        self.write(i.ra(), v);
+        self.write(self.instr(self.pc).ra(), v);
         true
+    }
+
+    /// Returns the object and the key of GETTABLE or GETI.
+    fn loaded_element(&mut self) -> [Value; 2] {
+        let i = self.instr(self.pc);
+        let object = self.read(i.rb());
+        let key = match i.op() {
+            Bytecode::GetI => self.integer(i.c() as i64),
+            _ => self.read(i.rc()),
+        };
+        [object, key]
     }
 
     /// Builds GETTABLE or GETI, for arrays.
     pub(super) fn get_element(&mut self) {
         let (pc, i) = (self.pc, self.instr(self.pc));
         let snapshot = self.source.snapshot;
-        let object = self.read(i.rb());
-        let key = match i.op() {
-            Bytecode::GetI => self.integer(i.c() as i64),
-            _ => self.read(i.rc()),
-        };
+        let [object, key] = self.loaded_element();
         let Some(tag) = self.tag_of_array_key(key).filter(|_| !self.is_never(object, Tag::TABLE))
         else {
             return self.fast_path();
