@@ -188,6 +188,9 @@ pub(crate) unsafe fn close_from(
         (&mut (*th).to_close).pop();
         let v = (*th).stack.add(slot as usize).get();
         let h = Table::metamethod(st, v, Event::Close);
+        if !(*st).calls_destructor(h) {
+            continue;
+        }
         State::reserve(st, 4)?;
         let callee = (*st).top;
         callee.put(h);

@@ -33,7 +33,9 @@ impl<J> Queue<J> {
         let now = |(given, job): &(u64, J)| priority(job, *given);
         let key = |(place, entry): (usize, &(u64, J))| (now(entry), std::cmp::Reverse(place));
         let (_, std::cmp::Reverse(place)) = self.entries.iter().enumerate().map(key).max()?;
-        Some(self.entries.remove(place).1)
+        let (_, job) = self.entries.remove(place);
+        self.crowded = self.crowded.min(self.doubled());
+        Some(job)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -52,8 +54,13 @@ impl<J> Queue<J> {
             return Vec::new();
         }
         let unwanted = self.remove(|job| !is_wanted(job));
-        self.crowded = CROWDED.max(2 * self.entries.len());
+        self.crowded = self.doubled();
         unwanted
+    }
+
+    /// Returns twice the number of jobs, and at least [`CROWDED`].
+    fn doubled(&self) -> usize {
+        CROWDED.max(2 * self.entries.len())
     }
 
     /// Takes out the jobs at some places of [`Queue::jobs`], in the order of their arrival.
@@ -109,6 +116,10 @@ mod tests {
         }
         assert_eq!(queue.jobs().filter(|&n| n % 10 == 0).count(), CROWDED);
         assert_eq!(queue.jobs().count() + pruned, 10 * CROWDED);
+        // many jobs that were wanted once do not put pruning off
+        while queue.pop(|_, given| given).is_some() {}
+        (0..CROWDED).for_each(|_| queue.push(0, 1));
+        assert_eq!(queue.prune(|n| n % 10 == 0).len(), CROWDED);
     }
 
     #[test]

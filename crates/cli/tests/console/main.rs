@@ -186,6 +186,15 @@ fn scripts_are_interrupted() {
 }
 
 #[test]
+fn text_that_is_not_utf8_is_discarded() {
+    let mut t = start("invalid");
+    t.keys(b"x = 'caf\xe9'");
+    t.shows("the line was discarded: it is not valid UTF-8");
+    t.keys("\r1 + 1\r");
+    t.ends("> 1 + 1\n2\n>");
+}
+
+#[test]
 fn output_without_a_line_feed_stays() {
     let mut t = start("output");
     t.keys("do io.write('here') end\r");

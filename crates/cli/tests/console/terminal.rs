@@ -66,8 +66,8 @@ impl Terminal {
     }
 
     /// Types keys. `\r` is the Enter key, `\t` the Tab key, `\x03` and `\x04` are ^C and ^D.
-    pub(crate) fn keys(&mut self, keys: &str) {
-        self.keyboard.write_all(keys.as_bytes()).expect("the keyboard works");
+    pub(crate) fn keys(&mut self, keys: impl AsRef<[u8]>) {
+        self.keyboard.write_all(keys.as_ref()).expect("the keyboard works");
         self.keyboard.flush().expect("the keyboard works");
     }
 
