@@ -137,6 +137,14 @@ fn workers(patience: Duration) -> (Workers<Test>, Receiver<String>) {
     (Workers::new(test, options), said)
 }
 
+/// Gives the thread the job "a", which runs until something is sent.
+fn occupy(workers: &Workers<Test>) -> Sender<()> {
+    let (first, go) = blocked("a");
+    workers.submit(0, first);
+    wait_for_running(workers);
+    go
+}
+
 fn wait_for_running(workers: &Workers<Test>) {
     while lock(&workers.shared.state).running == 0 {
         thread::yield_now();
@@ -148,9 +156,7 @@ const LONG: Duration = Duration::from_secs(60);
 #[test]
 fn jobs_are_joined_and_followed_up() {
     let (workers, said) = workers(LONG);
-    let (first, go) = blocked("a");
-    workers.submit(0, first);
-    wait_for_running(&workers);
+    let go = occupy(&workers);
     for (priority, name) in [(1, "b"), (2, "+c"), (3, "+d"), (1, "+e")] {
         workers.submit(priority, job(name));
     }
@@ -166,9 +172,7 @@ fn jobs_are_joined_and_followed_up() {
 #[test]
 fn what_has_become_hot_comes_first() {
     let (workers, said) = workers(LONG);
-    let (first, go) = blocked("a");
-    workers.submit(0, first);
-    wait_for_running(&workers);
+    let go = occupy(&workers);
     for (priority, name) in [(1, "b"), (2, "c"), (0, "d")] {
         workers.submit(priority, job(name));
     }
@@ -178,9 +182,7 @@ fn what_has_become_hot_comes_first() {
     let order: Vec<String> = said.try_iter().collect();
     assert_eq!(order, ["a1", "d2", "c3", "b4"]);
     // After a panic while the priority is computed, the given one is used.
-    let (first, go) = blocked("a");
-    workers.submit(0, first);
-    wait_for_running(&workers);
+    let go = occupy(&workers);
     *lock(&workers.compiler().fault) = "priority";
     workers.submit(1, job("e"));
     workers.submit(2, job("f"));
@@ -192,9 +194,7 @@ fn what_has_become_hot_comes_first() {
 #[test]
 fn jobs_that_are_not_wanted_are_dropped_when_there_are_many() {
     let (workers, said) = workers(LONG);
-    let (first, go) = blocked("a");
-    workers.submit(0, first);
-    wait_for_running(&workers);
+    let go = occupy(&workers);
     for n in 0..200 {
         workers.submit(0, job(if n % 50 == 0 { "b" } else { "-" }));
     }
@@ -241,9 +241,7 @@ fn threads_rest_once_after_their_last_job() {
 #[test]
 fn by_priority_and_after_panics() {
     let (workers, said) = workers(LONG);
-    let (first, go) = blocked("a");
-    workers.submit(0, first);
-    wait_for_running(&workers);
+    let go = occupy(&workers);
     for (priority, name) in [(1, "b"), (3, "!c"), (2, "d"), (2, "e"), (9, "f")] {
         workers.submit(priority, job(name));
     }
@@ -367,9 +365,7 @@ fn dropping_waits_for_the_job_under_way_only() {
 #[test]
 fn dropping_waits_a_limited_time() {
     let (workers, _said) = workers(Duration::from_millis(5));
-    let (first, go) = blocked("a");
-    workers.submit(0, first);
-    wait_for_running(&workers);
+    let go = occupy(&workers);
     drop(workers);
     drop(go);
 }
