@@ -99,9 +99,29 @@ pub(crate) unsafe fn get_missing(st: *mut State, dst: usize, object: Value, key:
 /// # Safety
 /// I2; pc stored.
 #[inline(never)]
-pub(crate) unsafe fn set(st: *mut State, object: Value, key: Value, v: Value) -> Step {
+unsafe fn set(st: *mut State, object: Value, key: Value, v: Value) -> Step {
+    set_by::<false>(st, object, key, v)
+}
+
+/// Executes SETTABLE or SETI, like [`set`]. Records the `__newindex` function of a table.
+///
+/// # Safety
+/// As for [`set`].
+#[inline(never)]
+pub(crate) unsafe fn set_element(st: *mut State, object: Value, key: Value, v: Value) -> Step {
+    set_by::<true>(st, object, key, v)
+}
+
+/// As [`set`]; `RECORDS` says whether a function that is called for `receiver` itself is recorded.
+#[inline(always)]
+unsafe fn set_by<const RECORDS: bool>(
+    st: *mut State,
+    receiver: Value,
+    key: Value,
+    v: Value,
+) -> Step {
     let s = StateRef::new(st);
-    let mut object = object;
+    let mut object = receiver;
     for _ in 0..Table::MAX_CHAIN {
         let h = if object.is_table() {
             let t = object.as_table();
@@ -122,6 +142,9 @@ pub(crate) unsafe fn set(st: *mut State, object: Value, key: Value, v: Value) ->
             h
         };
         if h.is_function() {
+            if RECORDS && object.is_table() && object.same_bits(receiver) {
+                note_handler(&mut *st, Tag::TABLE, FieldEntry::NO_SHAPE, object, h);
+            }
             return call_meta3(st, h, object, key, v);
         }
         object = h;
@@ -149,9 +172,10 @@ unsafe fn set_plain(st: *mut State, t: *mut Table, key: Value, v: Value) -> Step
     }
 }
 
-/// Records the `__index` function that is called for `receiver` by an access to the field `name` of
-/// `t`.
-unsafe fn note_index_handler(
+/// Records the `__index` or `__newindex` function that is called for `receiver` by an access to the
+/// field `name` of `t`. A function that is called for another table of the chain counts as an
+/// unknown one.
+unsafe fn note_field_handler(
     st: &mut State,
     t: *mut Table,
     receiver: Value,
@@ -159,20 +183,19 @@ unsafe fn note_index_handler(
 ) {
     let shape = (*t).shape;
     // only a shape guarantees that the table itself does not have the field
-    let is_direct = receiver.same_bits(Value::table(t))
-        && !shape.is_null()
-        && LocalShape::find(shape, name.as_string()).is_none();
-    let id = if is_direct { (*t).header.word } else { FieldEntry::NO_SHAPE };
-    note_handler(st, Tag::TABLE, id, receiver, handler);
+    let lacks = !shape.is_null() && LocalShape::find(shape, name.as_string()).is_none();
+    let id = if lacks { (*t).header.word } else { FieldEntry::NO_SHAPE };
+    let is_direct = receiver.same_bits(Value::table(t));
+    note_handler(st, Tag::TABLE, id, receiver, if is_direct { handler } else { Value::NIL });
 }
 
-/// Returns the function that an instruction that reads the field `name` of `t` has to call, if the
-/// record of metamethods shows it: the table does not have the field, and its `__index` is the
-/// function that the instruction has called before.
+/// Returns the function that an instruction that accesses the field `name` of `t` has to call, if
+/// the record of metamethods shows it: the table does not have the field, and its `__index` (for a
+/// store, its `__newindex`) is the function that the instruction has called before.
 ///
 /// # Safety
-/// `pc` is that of an instruction of the live instance `this`, GETFIELD or SELF, and that of the
-/// top frame; table and name are live.
+/// `pc` is that of an instruction of the live instance `this`, GETFIELD, SELF or SETFIELD, and that
+/// of the top frame; table and name are live.
 #[inline(always)]
 pub(crate) unsafe fn recorded_function(
     st: *mut State,
@@ -195,6 +218,7 @@ pub(crate) unsafe fn recorded_function(
                 && Table::get_str(t, name).is_nil()
         } else {
             shape == (*t).header.word
+                || shape == FieldEntry::NO_SHAPE && LocalShape::find((*t).shape, name).is_none()
         }
     };
     if !is_known || !lacks(entry.chain_shape) {
@@ -332,7 +356,7 @@ pub(crate) unsafe fn get_field(st: *mut State, i: Instr, object: Value, name: Va
             }
             Found::Metamethod { handler, receiver } => {
                 if handler.is_function() {
-                    note_index_handler(&mut *st, object.as_table(), receiver, (handler, name));
+                    note_field_handler(&mut *st, object.as_table(), receiver, (handler, name));
                     return call_meta2(st, handler, receiver, name);
                 }
                 return get(st, i.a(), handler, name);
@@ -377,6 +401,7 @@ pub(crate) unsafe fn set_field(st: *mut State, object: Value, name: Value, v: Va
             Stored::Done => return Ok(()),
             Stored::NewIndex(handler) => {
                 if handler.is_function() {
+                    note_field_handler(&mut *st, object.as_table(), object, (handler, name));
                     return call_meta3(st, handler, object, name, v);
                 }
                 return set(st, handler, name, v);

@@ -443,7 +443,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                             if Table::set_int_within(st, t, key.as_int(), v) {
                                 continue;
                             }
-                            step!(index::set(st, object, key, v));
+                            step!(index::set_element(st, object, key, v));
                         }
                         if Table::set_existing_int(st, t, key.as_int(), v) {
                             continue;
@@ -454,7 +454,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                             if Table::set_short_within(st, t, key.as_string(), v) {
                                 continue;
                             }
-                            step!(index::set(st, object, key, v));
+                            step!(index::set_element(st, object, key, v));
                         }
                         if Table::set_existing_str(st, t, key.as_string(), v) {
                             continue;
@@ -465,7 +465,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                 } else {
                     note!(access::NO_TABLE);
                 }
-                step!(index::set(st, object, key, v));
+                step!(index::set_element(st, object, key, v));
             }};
         }
         // The values of a return are at `src`: leave the frame.

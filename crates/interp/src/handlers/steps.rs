@@ -202,6 +202,9 @@ pub(super) unsafe extern "C-unwind" fn set_field(st: *mut State) -> u64 {
     let v = if i.op() == Op::SetFieldK { at.constant(i.c()) } else { at.register(i.c()).get() };
     if object.is_table() {
         let (t, name) = (object.as_table(), at.constant(i.b()).as_string());
+        if let Some(f) = index::recorded_function(st, at.instance, at.number, t, name) {
+            return stepped(st, operators::call_meta3(st, f, object, Value::string(name), v));
+        }
         if index::set_of_dictionary(st, at.field_cache(), t, (name, v))
             || FieldCache::hit_set(st, at.field_cache(), t, v)
         {
@@ -250,7 +253,7 @@ pub(super) unsafe extern "C-unwind" fn set(st: *mut State) -> u64 {
     } else {
         at.note(access::NO_TABLE);
     }
-    stepped(st, index::set(st, object, key, v))
+    stepped(st, index::set_element(st, object, key, v))
 }
 
 /// LEN

@@ -13,8 +13,15 @@ use crate::entity::Pc;
 use crate::feedback::inlinee::{InlineeSeen, is_leaf_for, tail_calls};
 use crate::feedback::snapshot::{CalleeSeen, Snapshot};
 
-/// The number of arguments of metamethods that are inlined, and of iterators.
-pub(crate) const HANDLER_ARGUMENTS: usize = 2;
+/// Returns the number of arguments of the metamethod, or of the iterator, that an instruction of
+/// this kind calls.
+fn handler_arguments(op: Op) -> usize {
+    use Op::*;
+    match op {
+        SetField | SetFieldK | SetTable | SetTableK | SetI | SetIK => 3,
+        _ => 2,
+    }
+}
 
 /// A call of a function, with the function's feedback.
 #[derive(Clone, Copy)]
@@ -59,7 +66,7 @@ impl Invocation<'_> {
     fn arguments(&self, pc: Pc) -> Option<usize> {
         let i = pc.instr(self.proto);
         if !matches!(i.op(), Op::Call | Op::TailCall) {
-            return Some(HANDLER_ARGUMENTS);
+            return Some(handler_arguments(i.op()));
         }
         let passed = match i.b() {
             0 => self.open_end(pc)?.checked_sub(i.a() + Frame::RESERVED)?,

@@ -178,7 +178,10 @@ fn is_table(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
 /// Returns whether the access at `pc` speculates that its key is an integer.
 fn keys_are_integers(snapshot: &Snapshot, pc: Pc) -> bool {
     let seen = snapshot.cell(pc);
+    // a metamethod that is inlined accepts all keys
+    let is_intercepted = snapshot.handlers.contains_key(&pc.as_u32());
     !snapshot.general
+        && !is_intercepted
         && seen & access::ARRAY != 0
         && seen & (access::STRING | access::OTHER | access::INTEGRAL | access::NO_TABLE) == 0
 }

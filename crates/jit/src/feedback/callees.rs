@@ -103,12 +103,13 @@ pub(crate) unsafe fn handlers_of(inst: *mut Instance) -> Vec<(u32, HandlerSeen, 
             Feedback::Operands => None,
             Feedback::Field => {
                 let cache = &(&(*inst).field_caches())[cell as usize];
-                let is_alone = cache.entries().all(|e| e.kind() == EntryKind::Unused);
-                let shape = Some(record.entry.chain_shape).filter(|_| is_alone);
-                Some(shape.filter(|&shape| shape != FieldEntry::NO_SHAPE)?)
+                if cache.entries().any(|e| e.kind() != EntryKind::Unused) {
+                    return None;
+                }
+                Some(record.entry.chain_shape).filter(|&shape| shape != FieldEntry::NO_SHAPE)
             }
-            // a load also calls it for keys that the table does not have
-            Feedback::Access if matches!(i.op(), Op::GetTable | Op::GetI) => None,
+            // called for keys that the table does not have
+            Feedback::Access => None,
             Feedback::Callee => {
                 let cache = &*(*inst).callees.add(cell as usize);
                 let is_object = cache.callee == CalleeCache::OTHER && cache.others == 0;

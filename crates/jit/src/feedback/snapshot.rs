@@ -147,7 +147,8 @@ pub enum CalleeSeen {
 pub struct HandlerSeen {
     /// The tag of the first operand; if that is not a table, the metamethod is that of the second.
     pub first: Tag,
-    /// The shape of the table, for a field access.
+    /// The shape of the table, for a field access to tables of one shape, which do not have the
+    /// field.
     pub shape: Option<u32>,
 }
 

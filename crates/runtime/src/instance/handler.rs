@@ -74,18 +74,27 @@ impl Instance {
             ..FieldEntry::EMPTY
         };
         let Some(record) = place else {
-            *place = Some(Box::new(HandlerCache { entry, first, others: u32::from(!is_lua) }));
+            let others = u32::from(!is_lua);
+            *place = Some(Box::new(HandlerCache { entry, first, others, previous: 0 }));
             st.heap.note_external(size_of::<HandlerCache>() as isize);
             return;
         };
         let known = &record.entry;
         // A program that is run again makes its classes again, with closures of the same functions.
-        let is_same = known.chain_shape == shape
-            && record.first == first
-            && instance_of(known.outcome) == instance_of(outcome);
-        if record.entry.outcome.is_null() || is_same {
-            record.others += u32::from(!is_lua && record.others == 0);
+        let is_same = record.first == first && instance_of(known.outcome) == instance_of(outcome);
+        if known.outcome.is_null() || is_same {
+            let is_shape = known.outcome.is_null() || known.chain_shape == shape;
+            // Objects of several classes, whose metamethods are closures of one function.
+            let is_other = word != known.meta;
+            let alternates = is_other && word == record.previous;
+            if is_other {
+                record.previous = known.meta;
+            }
+            record.others += u32::from((!is_lua || alternates) && record.others == 0);
             (record.entry, record.first) = (entry, first);
+            if !is_shape {
+                record.entry.chain_shape = FieldEntry::NO_SHAPE;
+            }
         } else {
             record.others = record.others.saturating_add(1);
         }

@@ -360,13 +360,15 @@ impl CalleeCache {
 #[repr(C)]
 pub struct HandlerCache {
     /// The metatable word, the epoch for which the metamethod is valid, and the metamethod as the
-    /// outcome. For a field access also the shape of the table, which does not have the field.
-    /// Nothing else is used.
+    /// outcome. For a field access also the shape of the table, which does not have the field; if
+    /// there were several, [`FieldEntry::NO_SHAPE`]. Nothing else is used.
     pub entry: FieldEntry,
     /// The tag of the first operand, which is not a table if the metamethod is that of the second.
     pub first: Tag,
     /// Number of calls of other metamethods, saturating.
     pub others: u32,
+    /// The metatable word before the one of the entry, or 0.
+    pub previous: usize,
 }
 
 /// A metamethod that an instruction calls.

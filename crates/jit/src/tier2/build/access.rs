@@ -7,12 +7,13 @@ use perilune_runtime::native::Builtin;
 use perilune_runtime::value::Tag;
 
 use super::Builder;
+use super::inline::Handler;
 use crate::analysis::facts::{elements_seen, facts};
 use crate::codegen::element::ArrayChanges;
 use crate::entity::{Reg, RegisterOperands};
 use crate::feedback::snapshot::{FieldPath, Slot};
 use crate::tier2::ir::{
-    Chain, Checks, Entries, Gain, Library, Metatable, Op, StringMethod, Type, Value,
+    Block, Chain, Checks, Entries, Gain, Library, Metatable, Op, StringMethod, Type, Value,
 };
 use crate::tier2::known::{Entry, Name, Wanted};
 use crate::tier2::shapes::Shapes;
@@ -111,8 +112,9 @@ impl Builder<'_> {
     pub(super) fn computed_field(&mut self) -> bool {
         let i = self.instr(self.pc);
         let operands = [self.read(i.rb()), self.constant(i.c())];
-        match self.handler_to_inline(operands) {
-            Some(handler) => self.value_of_handler(handler, operands),
+        match self.handler_to_inline(&operands) {
+            Some(handler) if handler.has_shape() => self.value_of_handler(handler, &operands),
+            Some(handler) => self.load_or_call(handler, operands),
             None => {
                 self.get_field();
                 true
@@ -184,6 +186,23 @@ impl Builder<'_> {
         v
     }
 
+    /// Builds SETFIELD of a table whose `__newindex` is a function; returns whether control
+    /// continues after it.
+    pub(super) fn intercepted_field(&mut self) -> bool {
+        let i = self.instr(self.pc);
+        let operands = [self.read(i.ra()), self.constant(i.b()), self.stored(i)];
+        match self.handler_to_inline(&operands) {
+            Some(handler) if handler.has_shape() => {
+                self.effects_of_handler(handler, &operands, None)
+            }
+            Some(handler) => self.store_or_call(handler, operands),
+            None => {
+                self.set_field();
+                true
+            }
+        }
+    }
+
     /// Builds SETFIELD, for tables that have the field in the same slot or gain it.
     pub(super) fn set_field(&mut self) {
         let i = self.instr(self.pc);
@@ -251,10 +270,10 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns the value that an instruction stores to a field.
+    /// Returns the value that an instruction stores.
     pub(super) fn stored(&mut self, i: Instr) -> Value {
         match i.op() {
-            Bytecode::SetFieldK => self.constant(i.c()),
+            Bytecode::SetFieldK | Bytecode::SetTableK | Bytecode::SetIK => self.constant(i.c()),
             _ => self.read(i.rc()),
         }
     }
@@ -283,24 +302,55 @@ impl Builder<'_> {
         if tag == Tag::FLOAT { self.as_int(key) } else { key }
     }
 
-    /// Builds SETTABLE or SETI, for arrays.
-    pub(super) fn set_element(&mut self) {
+    /// Builds SETTABLE or SETI of a table whose `__newindex` is a function; returns whether control
+    /// continues after it.
+    pub(super) fn intercepted_element(&mut self) -> bool {
+        let [object, key] = self.stored_element();
+        let operands = [object, key, self.stored(self.instr(self.pc))];
+        match self.handler_to_inline(&operands) {
+            Some(handler) => self.store_or_call(handler, operands),
+            None => {
+                self.set_element();
+                true
+            }
+        }
+    }
+
+    /// Builds a store that calls a `__newindex` function if the table does not have the key;
+    /// returns whether control continues after it.
+    fn store_or_call(&mut self, handler: Handler, [object, key, v]: [Value; 3]) -> bool {
+        let table = self.guard(object, Tag::TABLE);
+        let (_, absent) = self.raw_element(table, key);
+        let (known, registers) = (self.known.clone(), self.registers.clone());
+        self.generic();
+        let early = self.early_results(Vec::new());
+        (self.known, self.registers, self.state) = (known, registers, None);
+        self.switch_to(absent);
+        self.effects_of_handler(handler, &[table, key, v], Some(early))
+    }
+
+    /// Returns the object and the key of SETTABLE or SETI.
+    fn stored_element(&mut self) -> [Value; 2] {
         let i = self.instr(self.pc);
         let object = self.read(i.ra());
         let key = match i.op() {
             Bytecode::SetI | Bytecode::SetIK => self.integer(i.b() as i64),
             _ => self.read(i.rb()),
         };
+        [object, key]
+    }
+
+    /// Builds SETTABLE or SETI, for arrays.
+    pub(super) fn set_element(&mut self) {
+        let i = self.instr(self.pc);
+        let [object, key] = self.stored_element();
         let Some(tag) = self.tag_of_array_key(key).filter(|_| !self.is_never(object, Tag::TABLE))
         else {
             return self.fast_path();
         };
         let table = self.guard(object, Tag::TABLE);
         let key = self.array_key(key, tag);
-        let v = match i.op() {
-            Bytecode::SetTableK | Bytecode::SetIK => self.constant(i.c()),
-            _ => self.read(i.rc()),
-        };
+        let v = self.stored(i);
         let seen = self.source.snapshot.cell(self.pc);
         let is_mixed = match self.f.consult(v) {
             Type::Is(Tag::INTEGER) => seen & access::FLOATS != 0,
@@ -330,16 +380,36 @@ impl Builder<'_> {
         self.known.share(self.f.origin(v));
     }
 
-    /// Builds GETTABLE or GETI of a table whose `__index` is a function: looks the key up without
-    /// metamethods, and calls the function if the table does not have it. Returns whether control
-    /// continues after the instruction.
+    /// Builds GETTABLE or GETI of a table whose `__index` is a function; returns whether control
+    /// continues after it.
     pub(super) fn computed_element(&mut self) -> bool {
-        let [object, key] = self.loaded_element();
-        let Some(handler) = self.handler_to_inline([object, key]) else {
-            self.get_element();
-            return true;
-        };
+        let operands = self.loaded_element();
+        match self.handler_to_inline(&operands) {
+            Some(handler) => self.load_or_call(handler, operands),
+            None => {
+                self.get_element();
+                true
+            }
+        }
+    }
+
+    /// Builds a load that calls an `__index` function if the table does not have the key; returns
+    /// whether control continues after it.
+    fn load_or_call(&mut self, handler: Handler, [object, key]: [Value; 2]) -> bool {
         let table = self.guard(object, Tag::TABLE);
+        let (found, absent) = self.raw_element(table, key);
+        let early = self.early_results(vec![found]);
+        self.switch_to(absent);
+        let Some(v) = self.inline_handler(handler, &[table, key], Some(early)) else {
+            return false;
+        };
+        self.write(self.instr(self.pc).ra(), v);
+        true
+    }
+
+    /// Looks a key up in a table without metamethods. Continues where the table has it; returns the
+    /// element, and the block where it is nil.
+    fn raw_element(&mut self, table: Value, key: Value) -> (Value, Block) {
         let at = Reg::new(self.above());
         let library = Library { number: Builtin::RawGet as u32, inlined: None, tag: None, at };
         let op = Op::Library(library, [Some(table), Some(key), None], self.state());
@@ -347,11 +417,7 @@ impl Builder<'_> {
         let is_nil = self.value(Type::Condition, Op::HasTag(found, Tag::NIL));
         let (absent, present) = self.branch(is_nil);
         self.switch_to(present);
-        let early = self.early_result(found);
-        self.switch_to(absent);
-        let Some(v) = self.inline_handler(handler, [table, key], Some(early)) else { return false };
-        self.write(self.instr(self.pc).ra(), v);
-        true
+        (found, absent)
     }
 
     /// Returns the object and the key of GETTABLE or GETI.
@@ -395,8 +461,8 @@ impl Builder<'_> {
     /// Builds LEN of a table with `__len`; returns whether control continues after it.
     pub(super) fn computed_length(&mut self) -> bool {
         let v = self.read(self.instr(self.pc).rb());
-        match self.handler_to_inline([v, v]) {
-            Some(handler) => self.value_of_handler(handler, [v, v]),
+        match self.handler_to_inline(&[v, v]) {
+            Some(handler) => self.value_of_handler(handler, &[v, v]),
             None => {
                 self.length();
                 true

@@ -16,8 +16,8 @@ impl Builder<'_> {
         let i = self.instr(self.pc);
         if self.has_handler() {
             let operands = [self.operand(x), self.operand(y)];
-            return match self.handler_to_inline(operands) {
-                Some(handler) => self.value_of_handler(handler, operands),
+            return match self.handler_to_inline(&operands) {
+                Some(handler) => self.value_of_handler(handler, &operands),
                 None => self.generic_value(),
             };
         }

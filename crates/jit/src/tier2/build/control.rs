@@ -24,7 +24,7 @@ impl Builder<'_> {
         let condition = match i.op() {
             Bytecode::Eq | Bytecode::Lt | Bytecode::Le if self.has_handler() => {
                 let operands = [self.read(i.ra()), self.read(i.rb())];
-                match self.handler_to_inline(operands) {
+                match self.handler_to_inline(&operands) {
                     Some(handler) => match self.compare_by_handler(handler, operands) {
                         Some(v) => self.truth_of(v),
                         None => return false,
@@ -121,7 +121,7 @@ impl Builder<'_> {
     /// result, or `None` if the metamethod does not return.
     fn compare_by_handler(&mut self, handler: Handler, operands: [Value; 2]) -> Option<Value> {
         if self.instr(self.pc).op() != Bytecode::Eq {
-            return self.inline_handler(handler, operands, None);
+            return self.inline_handler(handler, &operands, None);
         }
         let operands = operands.map(|v| self.guard(v, Tag::TABLE));
         let [x, y] = operands;
@@ -129,9 +129,9 @@ impl Builder<'_> {
         let (yes, no) = self.branch(same);
         self.switch_to(yes);
         let result = self.value(Type::Is(Tag::TRUE), Op::Primitive(Tag::TRUE));
-        let early = self.early_result(result);
+        let early = self.early_results(vec![result]);
         self.switch_to(no);
-        self.inline_handler(handler, operands, Some(early))
+        self.inline_handler(handler, &operands, Some(early))
     }
 
     /// Returns the result of an order comparison; `None` if generic code has to compare.

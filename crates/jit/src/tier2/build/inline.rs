@@ -12,7 +12,6 @@ use super::iterate::VARIABLES;
 use super::order::Order;
 use super::partial::Held;
 use super::{Builder, Open, Source};
-use crate::analysis::complete::HANDLER_ARGUMENTS;
 use crate::analysis::early::{Beforehand, EarlyPart};
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::HandlerSeen;
@@ -49,6 +48,13 @@ pub(super) struct Handler {
     seen: HandlerSeen,
     /// The number of the operand that has the metamethod.
     receiver: usize,
+}
+
+impl Handler {
+    /// Returns whether the shape of the table shows that it does not have the field.
+    pub(super) fn has_shape(self) -> bool {
+        self.seen.shape.is_some()
+    }
 }
 
 impl Builder<'_> {
@@ -366,7 +372,7 @@ impl Builder<'_> {
 
     /// Returns the metamethod to inline for the instruction with these operands, which is the only
     /// one that it has called.
-    pub(super) fn handler_to_inline(&self, operands: [Value; 2]) -> Option<Handler> {
+    pub(super) fn handler_to_inline(&self, operands: &[Value]) -> Option<Handler> {
         let all = self.source.calls.get(&self.pc.as_u32())?;
         let seen = *self.source.snapshot.handlers.get(&self.pc.as_u32())?;
         let &[number] = &all[..] else { return None };
@@ -383,14 +389,38 @@ impl Builder<'_> {
         self.offset + usize::from(self.source.proto.max_stack)
     }
 
-    /// Builds the call of a metamethod in place of the instruction. Returns its first result, or
-    /// `None` if it does not return. `early` are the results of paths that do not call it.
+    /// Builds the call of a metamethod in place of an instruction with one result. Returns the
+    /// result, or `None` if the metamethod does not return. `early` is the result of a path that
+    /// does not call it.
     pub(super) fn inline_handler(
         &mut self,
         handler: Handler,
-        operands: [Value; HANDLER_ARGUMENTS],
+        operands: &[Value],
         early: Option<Return>,
     ) -> Option<Value> {
+        let results = self.results_of_handler(handler, operands, early, 1);
+        results.map(|results| results[0])
+    }
+
+    /// Builds the call of a metamethod in place of an instruction without results; returns whether
+    /// control continues after it. `early` is the end of a path that does not call it.
+    pub(super) fn effects_of_handler(
+        &mut self,
+        handler: Handler,
+        operands: &[Value],
+        early: Option<Return>,
+    ) -> bool {
+        self.results_of_handler(handler, operands, early, 0).is_some()
+    }
+
+    /// As [`Builder::inline_handler`], for this number of results.
+    fn results_of_handler(
+        &mut self,
+        handler: Handler,
+        operands: &[Value],
+        early: Option<Return>,
+        wanted: usize,
+    ) -> Option<Vec<Value>> {
         let Handler { number, seen: handler, receiver } = handler;
         self.guard(operands[0], handler.first);
         let table = self.guard(operands[receiver], Tag::TABLE);
@@ -399,13 +429,12 @@ impl Builder<'_> {
         }
         let function = self.handler_of(table);
         let closure = self.guard_method(function, number);
-        let operands = operands.map(|v| self.refined(v));
+        let operands = operands.iter().map(|&v| self.refined(v)).collect();
         let caller = Caller { frame: self.frame, pc: self.pc + 1, is_tail: false };
         let (above, outer) = (self.above(), self.needed_during_handler());
-        let mut returns = self.inline(number, closure, (above, caller), outer, operands.to_vec());
+        let mut returns = self.inline(number, closure, (above, caller), outer, operands);
         returns.extend(early);
-        let results = self.continue_after(returns, Reg::new(above - self.offset), 1);
-        results.map(|results| results[0])
+        self.continue_after(returns, Reg::new(above - self.offset), wanted)
     }
 
     /// Returns the metamethod of a table that the instruction has always called.
@@ -430,15 +459,15 @@ impl Builder<'_> {
 
     /// Builds an instruction with one result as the call of a metamethod; returns whether control
     /// continues after it.
-    pub(super) fn value_of_handler(&mut self, handler: Handler, operands: [Value; 2]) -> bool {
+    pub(super) fn value_of_handler(&mut self, handler: Handler, operands: &[Value]) -> bool {
         let Some(v) = self.inline_handler(handler, operands, None) else { return false };
         self.write(self.instr(self.pc).ra(), v);
         true
     }
 
-    /// Returns a path that ends here with a result of the instruction.
-    pub(super) fn early_result(&mut self, v: Value) -> Return {
-        Return { from: self.block, values: vec![v], known: self.known.clone() }
+    /// Returns a path that ends here with these results of the instruction.
+    pub(super) fn early_results(&mut self, values: Vec<Value>) -> Return {
+        Return { from: self.block, values, known: self.known.clone() }
     }
 
     /// Builds the body of a function in place of its call, from register `at` of the outermost

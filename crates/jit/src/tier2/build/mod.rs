@@ -776,9 +776,13 @@ impl Builder<'_> {
             SetList => self.set_list(),
             Closure if !self.is_inlined() => self.closure(),
             SetField | SetFieldK if self.built.contains(&pc) => self.check_constructed(),
+            SetField | SetFieldK if self.has_handler() => return self.intercepted_field(),
             SetField | SetFieldK => self.set_field(),
             GetTable | GetI if self.has_handler() => return self.computed_element(),
             GetTable | GetI => self.get_element(),
+            SetTable | SetTableK | SetI | SetIK if self.has_handler() => {
+                return self.intercepted_element();
+            }
             SetTable | SetTableK | SetI | SetIK => self.set_element(),
             GetTabUp => self.get_global(),
             // the fast path reads the closure from the frame, which is not stored
