@@ -17,8 +17,7 @@ impl FirstPanic {
                 false
             }
             Err(panic) => {
-                // its destructor may panic as well
-                std::mem::forget(panic);
+                discard(panic);
                 false
             }
         }
@@ -29,16 +28,35 @@ impl FirstPanic {
     pub(crate) fn resume(self) {
         if let Some(panic) = self.0 {
             match std::thread::panicking() {
-                true => std::mem::forget(panic),
+                true => discard(panic),
                 false => resume_unwind(panic),
             }
         }
     }
 }
 
+/// Drops what a panic carries, whose destructor may panic as well; that panic is leaked.
+fn discard(panic: Box<dyn Any + Send>) {
+    if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        std::mem::forget(another);
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+
+    /// Panics when it is dropped.
+    struct PanicsAgain(#[expect(dead_code, reason = "held")] Arc<()>);
+
+    impl Drop for PanicsAgain {
+        fn drop(&mut self) {
+            // a panic that needs no memory, since it is leaked
+            resume_unwind(Box::new(()));
+        }
+    }
 
     #[test]
     fn all_calls_are_made() {
@@ -57,5 +75,38 @@ mod tests {
         let first = catch_unwind(AssertUnwindSafe(|| panics.resume())).unwrap_err();
         assert_eq!(first.downcast_ref(), Some(&1));
         FirstPanic::default().resume();
+    }
+
+    #[test]
+    fn later_panics_are_dropped() {
+        let owner = Arc::new(());
+        let mut panics = FirstPanic::default();
+        panics.call(|| resume_unwind(Box::new("first")));
+        panics.call(|| resume_unwind(Box::new(Arc::clone(&owner))));
+        panics.call(|| resume_unwind(Box::new(PanicsAgain(Arc::clone(&owner)))));
+        assert_eq!(Arc::strong_count(&owner), 1);
+        let first = catch_unwind(AssertUnwindSafe(|| panics.resume())).unwrap_err();
+        assert_eq!(first.downcast_ref(), Some(&"first"));
+    }
+
+    #[test]
+    fn a_panic_that_is_not_resumed_is_dropped() {
+        struct ResumesInDrop(Option<FirstPanic>);
+
+        impl Drop for ResumesInDrop {
+            fn drop(&mut self) {
+                self.0.take().unwrap().resume();
+            }
+        }
+
+        let owner = Arc::new(());
+        let mut panics = FirstPanic::default();
+        panics.call(|| resume_unwind(Box::new(PanicsAgain(Arc::clone(&owner)))));
+        let outer = catch_unwind(AssertUnwindSafe(|| {
+            let _resumes = ResumesInDrop(Some(panics));
+            resume_unwind(Box::new("outer"));
+        }));
+        assert_eq!(outer.unwrap_err().downcast_ref(), Some(&"outer"));
+        assert_eq!(Arc::strong_count(&owner), 1);
     }
 }
