@@ -486,8 +486,10 @@ fn work<C: Compiler>(shared: &Shared<C>, inbox: &Inbox<C::Job>) {
 fn caught<R>(f: impl FnOnce() -> R) -> Result<R, String> {
     catch_unwind(AssertUnwindSafe(f)).map_err(|payload| {
         let message = message(&*payload).to_owned();
-        // The payload's destructor could panic again.
-        std::mem::forget(payload);
+        // The payload's destructor could panic again; that panic is leaked.
+        if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            std::mem::forget(another);
+        }
         message
     })
 }

@@ -1,5 +1,6 @@
 //! Warnings (manual 6.1, `warn`).
 
+use perilune_runtime::discard_panic;
 use perilune_runtime::state::State;
 
 use crate::sync::XRc;
@@ -49,5 +50,7 @@ unsafe fn deliver(st: *mut State, parts: &[&[u8]]) {
     // A panic must not cross the collector, which also emits warnings.
     let r = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| f(&lua, &message, false)));
     lua.control.state.set(before);
-    drop(r);
+    if let Err(panic) = r {
+        discard_panic(panic);
+    }
 }

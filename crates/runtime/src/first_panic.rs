@@ -17,7 +17,7 @@ impl FirstPanic {
                 false
             }
             Err(panic) => {
-                discard(panic);
+                discard_panic(panic);
                 false
             }
         }
@@ -28,15 +28,15 @@ impl FirstPanic {
     pub(crate) fn resume(self) {
         if let Some(panic) = self.0 {
             match std::thread::panicking() {
-                true => discard(panic),
+                true => discard_panic(panic),
                 false => resume_unwind(panic),
             }
         }
     }
 }
 
-/// Drops what a panic carries, whose destructor may panic as well; that panic is leaked.
-fn discard(panic: Box<dyn Any + Send>) {
+/// Drops what a panic carries. Its destructor may panic as well; that panic is leaked.
+pub fn discard_panic(panic: Box<dyn Any + Send>) {
     if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
         std::mem::forget(another);
     }

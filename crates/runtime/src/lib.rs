@@ -44,3 +44,5 @@ pub mod transient;
 pub mod upvalue;
 pub mod userdata;
 pub mod value;
+
+pub use first_panic::discard_panic;

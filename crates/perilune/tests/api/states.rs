@@ -1,7 +1,7 @@
 //! States: their end, several states at once, and values stored in them.
 
 use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
 
 use perilune::native::Cx;
@@ -233,5 +233,27 @@ fn warnings_and_threads() -> Result<()> {
     lua.remove_warning_function();
     lua.warning("d", false);
     assert_eq!(*seen.lock().unwrap(), ["ab", "@on", "c"]);
+    Ok(())
+}
+
+#[test]
+fn panics_of_warning_functions_are_ignored() -> Result<()> {
+    /// Panics when it is dropped.
+    struct PanicsAgain(#[expect(dead_code, reason = "held")] Arc<()>);
+
+    impl Drop for PanicsAgain {
+        fn drop(&mut self) {
+            resume_unwind(Box::new(()));
+        }
+    }
+
+    let lua = Lua::new();
+    let owner = Arc::new(());
+    let payload = owner.clone();
+    lua.set_warning_function(move |_, _, _| resume_unwind(Box::new(PanicsAgain(payload.clone()))));
+    // the collector passes the error of a finalizer on as a warning
+    lua.load("warn('a') setmetatable({}, {__gc = error}) collectgarbage()").exec()?;
+    lua.remove_warning_function();
+    assert_eq!(Arc::strong_count(&owner), 1);
     Ok(())
 }
