@@ -93,11 +93,7 @@ pub(crate) unsafe extern "C" fn lua_getstack(
     ar: *mut Debug,
 ) -> c_int {
     let e = Entry::new(l);
-    let Ok(mut n) = usize::try_from(level) else { return 0 };
-    if (*l).in_hook {
-        // the native function that calls the hook does not belong to the program
-        n += 1;
-    }
+    let Ok(n) = usize::try_from(level) else { return 0 };
     match Level::at(e.st, (*e.st).thread, n) {
         Some(level) => {
             (*ar).frame = offset_of(e.st, level);

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use perilune_runtime::frame::Frame;
+use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::native::{Cx, NativeResult};
 use perilune_runtime::state::{State, poll};
 
@@ -61,6 +61,8 @@ fn run_hook(cx: &mut Cx) -> NativeResult {
         let mut ar = Debug::empty();
         ar.event = event as c_int;
         ar.currentline = cx.get(1).as_int().map_or(-1, |line| line as c_int);
+        // this function does not belong to the program
+        Frame((*st).base).add_flags(flags::HIDDEN);
         if let Some(frame) = Frame((*st).base).caller() {
             ar.frame = frame.0.offset_from((*(*st).thread).stack) as usize;
         }

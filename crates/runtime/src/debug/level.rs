@@ -21,6 +21,8 @@ pub struct Level {
     frame: Frame,
     /// End of the values of this frame: the callee slot of the next frame, or the coroutine's top.
     end: *mut Value,
+    /// Whether the function has called a hook, which is running.
+    in_hook: bool,
 }
 
 /// Information about a function, active or not.
@@ -106,7 +108,7 @@ impl Level {
         if f.tag() == Tag::FUNCTION {
             end = base.add((*(*f.as_function()).instance).max_stack as usize);
         }
-        Some(Level { frame: Frame(base), end })
+        Level { frame: Frame(base), end, in_hook: false }.visible()
     }
 
     /// Returns level `n` of `th`; 0 is the innermost.
@@ -130,7 +132,19 @@ impl Level {
         if frame.link().flags() & flags::BOTTOM != 0 {
             return None;
         }
-        Some(Level { frame, end: self.first_slot() })
+        let in_hook = self.frame.link().flags() & flags::HOOK != 0;
+        Level { frame, end: self.first_slot(), in_hook }.visible()
+    }
+
+    /// Returns this level, or that of the caller if the frame belongs to no function of the
+    /// program.
+    unsafe fn visible(self) -> Option<Level> {
+        if self.frame.link().flags() & flags::HIDDEN == 0 { Some(self) } else { self.caller() }
+    }
+
+    /// Returns whether the function has called a hook, which is running.
+    pub fn is_in_hook(self) -> bool {
+        self.in_hook
     }
 
     /// Returns the frame.
@@ -207,7 +221,8 @@ impl Level {
         if fl & flags::TAIL != 0 {
             return None;
         }
-        if fl & flags::HOOK != 0 {
+        let called_by = self.frame.caller().map_or(0, |frame| frame.link().flags());
+        if fl & flags::HOOK != 0 || called_by & flags::HIDDEN != 0 {
             return Some(("hook", b"?".to_vec()));
         }
         if fl & flags::FINALIZER != 0 {

@@ -91,9 +91,8 @@ impl Cx {
         // SAFETY: nothing has changed the stack since.
         unsafe {
             let th = self.thread_or_running(co);
-            let above = self.level_of(co, n - 1).and_then(|l| l.name());
-            let transfer = match (&(*th).hook, above) {
-                (Some(h), Some(("hook", _))) if h.active => h.transfer,
+            let transfer = match &(*th).hook {
+                Some(h) if h.active && l.is_in_hook() => h.transfer,
                 _ => (0, 0),
             };
             let (line, name, is_tail_call) = (l.line(), l.name(), l.is_tail_call());
