@@ -92,14 +92,15 @@ pub(crate) unsafe extern "C" fn lua_getstack(
     level: c_int,
     ar: *mut Debug,
 ) -> c_int {
-    let e = Entry::new(l);
+    let mut e = Entry::new(l);
     let Ok(n) = usize::try_from(level) else { return 0 };
     match Level::at(e.st, (*e.st).thread, n) {
-        Some(level) => {
+        // the host's frame may have no function
+        Some(level) if Val::of(e.cx(), level.function()).as_func().is_some() => {
             (*ar).frame = offset_of(e.st, level);
             1
         }
-        None => 0,
+        _ => 0,
     }
 }
 

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::io::IsTerminal;
 use std::os::unix::ffi::OsStrExt;
 
-use perilune::native::{Cx, Raised, Val};
+use perilune::native::{Cx, NativeResult, Raised, Val};
 use perilune::stdlib::base::{load_file, set_warnings};
 use perilune::stdlib::io::read_line;
 use perilune::syntax::skip_preamble;
@@ -88,6 +88,8 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
     let caller = Caller::new(&lua.interrupt_handle(), name, explain);
     let session = Session { args, options, caller, engine: &engine };
     let end = with_cx(&lua, |cx| {
+        // as in PUC, where a C function runs the command
+        cx.set_host_function(cx.func(host, &[]));
         cx.push(cx.func(message_handler, &[]).val());
         session.main(cx).map_err(|stop| {
             if let Stop::Raised(_) = stop {
@@ -107,6 +109,11 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
         std::mem::forget(engine);
     }
     ok
+}
+
+/// The function of the host's frame; programs may find it, but have no use for it.
+fn host(cx: &mut Cx) -> NativeResult {
+    cx.ret(0)
 }
 
 /// Allows programs to load C modules, as PUC's command does.

@@ -75,6 +75,18 @@ impl Cx {
         unsafe { Level::at(self.state(), th, usize::try_from(n).ok()?) }
     }
 
+    /// Makes `f` the function of the host's frame, from which the host calls into the state, so
+    /// that it is a level of the call stack like those of other functions. Without a function, it
+    /// is shown by tracebacks only.
+    pub fn set_host_function(&self, f: Func<'_>) {
+        // SAFETY: N1, N2. The frame is at the bottom of the stack of the main coroutine.
+        unsafe {
+            let main = (*self.state()).main_thread;
+            (*main).stack.put(f.val().raw());
+            (*self.state()).barrier(main.cast());
+        }
+    }
+
     /// Returns information about a function.
     pub fn function_info(&self, f: Func<'_>) -> FunctionInfo {
         // SAFETY: N2.
