@@ -3,7 +3,6 @@
 use std::ffi::c_int;
 
 use perilune_runtime::frame::{Frame, FrameWord};
-use perilune_runtime::raised::ErrorKind;
 use perilune_runtime::state::State;
 use perilune_runtime::thread::{Status, Thread};
 use perilune_runtime::value::{SlotExt, Value};
@@ -15,11 +14,11 @@ use crate::outcome::raising;
 use crate::push::safepoint;
 use crate::stack::move_values;
 use crate::state::LuaState;
-use crate::status::{MEMORY, OK, RUNTIME, YIELD};
+use crate::status::{OK, RUNTIME, YIELD, status_of_kind};
 
 /// Returns the status of a coroutine that an error has ended.
 unsafe fn status_of_death(th: *mut Thread) -> c_int {
-    if (*th).death_kind == ErrorKind::Memory { MEMORY } else { RUNTIME }
+    status_of_kind((*th).death_kind)
 }
 
 #[unsafe(no_mangle)]
@@ -208,10 +207,10 @@ unsafe fn close(l: *mut LuaState) -> c_int {
     if !failed {
         return OK;
     }
-    let memory = (*st).error_kind == ErrorKind::Memory;
+    let status = status_of_kind((*st).error_kind);
     let error = std::mem::replace(&mut (*st).error, Value::NIL);
     Entry::new(l).push(error);
-    if memory { MEMORY } else { RUNTIME }
+    status
 }
 
 #[unsafe(no_mangle)]

@@ -3,14 +3,13 @@
 use std::ffi::c_int;
 
 use perilune_runtime::frame::Frame;
-use perilune_runtime::raised::ErrorKind;
 use perilune_runtime::state::State;
 use perilune_runtime::string::LuaString;
 use perilune_runtime::value::{SlotExt, Value};
 
 use crate::run::close_from;
 use crate::state::{CFunction, LuaState};
-use crate::status::{MEMORY, RUNTIME};
+use crate::status::status_of_kind;
 
 /// Ends the process because of an error in C code outside of protected calls (manual 4.4).
 ///
@@ -36,10 +35,7 @@ pub(crate) unsafe fn unprotected(l: *mut LuaState) -> ! {
 }
 
 unsafe fn status_of(st: *mut State) -> c_int {
-    match (*st).error_kind {
-        ErrorKind::Memory => MEMORY,
-        ErrorKind::Value => RUNTIME,
-    }
+    status_of_kind((*st).error_kind)
 }
 
 /// Removes all frames of the running coroutine, closes its to-be-closed variables, and makes the

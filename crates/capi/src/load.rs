@@ -122,6 +122,7 @@ raising! {
             Ok(source) => source,
             Err(_) => {
                 // errors of the reader are results as well
+                ((*e.st).vm.handle)(e.st);
                 e.cx().recover(kept);
                 return Ok(status_of_error(e.cx()));
             }

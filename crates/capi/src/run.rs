@@ -4,7 +4,6 @@ use perilune_runtime::closure::NativeClosure;
 use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::{Cx, NativeResult, Raised, Ret, StepResult};
-use perilune_runtime::raised::ErrorKind;
 use perilune_runtime::state::State;
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Value};
@@ -13,7 +12,7 @@ use crate::arch::{self, Left};
 use crate::functions::code_of;
 use crate::new_hooks::install_new;
 use crate::state::{Continuation, LuaState};
-use crate::status;
+use crate::status::{self, status_of_kind};
 
 /// The step after `lua_callk`.
 pub(crate) const AFTER_CALL: u32 = 1;
@@ -122,10 +121,7 @@ unsafe fn resume_step(cx: &mut Cx, l: *mut LuaState) -> Resumed {
 
 /// Returns the status of the error that was caught last.
 pub(crate) fn status_of_error(cx: &Cx) -> i32 {
-    match cx.caught_kind() {
-        ErrorKind::Memory => status::MEMORY,
-        ErrorKind::Value => status::RUNTIME,
-    }
+    status_of_kind(cx.caught_kind())
 }
 
 /// Adjusts the `got` results on top of the stack to `want` values, or keeps all if `want` is

@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 
+use perilune_runtime::raised::ErrorKind;
 use perilune_runtime::value::{Tag, Value};
 
 /// `LUA_OK`
@@ -14,6 +15,8 @@ pub(crate) const RUNTIME: c_int = 2;
 pub(crate) const SYNTAX: c_int = 3;
 /// `LUA_ERRMEM`
 pub(crate) const MEMORY: c_int = 4;
+/// `LUA_ERRERR`
+pub(crate) const HANDLER: c_int = 5;
 /// `LUA_ERRFILE`
 pub(crate) const FILE: c_int = 6;
 
@@ -68,4 +71,13 @@ const TYPES: [u8; Tag::INDICES] = {
 #[inline(always)]
 pub(crate) fn type_of(v: Value) -> c_int {
     c_int::from(TYPES[v.tag().index()])
+}
+
+/// Returns the status of an error.
+pub(crate) fn status_of_kind(kind: ErrorKind) -> c_int {
+    match kind {
+        ErrorKind::Value => RUNTIME,
+        ErrorKind::Memory => MEMORY,
+        ErrorKind::Handler => HANDLER,
+    }
 }

@@ -4,7 +4,6 @@ use perilune_runtime::debug;
 use perilune_runtime::native::Raised;
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::tier::MAX_NATIVE_DEPTH;
-use perilune_runtime::value::Value;
 
 use crate::handler::call_handler;
 use crate::machine;
@@ -34,8 +33,7 @@ pub(crate) unsafe fn depth_error(st: *mut State) -> Result<(), Raised> {
         s.native_depth -= 1;
         Err(e)
     } else if s.native_depth >= MAX_HANDLING {
-        let message = s.intern(b"error in error handling");
-        Err(s.raise_handled(Value::string(message)))
+        Err(State::raise_in_handler(st))
     } else {
         Ok(())
     }

@@ -48,6 +48,8 @@ pub(crate) unsafe fn call_handler(st: *mut State) -> Result<(), ()> {
                 frame.0.add(kept(frame.0) - 1).get()
             };
             if !handler.is_function() && Table::metamethod(s.ptr(), handler, Event::Call).is_nil() {
+                // PUC calls the handler for the error of calling it, until its stack is full
+                let _ = State::raise_in_handler(st);
                 return Ok(());
             }
             let base = s.base.offset_from((*s.thread).stack);

@@ -26,4 +26,6 @@ pub enum ErrorKind {
     Value,
     /// Memory is exhausted, or its limit was reached.
     Memory,
+    /// A message handler has failed, too.
+    Handler,
 }

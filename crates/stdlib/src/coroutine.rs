@@ -86,8 +86,8 @@ fn resume_wrapped(cx: &mut Cx) -> NativeResult {
             }
             let e = cx.get(cx.top() - 1);
             match (e.as_str(), cx.caught_kind()) {
-                (Some(s), ErrorKind::Value) => Err(cx.error(s.bytes())),
-                _ => Err(cx.raise(e)),
+                (None, _) | (_, ErrorKind::Memory) => Err(cx.raise(e)),
+                (Some(s), _) => Err(cx.error(s.bytes())),
             }
         }
     }

@@ -22,6 +22,18 @@ impl State {
         raised
     }
 
+    /// Raises "error in error handling", for which no message handler runs.
+    ///
+    /// # Safety
+    /// `st` is alive.
+    #[cold]
+    pub unsafe fn raise_in_handler(st: *mut State) -> Raised {
+        let message = (*st).intern(b"error in error handling");
+        let raised = (*st).raise_handled(Value::string(message));
+        (*st).error_kind = ErrorKind::Handler;
+        raised
+    }
+
     /// Raises "not enough memory", without allocating. No message handler runs, since it would need
     /// memory (manual 4.4.1).
     #[cold]

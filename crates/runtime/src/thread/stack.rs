@@ -65,8 +65,7 @@ impl Thread {
                 return Err(runtime_error(st, b"stack overflow"));
             }
             if needed > MAX_STACK + MIN_FREE + ERROR_ROOM {
-                let message = (*st).intern(b"error in error handling");
-                return Err((*st).raise_handled(Value::string(message)));
+                return Err(State::raise_in_handler(st));
             }
         }
         let target = if (*st).small_stack && needed < SMALL_STEPS {
