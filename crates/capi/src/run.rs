@@ -20,6 +20,8 @@ pub(crate) const AFTER_CALL: u32 = 1;
 pub(crate) const AFTER_PROTECTED_CALL: u32 = 2;
 /// The step after `lua_yieldk`.
 pub(crate) const AFTER_YIELD: u32 = 3;
+/// The step after a `__close` that was called because the function returns.
+const AFTER_CLOSE: u32 = 4;
 
 /// Runs or continues the C function of the running frame.
 pub(crate) fn run(cx: &mut Cx) -> NativeResult {
@@ -32,8 +34,12 @@ pub(crate) fn run(cx: &mut Cx) -> NativeResult {
             let f: *const NativeClosure = Frame((*st).base).callee().as_native();
             arch::call(jump, code_of(f), [l.expose_provenance(), 0, 0, 0])
         } else {
+            if cx.step() == AFTER_CLOSE {
+                let kept = cx.kept();
+                return close_next(cx, kept);
+            }
             match resume_step(cx, l) {
-                Resumed::Returned(n) => return cx.ret(n),
+                Resumed::Returned(n) => return finish(cx, n),
                 Resumed::Call(k, status) => call_continuation(l, k, status),
             }
         };
@@ -48,8 +54,7 @@ pub(crate) fn run(cx: &mut Cx) -> NativeResult {
                 let n = (left.value as i32).max(0) as usize;
                 debug_assert!(n <= cx.top(), "a C function returns more values than it has");
                 let n = n.min(cx.top());
-                close_pending(cx, n)?;
-                cx.ret(n)
+                finish(cx, n)
             }
             Left::YIELD => Ok(Ret::YIELD),
             _ => Err(Raised::new()),
@@ -146,19 +151,67 @@ pub(crate) unsafe fn adjust(st: *mut State, got: usize, want: i32) {
     }
 }
 
-/// Closes the to-be-closed variables (`lua_toclose`) that the function has left below its `n`
-/// results.
+/// Returns the last `n` values, after the to-be-closed variables (`lua_toclose`) that the function
+/// has left below them have been closed.
 #[inline(always)]
-unsafe fn close_pending(cx: &mut Cx, n: usize) -> Result<(), Raised> {
+unsafe fn finish(cx: &mut Cx, n: usize) -> NativeResult {
     let st = cx.state();
     let base = (*st).base.offset_from((*(*st).thread).stack) as u32;
     if (&(*(*st).thread).to_close).last().is_some_and(|&slot| slot >= base) {
-        let first = cx.top() - n;
-        close_from(st, 0, None)?;
-        // Metamethods have left nothing above the results.
-        debug_assert_eq!(cx.top(), first + n);
+        // the number of results, in case a metamethod yields
+        State::reserve(st, 1)?;
+        (*st).top.put(Value::int(n as i64));
+        (*st).top = (*st).top.add(1);
+        let kept = cx.top();
+        return close_next(cx, kept);
     }
-    Ok(())
+    cx.ret(n)
+}
+
+/// Closes the to-be-closed variables of the function that returns; its results and their number are
+/// the last of its first `kept` values.
+#[cold]
+unsafe fn close_next(cx: &mut Cx, kept: usize) -> NativeResult {
+    let st = cx.state();
+    loop {
+        (*st).top = (*st).base.add(kept);
+        let Some((v, close)) = take_pending(st, 0) else { break };
+        State::reserve(st, 4)?;
+        let callee = push_close(st, v, close, Value::NIL);
+        cx.set_step(AFTER_CLOSE, kept);
+        if ((*st).vm.continuable)(st, callee, 2)?.is_none() {
+            return Ok(Ret::YIELD);
+        }
+    }
+    let n = (*st).top.sub(1).get().as_int() as usize;
+    (*st).top = (*st).top.sub(1);
+    cx.ret(n)
+}
+
+/// Removes the last to-be-closed variable of the running frame from value `from` on whose value
+/// has a metamethod. Returns the value and the metamethod.
+unsafe fn take_pending(st: *mut State, from: usize) -> Option<(Value, Value)> {
+    let th = (*st).thread;
+    loop {
+        let level = (*st).base.add(from).offset_from((*th).stack) as u32;
+        let slot = (&mut (*th).to_close).pop_if(|slot| *slot >= level)?;
+        let v = (*th).stack.add(slot as usize).get();
+        let close = Table::metamethod(st, v, Event::Close);
+        if (*st).calls_destructor(close) {
+            return Some((v, close));
+        }
+    }
+}
+
+/// Pushes a call of `__close`. Returns the callee's slot.
+unsafe fn push_close(st: *mut State, v: Value, close: Value, error: Value) -> *mut Value {
+    let callee = (*st).top;
+    callee.put(close);
+    callee.add(1).put(Value::NIL);
+    callee.add(2).put(v);
+    callee.add(3).put(error);
+    (*st).top = callee.add(4);
+    callee
 }
 
 /// Closes the to-be-closed variables of the running frame from value `from` on, the last one first.
@@ -174,28 +227,12 @@ pub(crate) unsafe fn close_from(
     from: usize,
     error: Option<usize>,
 ) -> Result<(), Raised> {
-    let th = (*st).thread;
-    loop {
-        let level = (*st).base.add(from).offset_from((*th).stack) as u32;
-        let Some(&slot) = (&(*th).to_close).last() else { return Ok(()) };
-        if slot < level {
-            return Ok(());
-        }
-        (&mut (*th).to_close).pop();
-        let v = (*th).stack.add(slot as usize).get();
-        let h = Table::metamethod(st, v, Event::Close);
-        if !(*st).calls_destructor(h) {
-            continue;
-        }
+    while let Some((v, close)) = take_pending(st, from) {
         State::reserve(st, 4)?;
-        let callee = (*st).top;
-        callee.put(h);
-        callee.add(1).put(Value::NIL);
-        callee.add(2).put(v);
-        let error = error.map_or(Value::NIL, |slot| (*th).stack.add(slot).get());
-        callee.add(3).put(error);
-        (*st).top = callee.add(4);
+        let error = error.map_or(Value::NIL, |slot| (*(*st).thread).stack.add(slot).get());
+        let callee = push_close(st, v, close, error);
         let n = ((*st).vm.call)(st, callee, 2)?;
         (*st).top = (*st).top.sub(n);
     }
+    Ok(())
 }
