@@ -117,12 +117,11 @@ unsafe fn resume(l: *mut LuaState, nargs: usize, results: &mut usize) -> c_int {
     let (st, co) = (LuaState::state(l), (*l).thread);
     Thread::make_bottom(co);
     let idle = Thread::is_idle(co);
+    if (*co).top > (*co).base.add(nargs) {
+        Thread::begin_again(co);
+    }
     match (*co).status {
         Status::Suspended => {}
-        // the coroutine has ended, and C code has pushed another function
-        Status::Dead if !(*co).failed && idle && (*co).top > (*co).base.add(nargs) => {
-            (*co).status = Status::Suspended;
-        }
         Status::Dead => return refuse(l, nargs, b"cannot resume dead coroutine"),
         _ => return refuse(l, nargs, b"cannot resume non-suspended coroutine"),
     }

@@ -47,6 +47,7 @@ pub(crate) unsafe fn resume(
 ) -> Result<usize, Raised> {
     let mut s = StateRef::new(st);
     let from = s.thread;
+    Thread::begin_again(co);
     if (*co).status != Status::Suspended {
         s.top = s.top.sub(nargs);
         return Err(match (*co).status {

@@ -221,6 +221,7 @@ impl Cx {
             match (*th).status {
                 // A host may still push a function on an idle coroutine.
                 Status::Suspended if Thread::is_idle(th) && (*th).top == (*th).base => Status::Dead,
+                Status::Dead if Thread::can_begin_again(th) => Status::Suspended,
                 status => status,
             }
         }

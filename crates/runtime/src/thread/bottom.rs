@@ -34,6 +34,26 @@ impl Thread {
         }
     }
 
+    /// If the coroutine has ended or was closed, and the host has pushed another function since,
+    /// makes it possible to resume the coroutine, which then calls that function.
+    ///
+    /// # Safety
+    /// `th` is alive and does not run.
+    pub unsafe fn begin_again(th: *mut Thread) {
+        if Thread::can_begin_again(th) {
+            (*th).status = Status::Suspended;
+        }
+    }
+
+    /// Returns whether [`Thread::begin_again`] has an effect.
+    ///
+    /// # Safety
+    /// As there.
+    pub(crate) unsafe fn can_begin_again(th: *mut Thread) -> bool {
+        let ended = (*th).status == Status::Dead && !(*th).failed;
+        ended && Thread::is_idle(th) && (*th).top > (*th).base
+    }
+
     /// Returns whether no function is active in the coroutine and it has a frame for values of the
     /// host.
     ///
