@@ -12,29 +12,42 @@ use crate::get::push_index;
 use crate::outcome::{Fallible, raising};
 use crate::push::c_bytes;
 use crate::run::{adjust, run};
-use crate::set::set_index;
+use crate::set::{set_index, set_raw};
 use crate::state::CFunction;
 
-/// Opens a library and pushes its table.
+/// Opens a library and pushes its table. The function that opens it also makes it a global variable
+/// and a loaded module, which is undone: here both are left to the caller.
 unsafe fn open(
     e: &mut Entry,
     name: &[u8],
     open: fn(&mut Cx) -> Result<(), Raised>,
 ) -> Fallible<c_int> {
-    open(e.cx())?;
     let st = e.st;
-    let loaded = Table::get_str((*st).registry, (*st).intern(b"_LOADED"));
-    let library = if loaded.is_table() {
-        Table::get_str(loaded.as_table(), (*st).intern(name))
-    } else {
-        Value::NIL
-    };
+    push_subtable(e, Value::table((*st).registry), b"_LOADED")?;
+    let name = (*st).intern(name);
+    e.push(Value::string(name));
+    let tables = [(*st).globals, (*st).top.sub(2).get().as_table()];
+    for t in tables {
+        let before = Table::get_str(t, name);
+        e.push(before);
+    }
+    open(e.cx())?;
+    let library = Table::get_str(tables[1], name);
+    for t in [tables[1], tables[0]] {
+        set_raw(e, t, Value::string(name))?;
+    }
+    (*st).top = (*st).top.sub(2);
     e.push(library);
     Ok(1)
 }
 
 raising! {
-    fn luaopen_base(l) -> c_int |e| { open(e, b"_G", perilune_stdlib::base::open) }
+    fn luaopen_base(l) -> c_int |e| {
+        perilune_stdlib::base::open(e.cx())?;
+        let globals = Value::table((*e.st).globals);
+        e.push(globals);
+        Ok(1)
+    }
 
     fn luaopen_coroutine(l) -> c_int |e| {
         open(e, b"coroutine", perilune_stdlib::coroutine::open)
