@@ -216,7 +216,7 @@ pub(crate) unsafe extern "C" fn lua_getlocal(
     let e = Entry::new(l);
     let cx = Cx::from_state(e.st);
     if ar.is_null() {
-        let f = e.pop();
+        let f = value_or_nil(e.st, -1);
         let func = Val::of(cx, f).as_func();
         let name = func.and_then(|func| cx.parameter_name(func, i64::from(n)));
         return name.map_or(std::ptr::null(), |name| keep(l, f, &name));

@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 
+use perilune_runtime::convert::to_integer;
 use perilune_runtime::table::Table;
 use perilune_runtime::value::Value;
 
@@ -30,7 +31,7 @@ raising! {
             set_raw(e, t, Value::int(FREE))?;
             0
         } else {
-            free.as_int()
+            to_integer(free).unwrap_or(0)
         };
         let reference = if reference != 0 {
             let next = Table::get_int(t, reference);
