@@ -5,8 +5,9 @@ use std::ffi::c_int;
 use perilune_runtime::frame::Frame;
 use perilune_runtime::state::State;
 use perilune_runtime::string::LuaString;
-use perilune_runtime::value::{SlotExt, Value};
+use perilune_runtime::value::SlotExt;
 
+use crate::index::value_or_nil;
 use crate::run::close_from;
 use crate::state::{CFunction, LuaState};
 use crate::status::status_of_kind;
@@ -19,19 +20,22 @@ use crate::status::status_of_kind;
 pub(crate) unsafe fn unprotected(l: *mut LuaState) -> ! {
     let st = LuaState::state(l);
     (*l).panicked = status_of(st);
-    let error = close_all(st);
-    let panic: Option<CFunction> = (*(*l).global).panic;
-    if let Some(panic) = panic {
-        panic(l);
-    } else {
-        let message = if error.is_string() {
-            String::from_utf8_lossy(LuaString::bytes(error.as_string())).into_owned()
-        } else {
-            "error object is not a string".to_owned()
-        };
-        eprintln!("PANIC: unprotected error in call to Lua API ({message})");
-    }
+    close_all(st);
+    let panic: CFunction = (*(*l).global).panic.unwrap_or(report);
+    panic(l);
     std::process::abort()
+}
+
+/// The panic function of a state for which no other was set.
+pub(crate) unsafe extern "C" fn report(l: *mut LuaState) -> c_int {
+    let error = value_or_nil(LuaState::state(l), -1);
+    let message = if error.is_string() {
+        String::from_utf8_lossy(LuaString::bytes(error.as_string())).into_owned()
+    } else {
+        "error object is not a string".to_owned()
+    };
+    eprintln!("PANIC: unprotected error in call to Lua API ({message})");
+    0
 }
 
 unsafe fn status_of(st: *mut State) -> c_int {
@@ -39,8 +43,8 @@ unsafe fn status_of(st: *mut State) -> c_int {
 }
 
 /// Removes all frames of the running coroutine, closes its to-be-closed variables, and makes the
-/// error its only value. Returns the error.
-unsafe fn close_all(st: *mut State) -> Value {
+/// error its only value.
+unsafe fn close_all(st: *mut State) {
     let th = (*st).thread;
     (*st).base = (*th).stack.add(Frame::RESERVED);
     let pending = (&(*th).to_close).last().map(|&slot| slot as usize + 1);
@@ -57,5 +61,4 @@ unsafe fn close_all(st: *mut State) -> Value {
     let error = slot(at).get();
     (*st).base.put(error);
     (*st).top = (*st).base.add(1);
-    error
 }

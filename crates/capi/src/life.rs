@@ -12,6 +12,7 @@ use perilune_stdlib::io::flush_all;
 
 use crate::coroutines::close_main;
 use crate::entry::Entry;
+use crate::errors::report;
 use crate::outcome::raising;
 use crate::push::c_bytes;
 use crate::state::{Alloc, CFunction, LuaState, WarnFunction};
@@ -115,7 +116,7 @@ pub(crate) unsafe extern "C" fn lua_atpanic(
     l: *mut LuaState,
     f: Option<CFunction>,
 ) -> Option<CFunction> {
-    std::mem::replace(&mut (*(*l).global).panic, f)
+    std::mem::replace(&mut (*(*l).global).panic, f).or(Some(report))
 }
 
 #[unsafe(no_mangle)]
@@ -174,11 +175,28 @@ pub(crate) unsafe extern "C" fn lua_setwarnf(
 
 raising! {
     fn lua_warning(l, message: *const c_char, more: c_int) |e| {
-        let text = c_bytes(message);
         if let Some((f, data)) = (*(*l).global).warn {
             f(data, message, more);
-        } else {
-            base::emit_warning(e.cx(), text);
+            return Ok(());
+        }
+        let (cx, text) = (e.cx(), c_bytes(message));
+        let started = (*(*l).global).warning.take();
+        let is_shown = cx.has_warning_receiver() || base::shows_warnings(cx);
+        let is_first = started.is_none() || !is_shown;
+        if is_first && more == 0 && text.first() == Some(&b'@') && !cx.has_warning_receiver() {
+            match text {
+                b"@on" => base::set_warnings(cx, true),
+                b"@off" => base::set_warnings(cx, false),
+                _ => {}
+            }
+        } else if is_shown {
+            let mut warning = started.unwrap_or_default();
+            warning.extend_from_slice(text);
+            if more == 0 {
+                base::emit_warning(cx, &warning);
+            } else {
+                (*(*l).global).warning = Some(warning);
+            }
         }
         Ok(())
     }

@@ -95,6 +95,8 @@ pub(crate) struct Global {
     pub(crate) panic: Option<CFunction>,
     /// `lua_setwarnf`
     pub(crate) warn: Option<(WarnFunction, *mut c_void)>,
+    /// The pieces of a warning that `lua_warning` was called with and that is to be continued.
+    pub(crate) warning: Option<Vec<u8>>,
     /// The coroutine that is nominally running while the main one, of a state that C code has
     /// created, is resumed or has yielded; null until one is needed.
     pub(crate) stand_in: *mut Thread,
@@ -149,6 +151,7 @@ impl LuaState {
                 texts: Texts::default(),
                 panic: None,
                 warn: None,
+                warning: None,
                 stand_in: std::ptr::null_mut(),
                 lua: None,
                 has_allocator: false,

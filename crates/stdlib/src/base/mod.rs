@@ -122,9 +122,14 @@ fn emit_warning_parts(cx: &Cx, parts: &[&[u8]]) {
     if cx.warn_host(parts) {
         return;
     }
-    if cx.registry().get_name(cx, "_WARN").truthy() {
+    if shows_warnings(cx) {
         stdout::write_error(&concat(&[b"Lua warning: ", &concat(parts), b"\n"]));
     }
+}
+
+/// Returns whether warnings are on.
+pub fn shows_warnings(cx: &Cx) -> bool {
+    cx.registry().get_name(cx, "_WARN").truthy()
 }
 
 /// Turns warnings on or off, as `warn("@on")` and `warn("@off")` do.
