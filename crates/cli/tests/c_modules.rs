@@ -187,6 +187,21 @@ fn hooks_that_signal_handlers_set() {
 }
 
 #[test]
+fn warnings_of_c_code() {
+    let Some(library) = compiled("api") else { return };
+    let program = "local w = require 'api'.warning
+        w 'off' w '@on' w('a', 1) w('b', 1) w 'c' w('@off', 1) w 'd' w '@none'
+        w '@off' w('e', 1) w '@on' w 'f'";
+    let cpath = format!("{}/?.so", library.display());
+    for command in [&mut Command::new("lua5.4"), &mut perilune(None)] {
+        let command = command.env("LUA_CPATH", &cpath).args(["-e", program]);
+        let Some(output) = run(command) else { continue };
+        let shown = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(shown, "Lua warning: abc\nLua warning: @offd\nLua warning: f\n");
+    }
+}
+
+#[test]
 #[cfg(debug_assertions)]
 fn debug_builds_refuse_a_wrong_index() {
     let Some(library) = compiled("api") else { return };

@@ -79,6 +79,7 @@ extern int lua_getstack(lua_State *, int, lua_Debug *), lua_getinfo(lua_State *,
     lua_Debug *);
 extern const char *lua_getlocal(lua_State *, const lua_Debug *, int);
 extern const char *lua_getupvalue(lua_State *, int, int);
+extern void lua_warning(lua_State *, const char *, int);
 extern void lua_sethook(lua_State *, lua_Hook, int, int);
 extern int luaL_error(lua_State *, const char *, ...), luaL_ref(lua_State *, int);
 extern void luaL_unref(lua_State *, int, int), luaL_setfuncs(lua_State *, const luaL_Reg *, int);
@@ -98,6 +99,8 @@ extern void luaL_setmetatable(lua_State *, const char *), luaL_traceback(lua_Sta
     lua_State *, const char *, int);
 extern lua_State *luaL_newstate(void);
 extern void lua_close(lua_State *), luaL_openlibs(lua_State *);
+extern void luaL_requiref(lua_State *, const char *, lua_CFunction, int);
+extern int luaopen_base(lua_State *), luaopen_io(lua_State *), luaopen_string(lua_State *);
 extern int luaL_loadstring(lua_State *, const char *);
 
 #define REGISTRY (-1001000)
@@ -210,6 +213,13 @@ static int reset(lua_State *L) {
   lua_pushinteger(L, lua_resetthread(co));
   lua_pushinteger(L, lua_gettop(co));
   return 2;
+}
+
+static int push(lua_State *L) {
+  lua_State *co = lua_tothread(L, 1);
+  lua_settop(L, 2);
+  lua_xmove(L, co, 1);
+  return 0;
 }
 
 /* a call on another coroutine than the running one */
@@ -384,6 +394,11 @@ static int toclose(lua_State *L) {
   return 1;
 }
 
+static int yield_to_close(lua_State *L) {
+  lua_toclose(L, 1);
+  return lua_yieldk(L, 0, 0, NULL);
+}
+
 static int closed_by_pop(lua_State *L) {
   lua_pushvalue(L, 1);
   lua_toclose(L, -1);
@@ -493,11 +508,50 @@ static int upvalue_name(lua_State *L) {
   return 2;
 }
 
+/* The name of a parameter of a function, and the number of values, one of which is the function. */
+static int parameter(lua_State *L) {
+  const char *name = lua_getlocal(L, NULL, 1);
+  lua_pushinteger(L, lua_gettop(L));
+  lua_pushstring(L, name);
+  return 2;
+}
+
+/* The message and the levels as a hook sees them that is called when a function returns. */
+static void returning(lua_State *L, lua_Debug *ar) {
+  (void)ar;
+  lua_sethook(L, NULL, 0, 0);
+  luaL_traceback(L, L, NULL, 0);
+  luaL_error(L, "%s", tostring(L, -1));
+}
+
+static int fail_on_return(lua_State *L) {
+  lua_sethook(L, returning, 2, 0);
+  return 0;
+}
+
+static int warning(lua_State *L) {
+  lua_warning(L, luaL_checklstring(L, 1, NULL), lua_type(L, 2) != -1);
+  return 0;
+}
+
 static int another_state(lua_State *L) {
   lua_State *other = luaL_newstate();
   const char *code = luaL_checklstring(L, 1, NULL);
   luaL_openlibs(other);
   if (luaL_loadstring(other, code) == 0) lua_pcallk(other, 0, 1, 0, 0, NULL);
+  lua_pushstring(L, tostring(other, -1));
+  lua_close(other);
+  return 1;
+}
+
+/* libraries that are no global variables */
+static int hidden_libraries(lua_State *L) {
+  lua_State *other = luaL_newstate();
+  luaL_requiref(other, "_G", luaopen_base, 1);
+  luaL_requiref(other, "io", luaopen_io, 0);
+  luaL_requiref(other, "string", luaopen_string, 0);
+  luaL_loadstring(other, "return tostring(io) .. ' ' .. tostring(string) .. ' ' .. ('abc'):len()");
+  lua_pcallk(other, 0, 1, 0, 0, NULL);
   lua_pushstring(L, tostring(other, -1));
   lua_close(other);
   return 1;
@@ -587,7 +641,8 @@ static const luaL_Reg functions[] = {
     {"toclose", toclose}, {"closed_by_pop", closed_by_pop}, {"box", box}, {"unbox", unbox},
     {"references", references}, {"numbers", numbers}, {"hooked", hooked}, {"stop", stop},
         {"info", info}, {"upvalue_name", upvalue_name},
-    {"another_state", another_state}, {"replace", replace}, {"traceback", traceback},
+    {"parameter", parameter}, {"fail_on_return", fail_on_return}, {"warning", warning},
+    {"yield_to_close", yield_to_close}, {"push", push}, {"hidden_libraries", hidden_libraries}, {"another_state", another_state}, {"replace", replace}, {"traceback", traceback},
     {"with_failing_gc", with_failing_gc}, {"allocate", allocate},
     {"only_by_continuation", only_by_continuation}, {"wrong_index", wrong_index},
     {"as_c_function", as_c_function}, {"is_yieldable", is_yieldable}, {"sum", sum}, {NULL, NULL}};

@@ -31,6 +31,11 @@ same({ 0 }, co(function() end))
 same({ 0, "r", 7 }, api.pcallk(nil, function() return "r" end))
 same({ 2, "E", 7 }, api.pcallk(nil, error, "E", 0))
 same({ 2, "h:E", 7 }, api.pcallk(function(e) return "h:" .. e end, error, "E", 0))
+local function handler(e) return "h:" .. e end
+same({ 2, "h:attempt to call a nil value", 7 }, api.pcallk(handler, nil))
+same({ 2, "h:attempt to call a table value", 7 }, api.pcallk(handler, setmetatable({}, {})))
+same({ 5, "error in error handling", 7 }, api.pcallk(function(e) error(e, 0) end, error, "E"))
+same({ 5, "error in error handling", 7 }, api.pcallk({}, error, "E"))
 co = coroutine.wrap(function(h, f) return api.pcallk(h, f) end)
 same({ "first" }, co(nil, function() yield "first" return yield "second" end))
 same({ "second" }, co())
@@ -191,6 +196,8 @@ same({ 0, 3 }, (function(s, chunk) return s, chunk() end)(api.load "return 1 + 2
 same({ 3, "pieces:1: unexpected symbol near <eof>" }, api.load "return 1 +")
 local s, e = api.load "return !"
 same({ 2, true }, s, e:find "the reader fails" ~= nil)
+s, e = select(2, xpcall(api.load, function(m) return "h:" .. m end, "return !"))
+same({ 2, "h:the reader fails" }, s, e)
 same({ 9 }, load(api.dump(function() return 9 end), "dumped", "b")())
 same({ false }, (pcall(api.dump, print)))
 
@@ -203,6 +210,28 @@ same({ "result" }, api.toclose(closable "a", function() return "result" end))
 same({ false, "E" }, pcall(api.toclose, closable "b", function() error("E", 0) end))
 same({ "popped" }, api.closed_by_pop(closable "c"))
 same({ "anil bE cnil" }, table.concat(log, " "))
+
+local function yields(name, fails)
+  return setmetatable({}, { __close = function(_, e)
+    yield(name .. tostring(e))
+    if fails then error(name, 0) end
+  end })
+end
+co = coroutine.wrap(function() return api.toclose(yields "a", function() return "result" end) end)
+same({ "anil" }, co())
+same({ "result" }, co())
+co = coroutine.wrap(function() return pcall(api.toclose, yields("b", true), function() end) end)
+same({ "bnil" }, co())
+same({ false, "b" }, co())
+co = coroutine.create(function() api.toclose(yields "c", function() end) end)
+same({ true, "cnil" }, coroutine.resume(co))
+same({ true, "dead" }, coroutine.close(co), coroutine.status(co))
+
+log = {}
+co = coroutine.wrap(function() return api.yield_to_close(closable "d") end)
+same({}, co())
+same({ 1, 2, nil }, co(1, 2))
+same({ "dnil" }, table.concat(log))
 same({ "variable '(C temporary)' got a non-closable value" }, failure(api.toclose, {}, print))
 
 -- functions of the library as C functions
@@ -225,7 +254,16 @@ end)))
 local function busy() while true do end end
 api.stop(1000)
 local ok, err = pcall(busy)
-same({ false, true }, ok, err:find "stopped by a hook" ~= nil)
+same({ false, "stopped by a hook" }, ok, err)
+ok, err = pcall(function()
+  api.fail_on_return()
+end)
+local at_return = "^(%S+:%d+: )stack traceback:\n\t%[C%]: in function 'api.fail_on_return'\n\t"
+local place = err:match(at_return)
+same({ false, true }, ok, place ~= nil and err:find(place .. "in function", 1, true) ~= nil)
+same({ "C ?  -1 [C]" }, (api.info(2)))
+same({}, api.info(3))
+same({ 1, "first" }, api.parameter(function(first) end))
 local function here(parameter) return api.info(1) end
 same({ "C info field -1 [C]" }, (api.info(0)))
 local text, name = (function(parameter) local r, n = api.info(1) return r, n end)(1)
@@ -236,10 +274,26 @@ coroutine.resume(t)
 local first = "^message\nstack traceback:\n\t%[C%]: in function 'coroutine.yield'"
 same({ true }, api.traceback(t):find(first) ~= nil)
 
+-- coroutines that end, and call another function
+co = coroutine.create(function() yield() end)
+coroutine.resume(co)
+same({ 0, 0 }, api.reset(co))
+same({ "dead" }, coroutine.status(co))
+api.push(co, function(...) return "again", ... end)
+same({ "suspended" }, coroutine.status(co))
+same({ true, "again", 5 }, coroutine.resume(co, 5))
+same({ "dead", false }, coroutine.status(co), (coroutine.resume(co)))
+api.push(co, function() yield(7) return 8 end)
+same({ "suspended" }, coroutine.status(co))
+same({ true, 7 }, coroutine.resume(co))
+same({ true, 8 }, coroutine.resume(co))
+
 -- another state
 local code = "local t = {} for i = 1, 2 do t[i] = i end return table.concat(t, ' ')"
 same({ "1 2" }, api.another_state(code))
 same({ "[string \"error 'x'\"]:1: x" }, api.another_state "error 'x'")
+
+same({ "nil nil 3" }, api.hidden_libraries())
 
 -- modules that are not there
 same({ "a module inside of another library" }, (require "api.inner"))
