@@ -140,7 +140,8 @@ print("yields", resumed, a, b, sum)
 -- not a table, a nil key, and a function with variable arguments
 local function store(t, k, v) t[k] = v end
 local counted = 0
-local any = setmetatable({}, { __newindex = function(...) counted = counted + select("#", ...) end })
+local count = function(...) counted = counted + select("#", ...) end
+local any = setmetatable({}, { __newindex = count })
 for i = 1, 500 do store(any, i % 2 == 0 and i or nil, i) end
 local _, refusal = pcall(store, 5, 1, 2)
 print("arguments", counted, (refusal:gsub("^.-:%d+: ", "")))
