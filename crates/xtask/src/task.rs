@@ -227,7 +227,7 @@ pub const NIGHTLY: &[Step] = &[
     step(
         "miri-code",
         "cargo +nightly miri test -p perilune-code --lib",
-        "the life of code under Miri; two minutes",
+        "the life of code under Miri; ten minutes",
     )
     .with(&[("MIRIFLAGS", "-Zmiri-disable-isolation -Zmiri-ignore-leaks")]),
     step(
