@@ -188,8 +188,8 @@ unsafe fn close_next(cx: &mut Cx, kept: usize) -> NativeResult {
     cx.ret(n)
 }
 
-/// Removes the to-be-closed variables of the running frame from value `from` on, the last one first,
-/// up to and including one with a `__close` that may be called. Returns its value and that function.
+/// Removes the to-be-closed variables of the running frame from value `from` on, the last one
+/// first, up to one with a `__close` that may be called. Returns its value and that function.
 unsafe fn take_pending(st: *mut State, from: usize) -> Option<(Value, Value)> {
     let th = (*st).thread;
     loop {

@@ -1,4 +1,4 @@
-//! Panics of destructors that run one after the other.
+//! Panics of destructors that run one after the other, and the destruction of what panics carry.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

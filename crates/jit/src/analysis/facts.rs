@@ -97,10 +97,16 @@ pub(crate) fn facts(snapshot: &Snapshot, pc: Pc, i: Instr) -> Facts {
     if let Some(object) = object_of(i).filter(|_| is_table(snapshot, pc, i)) {
         facts.guards.push((object, Tag::TABLE));
     }
-    if matches!(op, GetTable | SetTable | SetTableK) && keys_are_integers(snapshot, pc) {
+    // code that inlines a metamethod accepts all keys, and the result is that of the metamethod
+    let is_intercepted = snapshot.handlers.contains_key(&pc.as_u32());
+    if matches!(op, GetTable | SetTable | SetTableK)
+        && !is_intercepted
+        && keys_are_integers(snapshot, pc)
+    {
         facts.guards.push((if op == GetTable { i.rc() } else { i.rb() }, Tag::INTEGER));
     }
-    if matches!(op, GetTable | GetI) && !snapshot.failed.contains(&pc.as_u32()) {
+    let has_failed = snapshot.failed.contains(&pc.as_u32());
+    if matches!(op, GetTable | GetI) && !is_intercepted && !has_failed {
         facts.result = element_tag(snapshot, pc);
     }
     let operands = speculation(snapshot, pc, i);
@@ -178,10 +184,7 @@ fn is_table(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
 /// Returns whether the access at `pc` speculates that its key is an integer.
 fn keys_are_integers(snapshot: &Snapshot, pc: Pc) -> bool {
     let seen = snapshot.cell(pc);
-    // a metamethod that is inlined accepts all keys
-    let is_intercepted = snapshot.handlers.contains_key(&pc.as_u32());
     !snapshot.general
-        && !is_intercepted
         && seen & access::ARRAY != 0
         && seen & (access::STRING | access::OTHER | access::INTEGRAL | access::NO_TABLE) == 0
 }

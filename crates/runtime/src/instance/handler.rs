@@ -83,7 +83,7 @@ impl Instance {
         // A program that is run again makes its classes again, with closures of the same functions.
         let is_same = record.first == first && instance_of(known.outcome) == instance_of(outcome);
         if known.outcome.is_null() || is_same {
-            let is_shape = known.outcome.is_null() || known.chain_shape == shape;
+            let has_same_shape = known.outcome.is_null() || known.chain_shape == shape;
             // Objects of several classes, whose metamethods are closures of one function.
             let is_other = word != known.meta;
             let alternates = is_other && word == record.previous;
@@ -92,7 +92,7 @@ impl Instance {
             }
             record.others += u32::from((!is_lua || alternates) && record.others == 0);
             (record.entry, record.first) = (entry, first);
-            if !is_shape {
+            if !has_same_shape {
                 record.entry.chain_shape = FieldEntry::NO_SHAPE;
             }
         } else {

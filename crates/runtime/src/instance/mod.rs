@@ -367,7 +367,8 @@ pub struct HandlerCache {
     pub first: Tag,
     /// Number of calls of other metamethods, saturating.
     pub others: u32,
-    /// The metatable word before the one of the entry, or 0.
+    /// The metatable word before the one of the entry, or 0. It is only compared: that metatable
+    /// may be dead.
     pub previous: usize,
 }
 
