@@ -20,17 +20,10 @@ const SMALL: usize = 40 << 20;
 /// determined at the start of the program, since libraries that it loads later may be unloaded.
 static TEXT: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
 
-/// Reduces the resident memory of the whole process: all threads allocate from one arena of the C
-/// library, so that the program can reuse memory that compiling has freed, and the text of the
-/// program is returned to the system while large functions are compiled. Commands call this when
-/// they start.
+/// Reduces the resident memory of the whole process: the text of the program is returned to the
+/// system while large functions are compiled. Commands call this when they start.
 pub fn save_memory() {
     ON.store(true, Ordering::Relaxed);
-    // SAFETY: the function has no requirements.
-    #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
-    unsafe {
-        libc::mallopt(libc::M_ARENA_MAX, 1);
-    }
     text();
 }
 

@@ -1,5 +1,5 @@
-//! Returns memory to the system between the passes of Cranelift: the program text of finished
-//! passes, if the process would otherwise grow.
+//! Returns memory to the system: the program text of Cranelift's finished passes before the next
+//! pass, if the process would otherwise grow, and freed memory when nothing is left to compile.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -17,12 +17,12 @@ const BY_ALLOCATOR: usize = 512;
 const BY_OTHERS: usize = 256;
 /// The bytes of text that the register allocator and later passes execute.
 const TEXT: usize = 2 << 20;
-/// How long text and freed memory stay resident while smaller functions are compiled. Faulting them
-/// in again takes a few tenths of a millisecond.
+/// How long text stays resident while smaller functions are compiled. Faulting it in again takes a
+/// few tenths of a millisecond.
 const STAY: Duration = Duration::from_millis(100);
 
 thread_local! {
-    /// The last time that this thread returned freed memory to the system.
+    /// The last time that this thread returned text to the system for a function of any size.
     static LAST: Cell<Option<Instant>> = const { Cell::new(None) };
     /// Whether text has been released since the current compile began, or in the last compile.
     static IS_RELEASED: Cell<bool> = const { Cell::new(true) };
@@ -45,8 +45,6 @@ struct Passes {
     peak: usize,
     /// Whether the function is large.
     is_large: bool,
-    /// Whether to return freed memory too.
-    is_due: bool,
 }
 
 impl Profiler for Passes {
@@ -65,17 +63,14 @@ impl Profiler for Passes {
             return Box::new(());
         }
         release_text();
-        if pass == Pass::regalloc && self.is_due {
-            resident::release_freed_memory();
-        }
         Box::new(())
     }
 }
 
 /// Calls `compile`, which compiles a function with this number of Cranelift IR instructions. If the
-/// process would otherwise grow, releases text for a large function, and text and freed memory if
-/// the thread has not done so for a while. The first time, this includes the text that was executed
-/// to start the program.
+/// process would otherwise grow, releases text if the function is large or if the thread has not
+/// done so for a while. The first time, this includes the text that was executed to start the
+/// program.
 pub(super) fn watched<R>(instructions: usize, compile: impl FnOnce() -> R) -> R {
     IS_RELEASED.set(false);
     let result = watching(instructions, compile);
@@ -100,7 +95,7 @@ fn watching<R>(instructions: usize, compile: impl FnOnce() -> R) -> R {
     if is_due {
         LAST.set(Some(Instant::now()));
     }
-    let passes = Box::new(Passes { instructions, peak, is_large, is_due });
+    let passes = Box::new(Passes { instructions, peak, is_large });
     let _restore = Restore(Some(set_thread_profiler(passes)));
     compile()
 }
