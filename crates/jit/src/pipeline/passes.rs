@@ -11,10 +11,9 @@ use perilune_runtime::resident;
 /// The minimum number of Cranelift IR instructions of a large function. Releasing program text
 /// during the compile of a large function lowers the peak; for smaller functions it makes no
 /// difference.
-const LARGE: usize = 600;
-/// The bytes that the register allocator and that other passes touch for each instruction.
+const LARGE: usize = 1500;
+/// The bytes that the register allocator touches for each instruction.
 const BY_ALLOCATOR: usize = 512;
-const BY_OTHERS: usize = 256;
 /// The bytes of text that the register allocator and later passes execute.
 const TEXT: usize = 2 << 20;
 /// How long text stays resident while smaller functions are compiled. Faulting it in again takes a
@@ -43,26 +42,19 @@ struct Passes {
     instructions: usize,
     /// The peak of the process's resident bytes.
     peak: usize,
-    /// Whether the function is large.
-    is_large: bool,
 }
 
 impl Profiler for Passes {
-    /// Returns memory to the system if the pass would raise the peak: before the register
-    /// allocator, which takes the most memory, and in large functions also before other passes that
-    /// execute much program text.
+    /// Releases text before the register allocator, which takes the most memory of all passes, if
+    /// the allocator would raise the peak.
     fn start_pass(&self, pass: Pass) -> Box<dyn Any> {
-        let grows_by = match pass {
-            Pass::regalloc => BY_ALLOCATOR,
-            Pass::vcode_lower | Pass::vcode_emit if self.is_large => BY_OTHERS,
-            _ => return Box::new(()),
-        };
-        let text = if IS_WARM.get() { 0 } else { TEXT };
-        let room = self.instructions * grows_by + text;
-        if resident::has_at_most(self.peak.saturating_sub(room)) {
-            return Box::new(());
+        if pass == Pass::regalloc {
+            let text = if IS_WARM.get() { 0 } else { TEXT };
+            let room = self.instructions * BY_ALLOCATOR + text;
+            if !resident::has_at_most(self.peak.saturating_sub(room)) {
+                release_text();
+            }
         }
-        release_text();
         Box::new(())
     }
 }
@@ -87,15 +79,14 @@ fn watching<R>(instructions: usize, compile: impl FnOnce() -> R) -> R {
         }
     }
     let is_due = LAST.get().is_none_or(|last| last.elapsed() >= STAY);
-    let is_large = instructions >= LARGE;
-    if !is_due && !is_large {
+    if !is_due && instructions < LARGE {
         return compile();
     }
     let Some(peak) = resident::peak_to_keep() else { return compile() };
     if is_due {
         LAST.set(Some(Instant::now()));
     }
-    let passes = Box::new(Passes { instructions, peak, is_large });
+    let passes = Box::new(Passes { instructions, peak });
     let _restore = Restore(Some(set_thread_profiler(passes)));
     compile()
 }
