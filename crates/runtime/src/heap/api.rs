@@ -76,7 +76,7 @@ impl State {
             self.heap.drop_pause();
         } else {
             let starting = self.heap.phase == Phase::Idle;
-            let budget = self.heap.pace.slice_budget(starting);
+            let budget = self.heap.pace.slice_budget(starting) * self.heap.marker.urgency();
             self.incremental_step(budget);
         }
         self.heap.end_pause();

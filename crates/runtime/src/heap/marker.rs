@@ -21,7 +21,7 @@ pub(super) const THOROUGH: u8 = MARKS / 2;
 
 /// How often logged objects are traced again before the atomic step. The program can log objects
 /// faster than they are traced, so there must be a limit.
-const MOST_PASSES: u8 = 32;
+pub(super) const MOST_PASSES: u8 = 32;
 
 /// The state of marking.
 pub(crate) struct Marker {
@@ -176,6 +176,13 @@ impl Marker {
             self.lose();
         }
         !self.gray.is_empty()
+    }
+
+    /// Returns by how much a slice is larger than usual. It grows with the number of passes over
+    /// the logged objects: a program that stores much and allocates little logs as many objects
+    /// between two slices as one slice traces, so the atomic step would find all of them.
+    pub(super) fn urgency(&self) -> usize {
+        1 << (self.passes / (MOST_PASSES / 4)).min(2)
     }
 
     /// Returns whether this cycle may be abandoned.

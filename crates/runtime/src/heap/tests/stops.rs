@@ -1,5 +1,6 @@
 //! Tests that the pauses of the program are bounded.
 
+use super::super::marker::MOST_PASSES;
 use super::super::pacing::STEP;
 use super::*;
 use crate::header::GcHeader;
@@ -167,6 +168,39 @@ fn logged_objects_are_traced_in_slices() {
         }
         // The log was emptied some slices before the atomic step.
         assert!(left.len() > 4 && left[left.len() - 2..].iter().all(|&n| n <= 4), "{left:?}");
+    });
+}
+
+/// Slices grow when the program logs more objects between two of them than one traces.
+#[test]
+fn marking_outpaces_a_program_that_only_stores() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
+    with_state(|st| unsafe {
+        let (t, n) = (table(st), 2000);
+        for i in 1..=n {
+            let v = loose_table(st);
+            Table::set_int(st, t, i, v);
+            Table::set_int(st, v.as_table(), 1, Value::TRUE);
+        }
+        st.gc_set_step_multiplier(1);
+        st.start_cycle();
+        let start = st.heap.marker.work;
+        assert!(st.heap.marker.propagate_all());
+        let one = (st.heap.marker.work - start) / n as usize;
+        // Tracing a table again, with the table that was stored into it, is four times the work.
+        let stores = st.heap.pace.slice_budget(true) / (3 * one);
+        let mut next = 0;
+        while st.heap.phase == Phase::Mark {
+            for _ in 0..stores {
+                next = next % n + 1;
+                let v = loose_table(st);
+                Table::set_int(st, Table::get_int(t, next).as_table(), 1, v);
+            }
+            st.heap.pace.soon();
+            st.gc_poll().expect("there is no limit");
+        }
+        let passes = st.heap.marker.passes;
+        assert!(passes > 4 && passes < MOST_PASSES, "{passes}");
     });
 }
 
