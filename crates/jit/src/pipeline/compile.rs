@@ -157,6 +157,8 @@ impl Assembly<'_> {
         cold::mark(&mut context.func);
         sink(&mut context.func);
         context.flowgraph();
+        // Edges from unreachable blocks into loops can make the loop analysis run for ever.
+        context.eliminate_unreachable_code(&**isa).map_err(|e| verifier(e.to_string()))?;
         context.compute_loop_analysis();
         targets::order(context);
         spill(context);
