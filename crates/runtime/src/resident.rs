@@ -21,7 +21,8 @@ const SMALL: usize = 40 << 20;
 static TEXT: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
 
 /// Reduces the resident memory of the whole process: the text of the program is returned to the
-/// system while large functions are compiled. Commands call this when they start.
+/// system while large functions are compiled, and freed memory while there is nothing to compile.
+/// Commands call this when they start.
 pub fn save_memory() {
     ON.store(true, Ordering::Relaxed);
     text();

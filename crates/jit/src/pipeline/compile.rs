@@ -17,6 +17,7 @@ use perilune_code::Refusal;
 
 use super::cold;
 use super::input::Input;
+use super::loops;
 use super::passes;
 use super::sink::sink;
 use super::spill::spill;
@@ -156,10 +157,7 @@ impl Assembly<'_> {
         drop(translated);
         cold::mark(&mut context.func);
         sink(&mut context.func);
-        context.flowgraph();
-        // Edges from unreachable blocks into loops can make the loop analysis run for ever.
-        context.eliminate_unreachable_code(&**isa).map_err(|e| verifier(e.to_string()))?;
-        context.compute_loop_analysis();
+        loops::find(context, &**isa).map_err(|e| verifier(e.to_string()))?;
         targets::order(context);
         spill(context);
         observation.stage(Stage::Verify);

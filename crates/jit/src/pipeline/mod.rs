@@ -4,6 +4,7 @@ mod cold;
 pub(crate) mod compile;
 pub(crate) mod input;
 pub(crate) mod job;
+mod loops;
 mod passes;
 mod sink;
 mod spill;

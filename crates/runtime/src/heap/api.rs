@@ -76,7 +76,9 @@ impl State {
             self.heap.drop_pause();
         } else {
             let starting = self.heap.phase == Phase::Idle;
-            let budget = self.heap.pace.slice_budget(starting) * self.heap.marker.urgency();
+            let urgency =
+                if self.heap.phase == Phase::Mark { self.heap.marker.urgency() } else { 1 };
+            let budget = self.heap.pace.slice_budget(starting) * urgency;
             self.incremental_step(budget);
         }
         self.heap.end_pause();
