@@ -205,10 +205,12 @@ fn modules_workers_and_a_small_budget() {
     baseline(&space);
 }
 
-/// Pauses with many frames on the stack, on more threads than cores: in thread CPU time.
+/// Pauses with many frames on the stack, on more threads than cores: in thread CPU time. The
+/// histogram has a class for each power of two.
 #[test]
 fn pauses_are_short() {
     const FRAMES: u32 = 10_000;
+    const BOUND: u64 = if cfg!(debug_assertions) { 4 << 20 } else { 1 << 20 };
     let advance_every = Duration::from_millis(1);
     let space = CodeSpace::new(Options { advance_every, ..Options::default() });
     let method = method(&space);
@@ -242,7 +244,7 @@ fn pauses_are_short() {
         "{count} pauses, {} ns at the 99th percentile, {max} ns at most",
         pauses.quantile(0.99)
     );
-    assert!(count > 0 && pauses.quantile(0.99) < 1_000_000);
+    assert!(count > 0 && pauses.quantile(0.99) <= BOUND);
     drop(method);
     baseline(&space);
 }
