@@ -178,9 +178,10 @@ impl Marker {
         !self.gray.is_empty()
     }
 
-    /// Returns the factor by which slices of marking are larger than usual. It grows with the number
-    /// of passes over the logged objects: a program that stores much and allocates little may log as
-    /// many objects between two slices as one slice traces, and the atomic step would trace them all.
+    /// Returns the factor by which slices of marking are larger than usual. It grows with the
+    /// number of passes over the logged objects: a program that stores much and allocates little
+    /// may log as many objects between two slices as one slice traces, and the atomic step would
+    /// trace them all.
     pub(super) fn urgency(&self) -> usize {
         1 << (self.passes / (MOST_PASSES / 4)).min(2)
     }
