@@ -14,6 +14,7 @@ use perilune_code::lock::{Mutex, lock};
 
 use super::memory::Memory;
 use super::poison;
+use crate::resident;
 
 /// Size of a block in bytes, and its alignment.
 pub(crate) const BLOCK: usize = 32 * 1024;
@@ -288,6 +289,9 @@ impl Blocks {
         let chunk = self.chunks.last_mut().expect("it has untouched blocks");
         let b = Block(chunk.base.add(chunk.touched * BLOCK));
         chunk.touched += 1;
+        if memory.is_global() {
+            resident::populate(b.0, BLOCK);
+        }
         if self.checked {
             poison::poison(b.0, BLOCK);
         }
