@@ -14,7 +14,9 @@ use crate::instance::{
 };
 use crate::state::State;
 use crate::string::LuaString;
-use crate::table::{ArrayKind, Cell, InheritedEntry, LocalShape, MegamorphicEntry, Node, Table};
+use crate::table::{
+    ArrayKind, Cell, InheritedEntry, LocalShape, MegamorphicEntry, Node, Order, Table,
+};
 use crate::thread::Thread;
 use crate::upvalue::Upvalue;
 use crate::userdata::Userdata;
@@ -170,6 +172,15 @@ pub mod node {
     }
     const _: () = assert!(size_of::<Node>() == 24);
     const _: () = assert!(VALUE_BITS == 0 && VALUE_TAG == 8, "a node's value reads like a Value");
+}
+
+/// Offsets in the record of the order of hash nodes.
+pub mod order {
+    use super::*;
+    offsets! {
+        /// A lower bound of the integer keys above 0.
+        LEAST = Order, least;
+    }
 }
 
 /// Offsets in a cell.

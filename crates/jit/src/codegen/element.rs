@@ -686,7 +686,7 @@ impl Emitter<'_> {
         let room = self.b.ins().icmp(IntCC::UnsignedLessThan, at, cap);
         let full = self.cold_block();
         self.guard(room, full);
-        self.guard_appends(table, by_call);
+        self.guard_appends(table, at, by_call);
         let longer = self.b.ins().iadd_imm_s(len, 1);
         let cases = seen.cases(v.known, Held::Any);
         self.store_by_kind(kind, v, &cases, by_call, |e, held| {
@@ -710,9 +710,9 @@ impl Emitter<'_> {
         self.begin_array(pc, table, kind, v, (by_call, done));
     }
 
-    /// Branches to `other` unless a store to the key after the last element only appends: the key
-    /// may be in the hash part, or a metamethod may be called.
-    fn guard_appends(&mut self, table: Value, other: Block) {
+    /// Branches to `other` unless a store to element `at`, the one after the last, only appends:
+    /// its key or the next one may be in the hash part, or a metamethod may be called.
+    fn guard_appends(&mut self, table: Value, at: Value, other: Block) {
         let bits = self.load8(Region::Objects, table, table::NODE_BITS);
         let elements = self.b.ins().band_imm_u(bits, i64::from(HAS_ELEMENTS));
         let meta = self.meta(table);
@@ -720,7 +720,14 @@ impl Emitter<'_> {
         let (some, appends) = (self.cold_block(), self.block());
         self.branch(others, some, appends);
         self.switch_to(some);
-        self.guard_not(elements, other);
+        let (keys, no_key) = (self.cold_block(), self.cold_block());
+        self.branch(elements, keys, no_key);
+        self.switch_to(keys);
+        let least = self.least_in_nodes(table, bits);
+        let next_key = self.plus(at, 2);
+        let is_less = self.b.ins().icmp(IntCC::UnsignedLessThan, next_key, least);
+        self.branch(is_less, no_key, other);
+        self.switch_to(no_key);
         self.without_event(table, Event::NewIndex, appends, other);
         self.switch_to(appends);
     }
@@ -747,7 +754,8 @@ impl Emitter<'_> {
             }
         };
         self.guard_not(kind, by_call);
-        self.guard_appends(table, by_call);
+        let first = self.int(0);
+        self.guard_appends(table, first, by_call);
         // The buffer needs a barrier besides that of the value.
         let flags = self.flags(table);
         let unlogged = self.is_unlogged(flags);

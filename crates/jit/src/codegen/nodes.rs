@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
-use perilune_runtime::layout::{header, node, table};
+use perilune_runtime::layout::{header, node, order, table};
 use perilune_runtime::table::{DIRECT, HAS_ELEMENTS, HASH_FACTOR, Node, Order};
 use perilune_runtime::value::Tag;
 
@@ -116,6 +116,21 @@ impl Emitter<'_> {
         self.value_of_node(found, place, absent)
     }
 
+    /// Returns a lower bound of the integer keys above 0 among the nodes of a table, which has
+    /// nodes. `bits` is the table's field `NODE_BITS`.
+    pub(super) fn least_in_nodes(&mut self, table: Value, bits: Value) -> Value {
+        let nodes = Nodes { first: self.nodes(table), log: self.log_of(bits) };
+        let end = self.end_of(nodes);
+        self.load_u32(Region::Fields, end, order::LEAST)
+    }
+
+    /// Returns the address after the last node, which is that of the [`Order`].
+    fn end_of(&mut self, nodes: Nodes) -> Value {
+        let size = self.int(size_of::<Node>() as i64);
+        let size = self.b.ins().ishl(size, nodes.log);
+        self.b.ins().iadd(nodes.first, size)
+    }
+
     /// Returns the nodes of a table; branches to `none` if it has none.
     fn some_nodes(&mut self, table: Value, none: Block) -> Nodes {
         let first = self.nodes(table);
@@ -164,9 +179,7 @@ impl Emitter<'_> {
         found: Block,
         absent: Block,
     ) {
-        let size = self.int(size_of::<Node>() as i64);
-        let end = self.b.ins().ishl(size, nodes.log);
-        let end = self.b.ins().iadd(nodes.first, end);
+        let end = self.end_of(nodes);
         let offset = self.b.ins().ishl_imm_u(chain, i64::from(size_of::<u32>().ilog2()));
         let head = self.b.ins().iadd(end, offset);
         let first = self.load_u32(Region::Fields, head, size_of::<Order>());

@@ -18,7 +18,7 @@ pub struct Order {
     settled: u32,
     /// A lower bound of the integer keys above 0. An array that grows below it need not search the
     /// nodes for each key.
-    pub(super) least: u32,
+    pub(crate) least: u32,
 }
 
 /// Set when an integer key is not in its place in the order.
