@@ -192,6 +192,23 @@ pub(super) unsafe extern "C" fn set_int(
     bits: u64,
     tag: u64,
 ) -> u64 {
+    let v = Value::from_parts(bits, Tag(tag as u8));
+    if Table::set_direct_plainly(t, key, v) {
+        return 1;
+    }
+    set_any_int(st, t, key, bits, tag)
+}
+
+/// Implements [`set_int`] for the cases that it leaves, in a separate function because it saves
+/// more registers.
+#[inline(never)]
+unsafe extern "C" fn set_any_int(
+    st: *mut State,
+    t: *mut Table,
+    key: i64,
+    bits: u64,
+    tag: u64,
+) -> u64 {
     panics::leaf(st, 0, || {
         let v = Value::from_parts(bits, Tag(tag as u8));
         Table::set_int_plainly(st, t, key, v) as u64

@@ -8,6 +8,7 @@
 
 use std::ptr;
 
+use super::rehash::SPARSE;
 use super::{ArrayKind, DEAD_KEY, Node, Table};
 use crate::heap::round;
 use crate::state::State;
@@ -467,13 +468,13 @@ impl Table {
         }
     }
 
-    /// Returns whether no more than half of the (full) array is in use.
+    /// Returns whether so little of the (full) array is in use that it is not worth while.
     unsafe fn is_sparse(t: *mut Table) -> bool {
         let len = (*t).array_len as usize;
         let Some(tags) = Table::element_tags(t).filter(|_| len >= 2 * MIN_CAP as usize) else {
             return false;
         };
-        Tag::count_live(tags) <= len / 2
+        Tag::count_live(tags) <= len / if len > SPARSE { 4 } else { 2 }
     }
 
     /// Lowers `array_len` to the last element that is not nil, after elements were cleared in

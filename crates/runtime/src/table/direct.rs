@@ -12,13 +12,29 @@
 //! For all code that does not look up integers, this looks like an ordinary hash part that is full:
 //! all nodes are in use, nodes without a key contain a dead key, and all chains are empty.
 
-use super::{DEAD_KEY, DIRECT, Node, Table};
+use super::{DEAD_KEY, DIRECT, Node, Table, WATCHED};
 use crate::header::GcHeader;
 use crate::state::State;
 use crate::value::{Tag, Value};
 
 /// The least number of keys for which nodes are direct.
 const FEW: usize = 3;
+
+/// The keys of direct nodes that have no gaps.
+#[derive(Clone, Copy)]
+pub(super) struct Run {
+    pub(super) first: i64,
+    pub(super) last: i64,
+    /// Whether all values are booleans.
+    pub(super) booleans: bool,
+}
+
+impl Run {
+    /// Returns the number of keys.
+    pub(super) fn count(self) -> usize {
+        (self.last - self.first) as usize + 1
+    }
+}
 
 impl Table {
     /// Returns whether the nodes are direct.
@@ -91,15 +107,70 @@ impl Table {
         true
     }
 
+    /// Stores `v` under the integer key `i` among direct nodes, if that needs no metamethod, no
+    /// write barrier and no other node. Returns false, without an effect, in other cases.
+    ///
+    /// # Safety
+    /// `t` is a live table.
+    #[inline(always)]
+    pub unsafe fn set_direct_plainly(t: *mut Table, i: i64, v: Value) -> bool {
+        if !Table::is_direct(t)
+            || v.is_collectable()
+            || (*t).header.flags & WATCHED != 0
+            || (i as u64).wrapping_sub(1) <= u64::from((*t).array_cap)
+            || !Table::lacks_newindex(t)
+        {
+            return false;
+        }
+        let n = Table::place_of(t, i);
+        let has_value = (*n).value_tag != Tag::NIL;
+        if if has_value { !Node::has_int(n, i) } else { v.is_nil() } {
+            return false;
+        }
+        Table::take(n, i, v);
+        true
+    }
+
+    /// Returns the keys of the nodes, if the nodes are direct and the keys have no gaps.
+    pub(super) unsafe fn direct_run(t: *mut Table) -> Option<Run> {
+        if !Table::is_direct(t) {
+            return None;
+        }
+        let (mut count, mut booleans) = (0, true);
+        let (mut first, mut last) = (i64::MAX, i64::MIN);
+        for i in 0..Table::node_count(t) {
+            let n = (*t).nodes.add(i);
+            if (*n).value_tag != Tag::NIL {
+                let key = (*n).key_bits as i64;
+                (first, last) = (first.min(key), last.max(key));
+                count += 1;
+                booleans &= matches!((*n).value_tag, Tag::FALSE | Tag::TRUE);
+            }
+        }
+        let without_gaps = count > 0 && last.wrapping_sub(first) == count - 1;
+        without_gaps.then_some(Run { first, last, booleans })
+    }
+
+    /// Copies the keys of direct nodes, `count` nodes at `old`, to new ones.
+    pub(super) unsafe fn move_direct(t: *mut Table, old: *mut Node, count: usize) {
+        for i in 0..count {
+            let n = old.add(i);
+            if (*n).value_tag != Tag::NIL {
+                Table::place_of(t, (*n).key_bits as i64).write(*n);
+            }
+        }
+    }
+
     /// Returns the number of nodes to allocate for direct nodes in a rehash that inserts `key`,
     /// moves the integers from 1 to `size` to the array, and leaves `count` keys to the nodes.
     /// Returns `None` if the nodes have to have chains: for keys that are not integers, or are not
-    /// close together.
+    /// close together. `run` is what [`Table::direct_run`] returns.
     pub(super) unsafe fn direct_capacity(
         t: *mut Table,
         key: Value,
         size: usize,
         count: usize,
+        run: Option<Run>,
     ) -> Option<usize> {
         if count < FEW || !key.is_int() || (*t).header.flags & GcHeader::ENVIRONMENT != 0 {
             return None;
@@ -112,13 +183,18 @@ impl Table {
             }
         };
         add(key.as_int());
-        for i in 0..Table::node_count(t) {
-            let n = (*t).nodes.add(i);
-            if (*n).value_tag != Tag::NIL {
-                if (*n).key_tag != Tag::INTEGER {
-                    return None;
+        if let Some(run) = run.filter(|_| size == 0) {
+            add(run.first);
+            add(run.last);
+        } else {
+            for i in 0..Table::node_count(t) {
+                let n = (*t).nodes.add(i);
+                if (*n).value_tag != Tag::NIL {
+                    if (*n).key_tag != Tag::INTEGER {
+                        return None;
+                    }
+                    add((*n).key_bits as i64);
                 }
-                add((*n).key_bits as i64);
             }
         }
         let len = (*t).array_len as usize;

@@ -11,26 +11,44 @@ use crate::value::{Tag, Value};
 struct Census {
     ranges: [usize; 32],
     total: usize,
+    /// The range of the last keys, and how many of them are not counted yet: a counter in memory
+    /// would take several cycles for each key.
+    current: (usize, usize),
 }
 
 impl Census {
+    #[inline]
     fn add(&mut self, key: i64) {
         if (1..=1 << 31).contains(&key) {
-            self.ranges[(64 - (key as u64 - 1).leading_zeros()) as usize] += 1;
-            self.total += 1;
+            let range = (64 - (key as u64 - 1).leading_zeros()) as usize;
+            if range != self.current.0 {
+                self.finish();
+                self.current.0 = range;
+            }
+            self.current.1 += 1;
         }
     }
 
-    /// Adds all keys from 1 to `n`.
-    fn add_run(&mut self, n: usize) {
-        self.total += n;
-        let (mut low, mut high) = (0, 1);
+    /// Counts the last keys.
+    fn finish(&mut self) {
+        let (range, count) = self.current;
+        self.ranges[range] += count;
+        self.total += count;
+        self.current.1 = 0;
+    }
+
+    /// Adds all keys from `first` to `last`.
+    fn add_run(&mut self, first: i64, last: i64) {
+        // Each range ends at `high`, and the keys before `next` are added already.
+        let (mut next, mut high) = (first.max(1), 1);
         for range in &mut self.ranges {
-            if low >= n {
-                break;
+            let end = last.min(high);
+            if next <= end {
+                let count = (end - next + 1) as usize;
+                *range += count;
+                self.total += count;
+                next = end + 1;
             }
-            *range += high.min(n) - low;
-            low = high;
             high *= 2;
         }
     }
@@ -51,16 +69,18 @@ impl Census {
         }
     }
 
-    /// Returns the largest power of two such that more than half of an array of that size is in
-    /// use, and the number of keys that this array takes.
+    /// Returns the largest power of two such that an array of that size is worth while, and the
+    /// number of keys that this array takes.
     ///
-    /// An array of booleans, which takes a byte for each, is worth while if a quarter is in use.
-    /// Small ones have the size that they have in PUC Lua, since their border depends on it.
+    /// An array is worth while if more than a quarter of it is in use: nodes for as many keys take
+    /// more memory, since an element takes 9 bytes at most and a node 28. Small arrays have the
+    /// size that they have in PUC Lua, since their border depends on it.
     fn best(&self, booleans: bool) -> (usize, usize) {
         let (mut seen, mut size, mut inside) = (0, 0, 0);
         for (i, &n) in self.ranges.iter().enumerate() {
             let candidate = 1usize << i;
-            let least = candidate / if booleans && candidate > SmallKeys::MAX { 4 } else { 2 };
+            let small = if booleans { SmallKeys::MAX } else { SPARSE };
+            let least = candidate / if candidate > small { 4 } else { 2 };
             if least >= self.total {
                 break;
             }
@@ -72,6 +92,9 @@ impl Census {
         (size, inside)
     }
 }
+
+/// The size above which an array may be sparse.
+pub(super) const SPARSE: usize = 1024;
 
 /// The least number of nodes of a table whose keys are computed, and are not integers: it is likely
 /// to get more than one.
@@ -140,22 +163,29 @@ impl Table {
         if Table::is_full_dictionary(t, key) {
             return Table::enlarge_dictionary(st, t, key, v);
         }
-        let mut census = Census { ranges: [0; 32], total: 0 };
+        let mut census = Census { ranges: [0; 32], total: 0, current: (0, 0) };
         match Table::element_tags(t) {
             Some(tags) => census.add_tags(tags),
-            None => census.add_run((*t).array_len as usize),
+            None => census.add_run(1, (*t).array_len.into()),
         }
         let mut booleans = matches!(Table::kind(t), ArrayKind::Empty | ArrayKind::Bool);
         let mut keys = census.total + 1;
         let nodes = (*t).nodes;
         let node_count = Table::node_count(t);
-        for i in 0..node_count {
-            let n = nodes.add(i);
-            if !Node::value(n).is_nil() {
-                keys += 1;
-                if (*n).key_tag == Tag::INTEGER {
-                    census.add((*n).key_bits as i64);
-                    booleans &= Node::value(n).is_bool();
+        let run = Table::direct_run(t);
+        if let Some(run) = run {
+            keys += run.count();
+            census.add_run(run.first, run.last);
+            booleans &= run.booleans;
+        } else {
+            for i in 0..node_count {
+                let n = nodes.add(i);
+                if !Node::value(n).is_nil() {
+                    keys += 1;
+                    if (*n).key_tag == Tag::INTEGER {
+                        census.add((*n).key_bits as i64);
+                        booleans &= Node::value(n).is_bool();
+                    }
                 }
             }
         }
@@ -163,12 +193,13 @@ impl Table {
             census.add(key.as_int());
             booleans &= v.is_bool();
         }
+        census.finish();
         let (mut size, mut inside) = census.best(booleans);
         if let Some(border) = Table::small_border(t, key, size) {
             (size, inside) = border;
         }
         let capacity = Table::node_capacity(t);
-        let direct = Table::direct_capacity(t, key, size, keys - inside);
+        let direct = Table::direct_capacity(t, key, size, keys - inside, run);
         let wanted = direct.unwrap_or_else(|| Table::wanted_nodes(keys - inside, capacity));
         let room = if booleans { ArrayKind::Bool } else { ArrayKind::Any };
         let new = Table::node_bytes(wanted) + room.bytes(size as u32);
@@ -223,15 +254,17 @@ impl Table {
         if last > old_len {
             Table::extend_array(t, last);
         }
-        for i in 0..node_count {
-            let n = nodes.add(i);
-            if !Node::value(n).is_nil() {
-                Table::re_enter(
-                    st,
-                    t,
-                    Node::key(n),
-                    Value::from_parts((*n).value_bits, (*n).value_tag),
-                );
+        if direct.is_some() && run.is_some() && (*t).array_len == 0 {
+            Table::move_direct(t, nodes, node_count);
+        } else if direct.is_none() && (*t).array_len == 0 {
+            Table::move_nodes(t, nodes, node_count);
+        } else {
+            for i in 0..node_count {
+                let n = nodes.add(i);
+                if !Node::value(n).is_nil() {
+                    let v = Value::from_parts((*n).value_bits, (*n).value_tag);
+                    Table::re_enter(st, t, Node::key(n), v);
+                }
             }
         }
         Table::re_enter(st, t, key, v);

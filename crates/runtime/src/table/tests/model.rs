@@ -149,7 +149,8 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize) -> usize {
                 "{key} at {step} of seed {seed}"
             );
             let v = if sets { random_value(st, &mut r, bias) } else { Value::NIL };
-            assert!(Table::set_int_within(st, t, key, v), "there is no limit");
+            let is_stored = Table::set_direct_plainly(t, key, v);
+            assert!(is_stored || Table::set_int_within(st, t, key, v), "there is no limit");
             match v.is_nil() {
                 true => model.remove(&Key::Int(key)),
                 false => model.insert(Key::Int(key), v),
@@ -227,6 +228,53 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize) -> usize {
     }
     compare(st, t, &model);
     direct
+}
+
+/// Sets many integer keys in an order with strides, and clears some of them.
+unsafe fn run_with_strides(st: *mut State, seed: u64) {
+    let mut r = Rng::with_seed(seed);
+    let t = Table::new(st, 0, 0);
+    (*st).add_host_root(Value::table(t));
+    let mut model: HashMap<Key, Value> = HashMap::new();
+    let bias = r.usize(..4);
+    let start = *r.choice(&[1, 1, 1, 2, 700, -700, i64::MAX - 5000, i64::MIN]).unwrap();
+    // The keys are close together, or there are gaps between them.
+    let (count, gap) = (r.i64(100..5000), *r.choice(&[1, 1, 1, 2, 3, 5, 30]).unwrap());
+    let any = r.i64(1..count);
+    let stride = *r.choice(&[1, count - 1, count - 1, 2, 7, 64, any]).unwrap();
+    let cleared = r.i64(1..40);
+    for i in 0..count {
+        let place = (i * stride + i * stride / count) % count;
+        let key = start.saturating_add(place * gap);
+        let clears = i % cleared == cleared - 1;
+        let v = if clears { Value::NIL } else { random_value(st, &mut r, bias) };
+        let old = model.get(&Key::Int(key)).copied().unwrap_or(Value::NIL);
+        assert!(Table::get(t, Value::int(key)).same_bits(old), "{key}, seed {seed}");
+        let is_stored = Table::set_direct_plainly(t, key, v);
+        assert!(is_stored || Table::set_int_within(st, t, key, v), "there is no limit");
+        match v.is_nil() {
+            true => model.remove(&Key::Int(key)),
+            false => model.insert(Key::Int(key), v),
+        };
+        let end = Table::length(t);
+        let has = |key| model.contains_key(&Key::Int(key));
+        assert!(!has(end + 1) && (end == 0 || has(end)), "{end} is no border, seed {seed}");
+        if r.usize(..500) == 0 {
+            collect(st, &mut r);
+            compare(st, t, &model);
+        }
+    }
+    compare(st, t, &model);
+}
+
+#[test]
+fn large_tables_agree_with_a_model() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
+    with_state(|st| unsafe {
+        for seed in 1..=if cfg!(miri) { 1 } else { 300 } {
+            run_with_strides(st, seed);
+        }
+    });
 }
 
 #[test]
