@@ -111,7 +111,7 @@ impl Promoter<'_> {
         let mut current = self.at_start(block, &mut kept);
         for mut inst in insts {
             match inst.op {
-                Op::Register(r) if let Some(n) = self.number(r) => {
+                Op::Register(r) if let Some(n) = self.number_in(inst.frame, r) => {
                     let result = inst.result.expect("it has a result");
                     if current[n].is_some() {
                         self.replaced[result] = current[n];
@@ -119,7 +119,7 @@ impl Promoter<'_> {
                     }
                     current[n] = Some(result);
                 }
-                Op::SetRegister(r, v) if let Some(n) = self.number(r) => {
+                Op::SetRegister(r, v) if let Some(n) = self.number_in(inst.frame, r) => {
                     current[n] = Some(self.resolved(v));
                     continue;
                 }
@@ -143,6 +143,19 @@ impl Promoter<'_> {
     /// Returns the number of a register among those that are promoted.
     fn number(&self, r: Reg) -> Option<usize> {
         self.registers.iter().position(|&other| other == r)
+    }
+
+    /// Does the same for a register that code of a frame uses. Registers from that of an inlined
+    /// callee on belong to the inlined frames, and have nothing to do with variables of the
+    /// outermost frame that are in the same slots at other times.
+    fn number_in(&self, mut frame: Frame, r: Reg) -> Option<usize> {
+        while let Some(caller) = self.f.frames[frame].caller {
+            if r.index() >= self.f.frames[frame].callee() {
+                return None;
+            }
+            frame = caller.frame;
+        }
+        self.number(r)
     }
 
     /// Returns the value that replaces a load of a register, or the value itself.
