@@ -54,4 +54,31 @@ for _ = 1, 40 do
   local sum, count = count_after_five(objects, key)
   assert(sum == 10 and count == 16)
 end
+
+-- The code that creates the closure does not run.
+local function lacks(o, s, t)
+  assert(s and t)
+  local value = s[o]
+  return value == nil
+end
+
+local function count_missing(o, s, flag, n)
+  local missing, i = 0, 0
+  while i < n do
+    i = i + 1
+    if i > 1 then
+      if lacks(o, s, i) then missing = missing + 1 end
+    end
+    local p
+    for j = 1, 2 do local arc = flag and j or n - j end
+  end
+  local none = {}
+  for _, v in ipairs(none) do
+    local function f() return _ end
+  end
+  return missing
+end
+
+local s = { [key] = { 1, 2, 3 } }
+for _ = 1, 100 do assert(count_missing(key, s, false, 3) == 0) end
 print("ok")
