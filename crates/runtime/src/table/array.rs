@@ -8,7 +8,7 @@
 
 use std::ptr;
 
-use super::rehash::SPARSE;
+use super::rehash::least_in_use;
 use super::{ArrayKind, DEAD_KEY, Node, Table};
 use crate::heap::round;
 use crate::state::State;
@@ -474,7 +474,7 @@ impl Table {
         let Some(tags) = Table::element_tags(t).filter(|_| len >= 2 * MIN_CAP as usize) else {
             return false;
         };
-        Tag::count_live(tags) <= len / if len > SPARSE { 4 } else { 2 }
+        Tag::count_live(tags) <= least_in_use(len, false)
     }
 
     /// Lowers `array_len` to the last element that is not nil, after elements were cleared in

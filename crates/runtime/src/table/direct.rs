@@ -89,22 +89,28 @@ impl Table {
         i: i64,
         v: Value,
     ) -> bool {
+        let stored = Table::store_direct(t, i, v);
+        if stored {
+            (*st).barrier_of_store(t, v);
+        }
+        stored
+    }
+
+    /// Stores `v` under the integer key `i` among direct nodes, without a barrier. Returns false,
+    /// without an effect, if it has to go elsewhere.
+    #[inline(always)]
+    unsafe fn store_direct(t: *mut Table, i: i64, v: Value) -> bool {
         let n = Table::place_of(t, i);
-        if (*n).value_tag != Tag::NIL {
-            if !Node::has_int(n, i) {
-                return false;
-            }
-            (*n).value_bits = v.bits();
-            (*n).value_tag = v.tag();
+        let may_store = if (*n).value_tag != Tag::NIL {
+            Node::has_int(n, i)
         } else {
             // A key up to the capacity may join the array.
-            if v.is_nil() || (i as u64).wrapping_sub(1) <= (*t).array_cap as u64 {
-                return false;
-            }
+            !v.is_nil() && (i as u64).wrapping_sub(1) > u64::from((*t).array_cap)
+        };
+        if may_store {
             Table::take(n, i, v);
         }
-        (*st).barrier_of_store(t, v);
-        true
+        may_store
     }
 
     /// Stores `v` under the integer key `i` among direct nodes, if that needs no metamethod, no
@@ -114,21 +120,12 @@ impl Table {
     /// `t` is a live table.
     #[inline(always)]
     pub unsafe fn set_direct_plainly(t: *mut Table, i: i64, v: Value) -> bool {
-        if !Table::is_direct(t)
-            || v.is_collectable()
-            || (*t).header.flags & WATCHED != 0
-            || (i as u64).wrapping_sub(1) <= u64::from((*t).array_cap)
-            || !Table::lacks_newindex(t)
-        {
-            return false;
-        }
-        let n = Table::place_of(t, i);
-        let has_value = (*n).value_tag != Tag::NIL;
-        if if has_value { !Node::has_int(n, i) } else { v.is_nil() } {
-            return false;
-        }
-        Table::take(n, i, v);
-        true
+        Table::is_direct(t)
+            && !v.is_collectable()
+            && (*t).header.flags & WATCHED == 0
+            && (i as u64).wrapping_sub(1) > u64::from((*t).array_cap)
+            && Table::lacks_newindex(t)
+            && Table::store_direct(t, i, v)
     }
 
     /// Returns the keys of the nodes, if the nodes are direct and the keys have no gaps.

@@ -287,23 +287,6 @@ impl Table {
         true
     }
 
-    /// Copies the keys that have values, of `count` nodes at `old`, to new nodes.
-    pub(super) unsafe fn move_nodes(t: *mut Table, old: *mut Node, count: usize) {
-        for i in 0..count {
-            let n = old.add(i);
-            if !Node::value(n).is_nil() {
-                let key = Node::key(n);
-                let v = Value::from_parts((*n).value_bits, (*n).value_tag);
-                let chain = match key.tag() {
-                    Tag::INTEGER => mix(key.bits(), Table::log_nodes(t)),
-                    _ => Table::main_position(t, key),
-                };
-                let entered = Table::insert_in_chain(t, chain, key, v);
-                debug_assert!(entered);
-            }
-        }
-    }
-
     /// Gives a value to the key of `n`, which has none; `v` may be a cell. If the collector could
     /// have killed the key before, the key gets a new node after the others, so that the order does
     /// not depend on when the collector ran.

@@ -11,30 +11,14 @@ use crate::value::{Tag, Value};
 struct Census {
     ranges: [usize; 32],
     total: usize,
-    /// The range of the last keys, and how many of them are not counted yet: a counter in memory
-    /// would take several cycles for each key.
-    current: (usize, usize),
 }
 
 impl Census {
-    #[inline]
     fn add(&mut self, key: i64) {
         if (1..=1 << 31).contains(&key) {
-            let range = (64 - (key as u64 - 1).leading_zeros()) as usize;
-            if range != self.current.0 {
-                self.finish();
-                self.current.0 = range;
-            }
-            self.current.1 += 1;
+            self.ranges[(64 - (key as u64 - 1).leading_zeros()) as usize] += 1;
+            self.total += 1;
         }
-    }
-
-    /// Counts the last keys.
-    fn finish(&mut self) {
-        let (range, count) = self.current;
-        self.ranges[range] += count;
-        self.total += count;
-        self.current.1 = 0;
     }
 
     /// Adds all keys from `first` to `last`.
@@ -71,16 +55,11 @@ impl Census {
 
     /// Returns the largest power of two such that an array of that size is worth while, and the
     /// number of keys that this array takes.
-    ///
-    /// An array is worth while if more than a quarter of it is in use: nodes for as many keys take
-    /// more memory, since an element takes 9 bytes at most and a node 28. Small arrays have the
-    /// size that they have in PUC Lua, since their border depends on it.
     fn best(&self, booleans: bool) -> (usize, usize) {
         let (mut seen, mut size, mut inside) = (0, 0, 0);
         for (i, &n) in self.ranges.iter().enumerate() {
             let candidate = 1usize << i;
-            let small = if booleans { SmallKeys::MAX } else { SPARSE };
-            let least = candidate / if candidate > small { 4 } else { 2 };
+            let least = least_in_use(candidate, booleans);
             if least >= self.total {
                 break;
             }
@@ -94,7 +73,18 @@ impl Census {
 }
 
 /// The size above which an array may be sparse.
-pub(super) const SPARSE: usize = 1024;
+const SPARSE: usize = 1024;
+
+/// Returns a bound for the use of an array: it is worth while if more than this many of its `size`
+/// elements are in use.
+///
+/// The bound is a quarter, since nodes for as many keys take more memory: an element takes 9 bytes
+/// at most and a node 28. Small arrays have the size that they have in PUC Lua, as programs show
+/// their border; those of booleans seldom.
+pub(super) fn least_in_use(size: usize, booleans: bool) -> usize {
+    let small = if booleans { SmallKeys::MAX } else { SPARSE };
+    size / if size > small { 4 } else { 2 }
+}
 
 /// The least number of nodes of a table whose keys are computed, and are not integers: it is likely
 /// to get more than one.
@@ -163,7 +153,7 @@ impl Table {
         if Table::is_full_dictionary(t, key) {
             return Table::enlarge_dictionary(st, t, key, v);
         }
-        let mut census = Census { ranges: [0; 32], total: 0, current: (0, 0) };
+        let mut census = Census { ranges: [0; 32], total: 0 };
         match Table::element_tags(t) {
             Some(tags) => census.add_tags(tags),
             None => census.add_run(1, (*t).array_len.into()),
@@ -193,7 +183,6 @@ impl Table {
             census.add(key.as_int());
             booleans &= v.is_bool();
         }
-        census.finish();
         let (mut size, mut inside) = census.best(booleans);
         if let Some(border) = Table::small_border(t, key, size) {
             (size, inside) = border;
@@ -256,8 +245,6 @@ impl Table {
         }
         if direct.is_some() && run.is_some() && (*t).array_len == 0 {
             Table::move_direct(t, nodes, node_count);
-        } else if direct.is_none() && (*t).array_len == 0 {
-            Table::move_nodes(t, nodes, node_count);
         } else {
             for i in 0..node_count {
                 let n = nodes.add(i);

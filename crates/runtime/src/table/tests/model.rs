@@ -122,6 +122,23 @@ impl Window {
     }
 }
 
+/// Compares the value under an integer key, and stores another, as machine code does.
+unsafe fn replace_int(
+    st: *mut State,
+    t: *mut Table,
+    model: &mut HashMap<Key, Value>,
+    (key, v): (i64, Value),
+) {
+    let old = model.get(&Key::Int(key)).copied().unwrap_or(Value::NIL);
+    assert!(Table::get(t, Value::int(key)).same_bits(old), "{key}");
+    let is_stored = Table::set_direct_plainly(t, key, v);
+    assert!(is_stored || Table::set_int_within(st, t, key, v), "there is no limit");
+    match v.is_nil() {
+        true => model.remove(&Key::Int(key)),
+        false => model.insert(Key::Int(key), v),
+    };
+}
+
 /// Performs `steps` operations. Returns how many found [direct nodes](crate::table::direct).
 unsafe fn run(st: *mut State, seed: u64, steps: usize) -> usize {
     let mut r = Rng::with_seed(seed);
@@ -143,18 +160,8 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize) -> usize {
             && r.usize(..50) != 0
         {
             let (key, sets) = window.next(&mut r);
-            let old = model.get(&Key::Int(key)).copied().unwrap_or(Value::NIL);
-            assert!(
-                Table::get(t, Value::int(key)).same_bits(old),
-                "{key} at {step} of seed {seed}"
-            );
             let v = if sets { random_value(st, &mut r, bias) } else { Value::NIL };
-            let is_stored = Table::set_direct_plainly(t, key, v);
-            assert!(is_stored || Table::set_int_within(st, t, key, v), "there is no limit");
-            match v.is_nil() {
-                true => model.remove(&Key::Int(key)),
-                false => model.insert(Key::Int(key), v),
-            };
+            replace_int(st, t, &mut model, (key, v));
             if r.usize(..100) == 0 {
                 compare(st, t, &model);
             }
@@ -248,14 +255,7 @@ unsafe fn run_with_strides(st: *mut State, seed: u64) {
         let key = start.saturating_add(place * gap);
         let clears = i % cleared == cleared - 1;
         let v = if clears { Value::NIL } else { random_value(st, &mut r, bias) };
-        let old = model.get(&Key::Int(key)).copied().unwrap_or(Value::NIL);
-        assert!(Table::get(t, Value::int(key)).same_bits(old), "{key}, seed {seed}");
-        let is_stored = Table::set_direct_plainly(t, key, v);
-        assert!(is_stored || Table::set_int_within(st, t, key, v), "there is no limit");
-        match v.is_nil() {
-            true => model.remove(&Key::Int(key)),
-            false => model.insert(Key::Int(key), v),
-        };
+        replace_int(st, t, &mut model, (key, v));
         let end = Table::length(t);
         let has = |key| model.contains_key(&Key::Int(key));
         assert!(!has(end + 1) && (end == 0 || has(end)), "{end} is no border, seed {seed}");
