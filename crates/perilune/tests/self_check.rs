@@ -166,6 +166,37 @@ const CASES: &[Case] = &[
         says: &["wrong: it:3 pc ", "(GetField)", "entry string", "holds integer", "found integer"],
     },
     Case {
+        fault: Fault::ConfusedRegisters,
+        // `lookup` is inlined where `n`, which the closure shares, does not exist.
+        program: "local key, other = {}, {}
+            local function lookup(o, k)
+              assert(o and k, 'both are needed')
+              local inner = o.outs[k]
+              local value = inner[other]
+              if value then return value end
+              return inner
+            end
+            local function each(list, f) for i = 1, #list do f(list[i]) end end
+            local function sum(list, k)
+              local s, count = 0, 0
+              for i = 1, #list do
+                do
+                  local a, b, c, d = 0, 1, 2, 3
+                  local n = 0
+                  each(list, function(o) n = n + 1 end)
+                  count = count + n
+                end
+                s = s + lookup(list[i], k)
+              end
+              return s + count
+            end
+            local objects = {}
+            for i = 1, 4 do objects[i] = {outs = {[key] = {[other] = i}}} end
+            for i = 1, 40 do sum(objects, key) end
+            return sum(objects, key)",
+        says: &["wrong: it:2 pc ", "(GetTable)", "a variable", "found table"],
+    },
+    Case {
         fault: Fault::UnguardedKind,
         program: "local function put(t, i, v) t[i] = v end
             local ints = {1, 2, 3}
@@ -186,9 +217,14 @@ fn shown(lua: &Lua, case: &Case) -> String {
 }
 
 fn run(case: &Case, fault: Option<Fault>) -> String {
+    let (threshold, loop_threshold) = match case.fault {
+        // with more feedback, the registers of the inlined frame are not loaded
+        Fault::ConfusedRegisters => (2, 4),
+        _ => (4, 8),
+    };
     let engine = Engine::with_jit(JitOptions {
-        threshold: 4,
-        loop_threshold: 8,
+        threshold,
+        loop_threshold,
         miss_threshold: 4,
         sync: true,
         verify_values: true,

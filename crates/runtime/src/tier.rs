@@ -287,13 +287,14 @@ pub struct RuntimeCalls {
     /// code holds no closure.
     pub verify_closure: unsafe extern "C" fn(*mut Value, u64, u64, u64),
     /// Compares a value with the one that a table has under a key, given the table, then payload
-    /// and tag of the key and of the value.
-    pub verify_entry: unsafe extern "C" fn(*mut Value, u64, *mut Table, u64, u64, u64, u64),
+    /// and tag of the key and of the value. As for the following two, the first argument is the
+    /// instance of the function that the code belongs to.
+    pub verify_entry: unsafe extern "C" fn(*mut Instance, u64, *mut Table, u64, u64, u64, u64),
     /// Compares a value with the result of a field access along the metatables of an object, given
     /// payload and tag of the object and of the value.
-    pub verify_lookup: unsafe extern "C" fn(*mut State, *mut Value, u64, u64, u64, u64, u64),
+    pub verify_lookup: unsafe extern "C" fn(*mut State, *mut Instance, u64, u64, u64, u64, u64),
     /// Compares a value (payload and tag) with the variable at an address.
-    pub verify_variable: unsafe extern "C" fn(*mut Value, u64, *const Value, u64, u64),
+    pub verify_variable: unsafe extern "C" fn(*mut Instance, u64, *const Value, u64, u64),
     /// The function `one` under Cranelift's convention `preserve_all`, which preserves all
     /// registers and has no results. The frame is stored; afterwards the status is in
     /// `State::returned`, and the base in `State::base`.

@@ -19,12 +19,14 @@ struct Place {
 }
 
 impl Place {
+    fn new(instance: *mut Instance, at: u64) -> Place {
+        let register = (at >> verify::REGISTER) as u8 as usize;
+        Place { instance, pc: at as u32 as usize, register }
+    }
+
+    /// Returns the place in the function of a frame.
     unsafe fn of(base: *mut Value, at: u64) -> Place {
-        Place {
-            instance: (*Frame(base).callee().as_function()).instance,
-            pc: at as u32 as usize,
-            register: (at >> verify::REGISTER) as u8 as usize,
-        }
+        Place::new((*Frame(base).callee().as_function()).instance, at)
     }
 
     /// Reports a mismatch, and aborts the process.
@@ -98,7 +100,7 @@ pub(super) unsafe extern "C" fn closure(base: *mut Value, at: u64, passed: u64, 
 }
 
 pub(super) unsafe extern "C" fn entry(
-    base: *mut Value,
+    instance: *mut Instance,
     at: u64,
     t: *mut Table,
     key: u64,
@@ -108,13 +110,13 @@ pub(super) unsafe extern "C" fn entry(
 ) {
     let key = Value::from_parts(key, Tag(key_tag as u8));
     let expected = Value::from_parts(bits, Tag(tag as u8));
-    let place = Place::of(base, at);
+    let place = Place::new(instance, at);
     place.compare(&format!("entry {}", shown(key)), expected, Table::get(t, key));
 }
 
 pub(super) unsafe extern "C" fn lookup(
     st: *mut State,
-    base: *mut Value,
+    instance: *mut Instance,
     at: u64,
     object: u64,
     object_tag: u64,
@@ -123,7 +125,7 @@ pub(super) unsafe extern "C" fn lookup(
 ) {
     /// The maximum length of a chain that is followed completely.
     const LONGEST: usize = 100;
-    let place = Place::of(base, at);
+    let place = Place::new(instance, at);
     let i = *(*place.instance).code.add(place.pc);
     let key = (*place.instance).constants.add(i.c()).cast_mut().get();
     let expected = Value::from_parts(bits, Tag(tag as u8));
@@ -142,12 +144,12 @@ pub(super) unsafe extern "C" fn lookup(
 }
 
 pub(super) unsafe extern "C" fn variable(
-    base: *mut Value,
+    instance: *mut Instance,
     at: u64,
     variable: *const Value,
     bits: u64,
     tag: u64,
 ) {
     let expected = Value::from_parts(bits, Tag(tag as u8));
-    Place::of(base, at).compare("a variable", expected, variable.cast_mut().get());
+    Place::new(instance, at).compare("a variable", expected, variable.cast_mut().get());
 }

@@ -14,7 +14,6 @@ use perilune_bytecode::Proto;
 use perilune_runtime::frame::{Frame, Link, flags};
 use perilune_runtime::instance::Places;
 use perilune_runtime::layout::{closure, frame, state};
-use perilune_runtime::value::Tag;
 
 use super::Emitter;
 use super::memory::Region;
@@ -138,13 +137,8 @@ impl<'a> Emitter<'a> {
         self.current = n;
     }
 
-    /// Begins the code of an inlined function: frame `n` belongs to `closure`. For the self-check,
-    /// the closure is stored although the frame is not.
+    /// Begins the code of an inlined function: frame `n` belongs to `closure`.
     pub(crate) fn begin_inlined(&mut self, n: usize, closure: Value) {
-        if self.body.verify_values {
-            let (slot, tag) = (self.frames[n].offset - Frame::RESERVED, self.tag(Tag::FUNCTION));
-            self.store_home(Reg::new(slot), closure, tag);
-        }
         self.frames[n].instance = self.load_constant(I64, closure, closure::INSTANCE);
     }
 

@@ -172,8 +172,8 @@ impl Emitter<'_> {
         if !self.body.verify_values {
             return;
         }
-        let (base, at) = (self.base(), self.verified_place(pc, None, 0));
-        let args = [base, at, t, key.0, key.1, value.0, value.1];
+        let (instance, at) = (self.instance(), self.verified_place(pc, None, 0));
+        let args = [instance, at, t, key.0, key.1, value.0, value.1];
         self.verify(self.body.calls.verify_entry as usize, &args);
     }
 
@@ -192,13 +192,13 @@ impl Emitter<'_> {
         }
     }
 
-    /// Compares a value with the variable at an address, which is that of an upvalue or a global.
+    /// Compares a value with the variable at an address.
     pub(crate) fn verify_variable(&mut self, pc: Pc, variable: Value, value: (Value, Value)) {
         if !self.body.verify_values {
             return;
         }
-        let (base, at) = (self.base(), self.verified_place(pc, None, 0));
-        let args = [base, at, variable, value.0, value.1];
+        let (instance, at) = (self.instance(), self.verified_place(pc, None, 0));
+        let args = [instance, at, variable, value.0, value.1];
         self.verify(self.body.calls.verify_variable as usize, &args);
     }
 
@@ -213,9 +213,10 @@ impl Emitter<'_> {
         if !self.body.verify_values {
             return;
         }
-        let (st, base, at) = (self.state(), self.base(), self.verified_place(pc, None, 0));
+        let (st, instance) = (self.state(), self.instance());
+        let at = self.verified_place(pc, None, 0);
         let object_tag = self.tag_value(object_tag);
-        let args = [st, base, at, object, object_tag, bits, tag];
+        let args = [st, instance, at, object, object_tag, bits, tag];
         self.verify(self.body.calls.verify_lookup as usize, &args);
     }
 }

@@ -52,6 +52,8 @@ pub enum Fault {
     UnlinkedConstructor,
     /// Exits omit the store of the last register that they should store.
     ForgottenStore,
+    /// Registers of inlined frames are taken for variables of the outermost frame.
+    ConfusedRegisters,
     /// Stores have no write barrier.
     NoBarrier,
     /// A store compares the kind of an array with a tag that may not be the tag of a number.

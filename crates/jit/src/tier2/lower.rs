@@ -24,6 +24,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{self, InstBuilder};
 use perilune_bytecode::Op as Bytecode;
+use perilune_runtime::layout::frame;
 use perilune_runtime::value::Tag;
 
 use self::layout::BlockLayout;
@@ -766,6 +767,13 @@ impl<'a> Lower<'_, 'a> {
                 let v = self.stored(v);
                 let up = self.upvalue(closure, n);
                 let place = self.emit().upvalue_place(up);
+                self.emit().verify_variable(inst.pc, place, (v.bits, v.tag));
+            }
+            Op::CheckRegister(r, v) => {
+                let v = self.stored(v);
+                let base = self.emit().current_base();
+                let at = i64::from(frame::slot(r.index()));
+                let place = self.emit().ins().iadd_imm_s(base, at);
                 self.emit().verify_variable(inst.pc, place, (v.bits, v.tag));
             }
             Op::CheckGlobal(closure, v) => self.check_global(inst, closure, v),

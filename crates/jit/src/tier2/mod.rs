@@ -93,7 +93,7 @@ fn build(
     };
     let mut f = build::build(source, candidates, loops);
     check(&f, "building", input)?;
-    passes::run(&mut f, input.verify_values);
+    passes::run(&mut f, input.verify_values, input.fault);
     check(&f, "the passes", input)?;
     Ok(f)
 }

@@ -372,6 +372,7 @@ impl Parser<'_> {
             "true" => Op::Primitive(Tag::TRUE),
             "string" => Op::Str(self.number()?),
             "register" => Op::Register(self.register()?),
+            "check_register" => Op::CheckRegister(self.register()?, self.another()?),
             "set_register" => Op::SetRegister(self.register()?, self.another()?),
             "upvalue" => self.upvalue().map(|(of, n)| Op::Upvalue(of, n))?,
             "set_upvalue" => {

@@ -229,6 +229,7 @@ impl fmt::Display for Line<'_> {
             Poll(_, true) => f.write_str("quiet_poll")?,
             CheckField(t, v) => write!(f, "check_field {t}, {v}")?,
             CheckUpvalue(_, n, v) => write!(f, "check_upvalue {n}, {v}")?,
+            CheckRegister(r, v) => write!(f, "check_register {r}, {v}")?,
             CheckGlobal(_, v) => write!(f, "check_global {v}")?,
             FastPath(_) => write!(f, "fast_path {}", inst.pc)?,
             Generic(_) => write!(f, "generic {}", inst.pc)?,

@@ -6,6 +6,9 @@
 //! stored last, and the stores are removed; frame states refer to the values. Blocks get a
 //! parameter for each register, and unnecessary parameters are removed by the passes
 //! [`params`](super::params) and [`dce`](super::dce).
+//!
+//! Code that checks itself keeps the stores, and compares the values with the home slots where the
+//! loads were.
 
 use cranelift_codegen::entity::{EntityRef, SecondaryMap};
 use perilune_bytecode::Op as Bytecode;
@@ -17,12 +20,13 @@ use super::params::rename;
 use crate::analysis::live::Live;
 use crate::entity::{Pc, Reg};
 use crate::hash::HashMap;
+use crate::testing::fault::Fault;
 use crate::tier2::ir::{
     Block, End, Frame, FrameData, FrameState, Function, Inst, Op, State, Target, Type, Value,
 };
 
 /// Runs the pass.
-pub(super) fn run(f: &mut Function) {
+pub(super) fn run(f: &mut Function, verify_values: bool, fault: Option<Fault>) {
     let registers = unshared(f);
     if registers.is_empty() {
         return;
@@ -34,6 +38,8 @@ pub(super) fn run(f: &mut Function) {
     let needed = Live::in_interpreter(&f.frames[Frame::new(0)].proto);
     let mut promoter = Promoter {
         f,
+        verify_values,
+        fault,
         needed,
         registers,
         predecessors,
@@ -91,6 +97,8 @@ type StateKey = (State, Vec<(Reg, Value)>);
 
 struct Promoter<'a> {
     f: &'a mut Function,
+    verify_values: bool,
+    fault: Option<Fault>,
     registers: Vec<Reg>,
     /// The blocks at the other ends of the edges to a block.
     predecessors: SecondaryMap<Block, Vec<Block>>,
@@ -113,15 +121,21 @@ impl Promoter<'_> {
             match inst.op {
                 Op::Register(r) if let Some(n) = self.number_in(inst.frame, r) => {
                     let result = inst.result.expect("it has a result");
-                    if current[n].is_some() {
+                    if let Some(v) = current[n] {
                         self.replaced[result] = current[n];
-                        continue;
+                        if !self.verify_values {
+                            continue;
+                        }
+                        (inst.op, inst.result) = (Op::CheckRegister(r, v), None);
+                    } else {
+                        current[n] = Some(result);
                     }
-                    current[n] = Some(result);
                 }
                 Op::SetRegister(r, v) if let Some(n) = self.number_in(inst.frame, r) => {
                     current[n] = Some(self.resolved(v));
-                    continue;
+                    if !self.verify_values {
+                        continue;
+                    }
                 }
                 _ => {}
             }
@@ -150,7 +164,9 @@ impl Promoter<'_> {
     /// outermost frame that are in the same slots at other times.
     fn number_in(&self, mut frame: Frame, r: Reg) -> Option<usize> {
         while let Some(caller) = self.f.frames[frame].caller {
-            if r.index() >= self.f.frames[frame].callee() {
+            if r.index() >= self.f.frames[frame].callee()
+                && self.fault != Some(Fault::ConfusedRegisters)
+            {
                 return None;
             }
             frame = caller.frame;

@@ -79,7 +79,7 @@ fn sees(f: &Function, inst: &Inst, closure: &Closure) -> bool {
     let is_known = match inst.op {
         Op::Inline(frame, _) => is_inner(f, frame, closure),
         Op::Upvalue(..) => true,
-        Op::SetUpvalue(_, _, stored) => stored != value,
+        Op::SetUpvalue(_, _, stored) | Op::CheckUpvalue(_, _, stored) => stored != value,
         Op::Global(of, n, ..) => of == Some(value) && !upvalues[n].in_stack,
         _ => false,
     };
@@ -299,6 +299,16 @@ impl Replacer<'_> {
                     let op = match desc.in_stack {
                         true => Op::SetRegister(Reg::new(index), stored),
                         false => Op::SetUpvalue(None, index, stored),
+                    };
+                    *inst = Inst { pc, frame: Frame::new(0), op, ..*inst };
+                }
+            }
+            Op::CheckUpvalue(Some(v), n, known) => {
+                if let Some((desc, pc)) = self.upvalue(v, n) {
+                    let index = usize::from(desc.index);
+                    let op = match desc.in_stack {
+                        true => Op::CheckRegister(Reg::new(index), known),
+                        false => Op::CheckUpvalue(None, index, known),
                     };
                     *inst = Inst { pc, frame: Frame::new(0), op, ..*inst };
                 }

@@ -2,8 +2,9 @@
 //!
 //! A file contains cases for one pass, separated by lines of `=`. A case begins with comment lines
 //! and a line `source:` with the Lua code of the frame, in which `\n` stands for a line break; a
-//! line `captured:` may list registers that closures share. A line of `-` precedes the function
-//! before the pass, and another one the function after it.
+//! line `captured:` may list registers that closures share, and a line `verified:` says that the
+//! code checks itself. A line of `-` precedes the function before the pass, and another one the
+//! function after it.
 //!
 //! To bless: `PERILUNE_BLESS=1 cargo test -p perilune-jit golden`, then read the difference.
 
@@ -23,11 +24,11 @@ const BETWEEN_CASES: &str = "====\n";
 const BETWEEN_PARTS: &str = "----\n";
 
 /// Runs the pass with this name.
-fn run(pass: &str, f: &mut Function) {
+fn run(pass: &str, f: &mut Function, verify_values: bool) {
     match pass {
         "params" => params::run(f),
         "closures" => drop(closures::run(f)),
-        "captured" => captured::run(f),
+        "captured" => captured::run(f, verify_values, None),
         "escape" => drop(escape::run(f)),
         "fields" => fields::run(f),
         "ranges" => ranges::run(f),
@@ -61,7 +62,7 @@ fn case(place: &str, pass: &str, text: &str) -> String {
         f.captured.insert(Reg::new(number));
     }
     assert_eq!(verify(&f), Ok(()), "{place}");
-    run(pass, &mut f);
+    run(pass, &mut f, setting(head, "verified:").is_some());
     assert_eq!(verify(&f), Ok(()), "{place}: {f}");
     let mut out = String::new();
     write!(out, "{head}{BETWEEN_PARTS}{before}{BETWEEN_PARTS}{f}").expect("strings take it");

@@ -14,13 +14,13 @@ mod ranges;
 mod sink;
 
 use super::ir::Function;
+use crate::testing::fault::Fault;
 
-/// Runs the passes that change the function, in order. Code that checks itself finds the closures
-/// of inlined functions in their frames, so it allocates them.
-pub(super) fn run(f: &mut Function, verify_values: bool) {
+/// Runs the passes that change the function, in order.
+pub(super) fn run(f: &mut Function, verify_values: bool, fault: Option<Fault>) {
     params::run(f);
-    if !verify_values && closures::run(f) {
-        captured::run(f);
+    if closures::run(f) {
+        captured::run(f, verify_values, fault);
         params::run(f);
     }
     if escape::run(f) {
