@@ -7,6 +7,7 @@ use perilune_bytecode::feedback::operands as seen;
 use perilune_runtime::convert::{self, Round};
 use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, FrameWord, Link};
+use perilune_runtime::meta::Event;
 use perilune_runtime::native::{Builtin, Ret};
 use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::table::Table;
@@ -205,21 +206,38 @@ pub(crate) unsafe fn inline_round(ra: *mut Value, wanted: usize) -> bool {
 /// I2; pc stored.
 #[inline(never)]
 pub(crate) unsafe fn mark_to_close(st: *mut State, place: *mut Value) -> Step {
+    match mark_closable(st, place) {
+        true => Ok(()),
+        false if !is_closable(st, place.get()) => Err(debug::close_error(st, place).into_exit()),
+        false => Err(crate::room::error(st)),
+    }
+}
+
+/// As [`mark_to_close`], but returns false in place of an error, without an effect.
+///
+/// # Safety
+/// I2.
+pub(crate) unsafe fn mark_closable(st: *mut State, place: *mut Value) -> bool {
     let v = place.get();
     if !v.truthy() {
-        return Ok(());
+        return true;
+    }
+    if !is_closable(st, v) {
+        return false;
     }
     let mut s = StateRef::new(st);
-    if Table::metamethod(s.ptr(), v, perilune_runtime::meta::Event::Close).is_nil() {
-        return Err(debug::close_error(st, place).into_exit());
-    }
     let offset = place.offset_from((*s.thread).stack) as u32;
     let to_close = &mut (*s.thread).to_close;
     if to_close.try_reserve(1).is_err() {
-        return Err(crate::room::error(st));
+        return false;
     }
     to_close.push(offset);
-    Ok(())
+    true
+}
+
+/// Returns whether a value has a metamethod for closing.
+unsafe fn is_closable(st: *mut State, v: Value) -> bool {
+    !Table::metamethod(st, v, Event::Close).is_nil()
 }
 
 /// Records the iterator that the TFORCALL of the frame at `base` calls for the loop whose first

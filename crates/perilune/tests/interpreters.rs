@@ -283,6 +283,8 @@ fn calls_and_returns() {
          return a",
         "local function f() local x <close> = setmetatable({}, {__close = function() end}) \
          return a, b end return f()",
+        "local x <close> = a return b",
+        "for i = 1, 2 do local x <close> = i == 1 and nil or a end return b",
         "return a .. b",
     ];
     check(&pairs(&cases.map(str::to_owned)));
@@ -400,17 +402,20 @@ fn loops_of_floats() {
 
 #[test]
 fn methods_named_by_far_constants() {
+    let long = "l".repeat(50);
     // With more than 255 constants before it, the name of a method is in a register.
     let constants: Vec<String> = (0..300).map(|n| format!("'c{n}'")).collect();
     let constants = constants.join(",");
     check(&format!(
         "local function far(o) local t = {{{constants}}} return o:farthest(#t) end
+        local function long(o) local t = {{{constants}}} return o:{long}(#t) end
         local out = {{}}
-        local C = {{farthest = function(o, n) return n end}}
+        local C = {{farthest = function(o, n) return n end, {long} = function(o, n) return -n end}}
         for _, o in ipairs {{C, setmetatable({{}}, {{__index = C}}), 1, 'x', false,
                 setmetatable({{}}, {{__index = function(_, k) return function() return k end
                 end}})}} do
             out[#out + 1] = tostring(select(2, pcall(far, o)))
+            out[#out + 1] = tostring(select(2, pcall(long, o)))
         end
         return table.concat(out, ' ')"
     ));

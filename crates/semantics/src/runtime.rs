@@ -90,6 +90,9 @@ functions! {
     /// Closes the upvalues of a frame from a register on. Returns 0, without an effect, if there
     /// are also variables to be closed, or if a return has closed some and continues.
     Close "close" (Full) -> 1;
+    /// Executes TBC, given the register. Returns 0, without an effect, if the value cannot be
+    /// closed or there is no memory.
+    MarkToClose "mark_to_close" (Full) -> 1;
     /// Returns `a ^ b`, given the payloads of floats.
     Pow "pow" (Full Full) -> 1;
     /// Returns `a % b`, given the payloads of floats.

@@ -1526,6 +1526,112 @@ perilune_SELF:
     .size perilune_SELF, . - perilune_SELF
 
     .p2align 6
+    .type perilune_SELFR, @function
+perilune_SELFR:
+    .cfi_startproc
+    .inst 0xa9bf7bfd // stp x29, x30, [sp, #-0x10]!
+    .cfi_def_cfa_offset 16
+    .cfi_offset x29, -16
+    .cfi_offset x30, -8
+    .inst 0x910003fd // mov x29, sp
+    .cfi_def_cfa_register x29
+    .inst 0xaa0703f4 // mov x20, x7
+    .inst 0xaa0603f6 // mov x22, x6
+    .inst 0xaa0503f7 // mov x23, x5
+    .inst 0xaa0403f8 // mov x24, x4
+    .inst 0x385fe061 // ldurb w1, [x3, #-0x2]
+    .inst 0x385ff060 // ldurb w0, [x3, #-0x1]
+    .inst 0xaa0303fa // mov x26, x3
+    .inst 0xd37cec23 // lsl x3, x1, #0x4
+    .inst 0x8b011041 // add x1, x2, x1, lsl #4
+    .inst 0xf8636853 // ldr x19, [x2, x3]
+    .inst 0xd37cec03 // lsl x3, x0, #0x4
+    .inst 0x8b001040 // add x0, x2, x0, lsl #4
+    .inst 0xf8636843 // ldr x3, [x2, x3]
+    .inst 0xaa0203f9 // mov x25, x2
+    .inst 0x3940203c // ldrb w28, [x1, #0x8]
+    .inst 0x53001f81 // uxtb w1, w28
+    .inst 0x7101043f // cmp w1, #0x41
+    b.ne .Lperilune_SELFR_ec
+    .inst 0x39402000 // ldrb w0, [x0, #0x8]
+    .inst 0x53001c00 // uxtb w0, w0
+    .inst 0x7101001f // cmp w0, #0x40
+    b.ne .Lperilune_SELFR_108
+    .inst 0xaa0303e2 // mov x2, x3
+    .inst 0x39400c40 // ldrb w0, [x2, #0x3]
+    .inst 0x72001c1f // tst w0, #0xff
+    b.ne .Lperilune_SELFR_124
+    .inst 0xaa1503e0 // mov x0, x21
+    .inst 0xaa1303e1 // mov x1, x19
+    bl {get_str}
+    .inst 0xf103fc3f // cmp x1, #0xff
+    b.eq .Lperilune_SELFR_140
+    .inst 0xaa1a03e3 // mov x3, x26
+    .inst 0x385fd065 // ldurb w5, [x3, #-0x3]
+    .inst 0xd37ceca4 // lsl x4, x5, #0x4
+    .inst 0xaa1903e2 // mov x2, x25
+    .inst 0x8b051045 // add x5, x2, x5, lsl #4
+    .inst 0xf90010b3 // str x19, [x5, #0x20]
+    .inst 0x3900a0bc // strb w28, [x5, #0x28]
+    .inst 0xf8246840 // str x0, [x2, x4]
+    .inst 0x390020a1 // strb w1, [x5, #0x8]
+    .inst 0x39400060 // ldrb w0, [x3]
+    .inst 0xaa1403e7 // mov x7, x20
+    .inst 0xf86078e1 // ldr x1, [x7, x0, lsl #3]
+    .inst 0x91001063 // add x3, x3, #0x4
+    .inst 0xaa1803e4 // mov x4, x24
+    .inst 0xaa1703e5 // mov x5, x23
+    .inst 0xaa1603e6 // mov x6, x22
+    .inst 0xa8c17bfd // ldp x29, x30, [sp], #0x10
+    .cfi_remember_state
+    .cfi_def_cfa sp, 0
+    .cfi_restore x29
+    .cfi_restore x30
+    .inst 0xd61f0020 // br x1
+    .cfi_restore_state
+.Lperilune_SELFR_ec:
+    .inst 0xaa1903e2 // mov x2, x25
+    .inst 0xaa1a03e3 // mov x3, x26
+    .inst 0xaa1803e4 // mov x4, x24
+    .inst 0xaa1703e5 // mov x5, x23
+    .inst 0xaa1603e6 // mov x6, x22
+    .inst 0xaa1403e7 // mov x7, x20
+    b .Lperilune_SELFR_168
+.Lperilune_SELFR_108:
+    .inst 0xaa1903e2 // mov x2, x25
+    .inst 0xaa1a03e3 // mov x3, x26
+    .inst 0xaa1803e4 // mov x4, x24
+    .inst 0xaa1703e5 // mov x5, x23
+    .inst 0xaa1603e6 // mov x6, x22
+    .inst 0xaa1403e7 // mov x7, x20
+    b .Lperilune_SELFR_168
+.Lperilune_SELFR_124:
+    .inst 0xaa1903e2 // mov x2, x25
+    .inst 0xaa1a03e3 // mov x3, x26
+    .inst 0xaa1803e4 // mov x4, x24
+    .inst 0xaa1703e5 // mov x5, x23
+    .inst 0xaa1603e6 // mov x6, x22
+    .inst 0xaa1403e7 // mov x7, x20
+    b .Lperilune_SELFR_168
+.Lperilune_SELFR_140:
+    .inst 0xaa1903e2 // mov x2, x25
+    .inst 0xaa1a03e3 // mov x3, x26
+    .inst 0xaa1803e4 // mov x4, x24
+    .inst 0xaa1703e5 // mov x5, x23
+    .inst 0xaa1603e6 // mov x6, x22
+    .inst 0xaa1403e7 // mov x7, x20
+.Lperilune_SELFR_168:
+    .inst 0xa8c17bfd // ldp x29, x30, [sp], #0x10
+    .cfi_remember_state
+    .cfi_def_cfa sp, 0
+    .cfi_restore x29
+    .cfi_restore x30
+    b perilune_STEP_GET
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_SELFR, . - perilune_SELFR
+
+    .p2align 6
     .type perilune_ADDI, @function
 perilune_ADDI:
     .cfi_startproc
@@ -4200,6 +4306,60 @@ perilune_CLOSE:
     .cfi_restore_state
     .cfi_endproc
     .size perilune_CLOSE, . - perilune_CLOSE
+
+    .p2align 6
+    .type perilune_TBC, @function
+perilune_TBC:
+    .cfi_startproc
+    .inst 0xa9bf7bfd // stp x29, x30, [sp, #-0x10]!
+    .cfi_def_cfa_offset 16
+    .cfi_offset x29, -16
+    .cfi_offset x30, -8
+    .inst 0x910003fd // mov x29, sp
+    .cfi_def_cfa_register x29
+    .inst 0xaa0703f3 // mov x19, x7
+    .inst 0xaa0603f4 // mov x20, x6
+    .inst 0xaa0503f6 // mov x22, x5
+    .inst 0xaa0403f7 // mov x23, x4
+    .inst 0x385fd06d // ldurb w13, [x3, #-0x3]
+    .inst 0xaa0303f9 // mov x25, x3
+    .inst 0xaa1503e0 // mov x0, x21
+    .inst 0x8b0d1041 // add x1, x2, x13, lsl #4
+    .inst 0xaa0203f8 // mov x24, x2
+    bl {mark_to_close}
+    cbz x0, .Lperilune_TBC_78
+    .inst 0xaa1903e3 // mov x3, x25
+    .inst 0x3940006e // ldrb w14, [x3]
+    .inst 0xaa1303e7 // mov x7, x19
+    .inst 0xf86e78e1 // ldr x1, [x7, x14, lsl #3]
+    .inst 0x91001063 // add x3, x3, #0x4
+    .inst 0xaa1803e2 // mov x2, x24
+    .inst 0xaa1703e4 // mov x4, x23
+    .inst 0xaa1603e5 // mov x5, x22
+    .inst 0xaa1403e6 // mov x6, x20
+    .inst 0xa8c17bfd // ldp x29, x30, [sp], #0x10
+    .cfi_remember_state
+    .cfi_def_cfa sp, 0
+    .cfi_restore x29
+    .cfi_restore x30
+    .inst 0xd61f0020 // br x1
+    .cfi_restore_state
+.Lperilune_TBC_78:
+    .inst 0xaa1803e2 // mov x2, x24
+    .inst 0xaa1903e3 // mov x3, x25
+    .inst 0xaa1703e4 // mov x4, x23
+    .inst 0xaa1603e5 // mov x5, x22
+    .inst 0xaa1403e6 // mov x6, x20
+    .inst 0xaa1303e7 // mov x7, x19
+    .inst 0xa8c17bfd // ldp x29, x30, [sp], #0x10
+    .cfi_remember_state
+    .cfi_def_cfa sp, 0
+    .cfi_restore x29
+    .cfi_restore x30
+    b perilune_SINGLE
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_TBC, . - perilune_TBC
 
     .p2align 6
     .type perilune_JMP, @function
@@ -11219,7 +11379,7 @@ perilune_handlers:
     .quad perilune_SETFIELDK
     .quad perilune_NEWTABLE
     .quad perilune_SELF
-    .quad perilune_STEP_GET
+    .quad perilune_SELFR
     .quad perilune_ADDI
     .quad perilune_SUBI
     .quad perilune_ADDK
@@ -11256,7 +11416,7 @@ perilune_handlers:
     .quad perilune_LEN
     .quad perilune_CONCAT
     .quad perilune_CLOSE
-    .quad perilune_SINGLE
+    .quad perilune_TBC
     .quad perilune_JMP
     .quad perilune_EQ
     .quad perilune_LT
@@ -11331,7 +11491,7 @@ perilune_handlers:
     .quad perilune_SELF_2
     .quad perilune_SELF_3
     .quad perilune_SELF_4
-    .quad perilune_STEP_GET
+    .quad perilune_SELFR
     .quad perilune_ADDI
     .quad perilune_SUBI
     .quad perilune_ADDK
@@ -11372,7 +11532,7 @@ perilune_handlers:
     .quad perilune_LEN
     .quad perilune_CONCAT
     .quad perilune_CLOSE
-    .quad perilune_SINGLE
+    .quad perilune_TBC
     .quad perilune_JMP
     .quad perilune_EQ
     .quad perilune_LT
@@ -11576,7 +11736,7 @@ perilune_returning:
     .quad perilune_SELF_2
     .quad perilune_SELF_3
     .quad perilune_SELF_4
-    .quad perilune_STEP_GET
+    .quad perilune_SELFR
     .quad perilune_ADDI
     .quad perilune_SUBI
     .quad perilune_ADDK
@@ -11617,7 +11777,7 @@ perilune_returning:
     .quad perilune_LEN
     .quad perilune_CONCAT
     .quad perilune_CLOSE
-    .quad perilune_SINGLE
+    .quad perilune_TBC
     .quad perilune_JMP
     .quad perilune_EQ
     .quad perilune_LT

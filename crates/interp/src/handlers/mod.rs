@@ -44,6 +44,7 @@ macro_rules! assembly {
             set_class = sym runtime::set_class,
             set_list = sym runtime::set_list,
             close = sym runtime::close,
+            mark_to_close = sym runtime::mark_to_close,
             pow = sym runtime::pow,
             float_mod = sym runtime::float_mod,
             float_floor = sym runtime::float_floor,

@@ -457,6 +457,10 @@ pub(super) unsafe extern "C-unwind" fn close(st: *mut State, level: *mut Value) 
     1
 }
 
+pub(super) unsafe extern "C-unwind" fn mark_to_close(st: *mut State, place: *mut Value) -> u64 {
+    for_loop::mark_closable(st, place).into()
+}
+
 /// Applies an operator to the payloads of floats.
 fn of_floats(a: u64, b: u64, op: impl Fn(f64, f64) -> f64) -> u64 {
     op(f64::from_bits(a), f64::from_bits(b)).to_bits()

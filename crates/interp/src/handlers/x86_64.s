@@ -1265,6 +1265,105 @@ perilune_SELF:
     .size perilune_SELF, . - perilune_SELF
 
     .p2align 6
+    .type perilune_SELFR, @function
+perilune_SELFR:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x40                                 # sub rsp,40h
+    .byte 0x4d, 0x89, 0xcd                                       # mov r13,r9
+    .byte 0x4d, 0x89, 0xc6                                       # mov r14,r8
+    .byte 0x48, 0x89, 0x54, 0x24, 0x10                           # mov [rsp+10h],rdx
+    .byte 0x48, 0x89, 0x4c, 0x24, 0x18                           # mov [rsp+18h],rcx
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xff                           # movzx rcx,byte ptr [rsi-1]
+    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x8b, 0x24, 0x07                                 # mov r12,[rdi+rax]
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x48, 0x8b, 0x14, 0x0f                                 # mov rdx,[rdi+rcx]
+    .byte 0x48, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx rbx,byte ptr [rdi+rax+8]
+    .byte 0x40, 0x80, 0xfb, 0x41                                 # cmp bl,41h
+    jne .Lperilune_SELFR_f3
+    .byte 0x48, 0x0f, 0xb6, 0x44, 0x0f, 0x08                     # movzx rax,byte ptr [rdi+rcx+8]
+    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    .byte 0x3c, 0x40                                             # cmp al,40h
+    jne .Lperilune_SELFR_10d
+    .byte 0x48, 0x0f, 0xb6, 0x42, 0x03                           # movzx rax,byte ptr [rdx+3]
+    .byte 0x84, 0xc0                                             # test al,al
+    jne .Lperilune_SELFR_12b
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
+    call {get_str}
+    .byte 0x48, 0x81, 0xfa, 0xff, 0x00, 0x00, 0x00               # cmp rdx,0FFh
+    je .Lperilune_SELFR_149
+    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4c, 0x89, 0x64, 0x0f, 0x20                           # mov [rdi+rcx+20h],r12
+    .byte 0x88, 0x5c, 0x0f, 0x28                                 # mov [rdi+rcx+28h],bl
+    .byte 0x48, 0x89, 0x04, 0x0f                                 # mov [rdi+rcx],rax
+    .byte 0x88, 0x54, 0x0f, 0x08                                 # mov [rdi+rcx+8],dl
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x89, 0xe9                                       # mov r9,r13
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x18                           # mov rcx,[rsp+18h]
+    .byte 0x48, 0x8b, 0x54, 0x24, 0x10                           # mov rdx,[rsp+10h]
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_SELFR_f3:
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x18                           # mov rcx,[rsp+18h]
+    .byte 0x48, 0x8b, 0x54, 0x24, 0x10                           # mov rdx,[rsp+10h]
+    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    .byte 0x4d, 0x89, 0xe9                                       # mov r9,r13
+    jmp .Lperilune_SELFR_162
+.Lperilune_SELFR_10d:
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x18                           # mov rcx,[rsp+18h]
+    .byte 0x48, 0x8b, 0x54, 0x24, 0x10                           # mov rdx,[rsp+10h]
+    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    .byte 0x4d, 0x89, 0xe9                                       # mov r9,r13
+    jmp .Lperilune_SELFR_162
+.Lperilune_SELFR_12b:
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x18                           # mov rcx,[rsp+18h]
+    .byte 0x48, 0x8b, 0x54, 0x24, 0x10                           # mov rdx,[rsp+10h]
+    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    .byte 0x4d, 0x89, 0xe9                                       # mov r9,r13
+    jmp .Lperilune_SELFR_162
+.Lperilune_SELFR_149:
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x18                           # mov rcx,[rsp+18h]
+    .byte 0x48, 0x8b, 0x54, 0x24, 0x10                           # mov rdx,[rsp+10h]
+    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    .byte 0x4d, 0x89, 0xe9                                       # mov r9,r13
+.Lperilune_SELFR_162:
+    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_STEP_GET
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_SELFR, . - perilune_SELFR
+
+    .p2align 6
     .type perilune_ADDI, @function
 perilune_ADDI:
     .cfi_startproc
@@ -3283,6 +3382,63 @@ perilune_CLOSE:
     .cfi_restore_state
     .cfi_endproc
     .size perilune_CLOSE, . - perilune_CLOSE
+
+    .p2align 6
+    .type perilune_TBC, @function
+perilune_TBC:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
+    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0x8b, 0x0c, 0x24                                 # mov rcx,[rsp]
+    .byte 0x48, 0x8d, 0x34, 0x01                                 # lea rsi,[rcx+rax]
+    call {mark_to_close}
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    je .Lperilune_TBC_96
+    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_TBC_96:
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_SINGLE
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_TBC, . - perilune_TBC
 
     .p2align 6
     .type perilune_JMP, @function
@@ -10012,7 +10168,7 @@ perilune_handlers:
     .quad perilune_SETFIELDK
     .quad perilune_NEWTABLE
     .quad perilune_SELF
-    .quad perilune_STEP_GET
+    .quad perilune_SELFR
     .quad perilune_ADDI
     .quad perilune_SUBI
     .quad perilune_ADDK
@@ -10049,7 +10205,7 @@ perilune_handlers:
     .quad perilune_LEN
     .quad perilune_CONCAT
     .quad perilune_CLOSE
-    .quad perilune_SINGLE
+    .quad perilune_TBC
     .quad perilune_JMP
     .quad perilune_EQ
     .quad perilune_LT
@@ -10124,7 +10280,7 @@ perilune_handlers:
     .quad perilune_SELF_2
     .quad perilune_SELF_3
     .quad perilune_SELF_4
-    .quad perilune_STEP_GET
+    .quad perilune_SELFR
     .quad perilune_ADDI
     .quad perilune_SUBI
     .quad perilune_ADDK
@@ -10165,7 +10321,7 @@ perilune_handlers:
     .quad perilune_LEN
     .quad perilune_CONCAT
     .quad perilune_CLOSE
-    .quad perilune_SINGLE
+    .quad perilune_TBC
     .quad perilune_JMP
     .quad perilune_EQ
     .quad perilune_LT
@@ -10369,7 +10525,7 @@ perilune_returning:
     .quad perilune_SELF_2
     .quad perilune_SELF_3
     .quad perilune_SELF_4
-    .quad perilune_STEP_GET
+    .quad perilune_SELFR
     .quad perilune_ADDI
     .quad perilune_SUBI
     .quad perilune_ADDK
@@ -10410,7 +10566,7 @@ perilune_returning:
     .quad perilune_LEN
     .quad perilune_CONCAT
     .quad perilune_CLOSE
-    .quad perilune_SINGLE
+    .quad perilune_TBC
     .quad perilune_JMP
     .quad perilune_EQ
     .quad perilune_LT

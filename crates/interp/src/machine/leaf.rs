@@ -363,20 +363,7 @@ pub(super) unsafe extern "C" fn next_to_close(
 }
 
 pub(super) unsafe extern "C" fn mark_to_close(st: *mut State, place: *mut Value) -> u64 {
-    panics::leaf(st, 0, || {
-        let v = place.get();
-        let mut s = StateRef::new(st);
-        if v.truthy() {
-            let to_close = &mut (*s.thread).to_close;
-            if Table::metamethod(s.ptr(), v, Event::Close).is_nil()
-                || to_close.try_reserve(1).is_err()
-            {
-                return 0;
-            }
-            to_close.push(place.offset_from((*s.thread).stack) as u32);
-        }
-        1
-    })
+    panics::leaf(st, 0, || for_loop::mark_closable(st, place).into())
 }
 
 pub(super) unsafe extern "C" fn equal(st: *mut State, a: u64, b: u64, tag: u64) -> u64 {

@@ -250,6 +250,29 @@ impl<F: Form> Emitter<'_, F> {
         self.load_any(table, bits, key_tag);
     }
 
+    /// Emits `R[A+2]` := `R[B]` and `R[A]` := `R[B][R[C]]`, for a short string in `R[C]`.
+    pub(super) fn get_named_method(&mut self) {
+        let (object, key) = (self.register(Field::B), self.register(Field::C));
+        let (table, string) = (self.bits(object), self.bits(key));
+        let object_tag = self.tag(object);
+        self.guard_tag(object_tag, Tag::TABLE);
+        let key_tag = self.tag(key);
+        let other = self.cold();
+        self.check_short(key_tag, string, other);
+        let found = self.call(Runtime::GetStr, &[table, string]);
+        let hit = self.b.ins().icmp_imm_u(IntCC::NotEqual, found[1], MISS);
+        self.guard(hit);
+        let to = self.register(Field::A);
+        let receiver = Place { offset: to.offset + 2 * layout::value::SIZE as i32, ..to };
+        self.put(receiver, table, object_tag);
+        self.put_pair(to, found[0], found[1]);
+        self.next();
+        self.switch(other);
+        let never = self.int(0);
+        self.guard(never);
+        self.next();
+    }
+
     /// Emits `R[A]` := `R[B][integer C]`.
     pub(super) fn get_element(&mut self, part: usize) {
         let object = self.register(Field::B);

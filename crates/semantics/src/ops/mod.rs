@@ -23,11 +23,11 @@ use crate::runtime::Runtime;
 use arithmetic::{Bitwise, Numeric, Operand};
 use comparisons::Order;
 
-/// Returns the number of parts of an opcode's definition; 0 if there is no definition, so that the
-/// runtime executes every such instruction.
+/// Returns the number of parts of an opcode's definition; 0 for EXTRAARG, which is an operand of
+/// the instruction before it.
 pub fn parts(op: Op) -> usize {
     match op {
-        Op::SelfR | Op::Tbc | Op::ExtraArg => 0,
+        Op::ExtraArg => 0,
         Op::GetField | Op::SelfK => 5,
         Op::Call | Op::SetField | Op::SetFieldK => 4,
         Op::Return | Op::Return0 | Op::Return1 => 3,
@@ -102,6 +102,7 @@ pub fn define<F: Form>(e: &mut Emitter<'_, F>, op: Op, part: usize) {
         Op::SetIK => e.set_element(part, |e| e.constant(C)),
         Op::GetField => e.get_field(part, false),
         Op::SelfK => e.get_field(part, true),
+        Op::SelfR => e.get_named_method(),
         Op::SetField => e.set_field(part, |e| e.register(C)),
         Op::SetFieldK => e.set_field(part, |e| e.constant(C)),
         Op::NewTable => e.new_table(part),
@@ -162,6 +163,7 @@ pub fn define<F: Form>(e: &mut Emitter<'_, F>, op: Op, part: usize) {
         Op::Call => e.call_function(part),
         Op::TailCall => e.tail_call(part),
         Op::Close => e.close(),
+        Op::Tbc => e.mark_to_close(),
         Op::Return => e.return_values(part),
         Op::Return0 => e.return_nothing(part),
         Op::Return1 => e.return_one(part),
@@ -172,8 +174,6 @@ pub fn define<F: Form>(e: &mut Emitter<'_, F>, op: Op, part: usize) {
         Op::TForLoop => e.generic_round(),
         // The call has already set up the frame.
         Op::VarArgPrep => e.next(),
-        Op::SelfR | Op::Tbc | Op::ExtraArg => {
-            unreachable!("there is no definition")
-        }
+        Op::ExtraArg => unreachable!("there is no definition"),
     }
 }

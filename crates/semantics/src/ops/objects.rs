@@ -146,6 +146,14 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
+    /// Emits TBC.
+    pub(super) fn mark_to_close(&mut self) {
+        let first = self.first();
+        let marked = self.call(Runtime::MarkToClose, &[first])[0];
+        self.guard(marked);
+        self.next();
+    }
+
     /// Emits CALLMETA.
     pub(super) fn set_class(&mut self) {
         let first = self.first();
