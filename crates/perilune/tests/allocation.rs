@@ -233,6 +233,33 @@ const PROGRAMS: &[(&str, &str)] = &[
          for _, v in pairs(t) do s = s + v end return s",
     ),
     (
+        "keys out of order",
+        "local r, w, s = {}, {}, 0
+         for i = 6000, 1, -1 do r[i] = i end
+         for i = 1, 12000, 3 do w[i] = {i} end
+         for i = 1, 4000 do w[i] = nil w[i + 12000] = i end
+         for i = 1, 6000 do s = s + r[i] end
+         for k, v in pairs(w) do s = s + k + (type(v) == 'table' and v[1] or v) end
+         return s",
+    ),
+    (
+        "metamethods",
+        "local new, s = {}, 0
+         local C = {}
+         function C.__newindex(t, k, v) new[#new + 1] = {t, k, v} end
+         function C.__index(t, k) return {k} end
+         function C.__add(a, b) return setmetatable({}, C) end
+         function C.__lt(a, b) return new[1] == nil or {} end
+         function C.__concat(a, b) return {a, b} end
+         function C.__eq(a, b) return {a, b} end
+         for i = 1, 900 do
+             local a, b = setmetatable({}, C), setmetatable({}, C)
+             a[i] = b
+             s = s + (a + b).x[1]:len() + #(a .. b) + (a < b and 1 or 0) + (a == b and 1 or 0)
+         end
+         return s + #new",
+    ),
+    (
         "keys",
         "local t, s = {}, 0 for i = 1, 3000 do t['key ' .. i] = i end
          for k, v in pairs(t) do s = s + v + #k end return s",
