@@ -126,7 +126,9 @@ fn long(o: &mut Options, word: &[u8]) -> Result<bool, String> {
             let Ok(word) = std::str::from_utf8(word) else { return Ok(false) };
             let Some(name) = word.strip_prefix("--mode=") else { return o.jit.option(word) };
             let found = Mode::ALL.iter().find(|(mode, _)| *mode == name);
-            let Some((_, mode)) = found else { return Ok(false) };
+            let Some((_, mode)) = found else {
+                return Err(format!("there is no mode '{name}'; --help lists them"));
+            };
             o.mode = *mode;
         }
     }
@@ -180,8 +182,11 @@ mod tests {
     fn modes_are_documented() {
         let help = text::help(b"perilune");
         let help = String::from_utf8_lossy(&help);
-        let in_help = help.lines().filter_map(|line| line.trim().strip_prefix("--mode="));
-        let mut in_help: Vec<&str> = in_help.flat_map(|words| words.split('|')).collect();
+        let list = help.lines().skip_while(|line| !line.contains("--mode=")).skip(2);
+        let list = list.take_while(|line| !line.starts_with("  --"));
+        // lines that continue a text are indented further
+        let words = list.filter_map(|line| line.strip_prefix(&" ".repeat(14))?.split(' ').next());
+        let mut in_help: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
         let page = include_str!("../../../docs/testing.md");
         let list = page.lines().skip_while(|line| !line.starts_with("- `off`"));
         let list = list.take_while(|line| !line.is_empty()).filter(|line| line.starts_with("- `"));

@@ -74,18 +74,25 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             compiled (as --dump=why:FUNCTION)
   --jit-workers=N
             compile on N threads (by default, by the number of cores)
-  --mode=off|portable|baseline-sync|baseline-chaos|unprofiled|tier2-sync
-  --mode=check-values|exit-stress|background|chaos|gc-stress|gc-phases
-  --mode=small-stack|tier2-gc-stress|tier2-gc-phases|mixed-tiers
-            for tests: --jit=off; the same with --interpreter=portable;
-            --jit=baseline with thresholds of 1, and with code evicted at
-            random; --jit=on --jit-sync with thresholds of 1, with low ones,
-            with those and --jit-verify-values, and with those and guards that
-            fail at random; --jit=on with low thresholds; that and all other
-            events at random (PERILUNE_CHAOS_SEED sets the seed); collect
-            garbage after every allocation, or in tiny steps and random phases;
-            move the stack often; combinations of these; --jit=on --jit-sync
-            with each function in one tier (by the same seed)
+  --mode=MODE
+            for tests; PERILUNE_CHAOS_SEED is the seed of what is random:
+              off              --jit=off
+              portable         --jit=off --interpreter=portable
+              baseline-sync    --jit=baseline with thresholds of 1
+              unprofiled       --jit=on --jit-sync with thresholds of 1
+              tier2-sync       --jit=on --jit-sync with low thresholds
+              check-values     tier2-sync with --jit-verify-values
+              exit-stress      tier2-sync with guards that fail at random
+              mixed-tiers      tier2-sync with each function in one tier
+              background       --jit=on with low thresholds
+              gc-stress        collect garbage after every allocation
+              gc-phases        collect in tiny steps, in random phases
+              small-stack      move the stack often
+              tier2-gc-stress  tier2-sync, gc-stress and small-stack
+              tier2-gc-phases  tier2-sync and gc-phases
+              chaos            background, with random events at safepoints;
+                               programs can take 100 times as long
+              baseline-chaos   the same with --jit=baseline
   --perf[=map|jitdump]
             provide symbols of machine code to Linux perf, by /tmp/perf-PID.map
             or by jit-PID.dump
