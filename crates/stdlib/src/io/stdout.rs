@@ -120,19 +120,11 @@ pub(crate) fn print_value(_: &Cx, v: Val<'_>, separator: &[u8]) {
     }
 }
 
-/// Whether a reader may be waiting for printed text, which is the case unless the standard output
-/// is a regular file.
-static IS_WATCHED: LazyLock<bool> =
-    LazyLock::new(|| !duplicate(io::stdout()).metadata().is_ok_and(|m| m.is_file()));
-
-/// Ends a printed line, and flushes it if a reader may be waiting.
+/// Ends a printed line, and flushes it: a reader may be waiting, the process may be killed, and C
+/// code may write to the file in other ways.
 pub(crate) fn end_line() {
     let mut out = lock(&STDOUT);
-    let _ = out.write(b"\n");
-    // C code may write to the file in other ways, and its output must follow what was printed.
-    if *IS_WATCHED || out.is_foreign() {
-        let _ = out.flush();
-    }
+    let _ = out.write(b"\n").and_then(|()| out.flush());
 }
 
 /// Reads a line of the standard input, with its line feed; `None` at the end.

@@ -87,11 +87,6 @@ impl Stream {
         self.file.as_mut().ok_or_else(bad_file)
     }
 
-    /// Returns whether another language has the buffer.
-    pub(crate) fn is_foreign(&self) -> bool {
-        self.foreign.is_some()
-    }
-
     /// Makes a stream of one end of a pipe to a process. Closing it waits for the process.
     pub(crate) fn pipe(file: File, child: Child, readable: bool) -> Stream {
         let mut s = Stream::new(file, readable, !readable);
