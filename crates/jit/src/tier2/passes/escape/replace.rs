@@ -5,11 +5,11 @@ use perilune_runtime::value::Tag;
 
 use super::keys::Key;
 use super::uses::{Allocation, Tables, loaded_key};
-use crate::entity::Reg;
+use crate::entity::{Pc, Reg};
 use crate::hash::HashMap;
 use crate::tier2::dominators::Dominators;
 use crate::tier2::ir::{
-    Block, Checks, Content, FrameState, Function, Inst, Metatable, Op, State, Type, Value,
+    Block, Checks, Content, Frame, FrameState, Function, Inst, Metatable, Op, State, Type, Value,
     VirtualTable,
 };
 use crate::tier2::passes::dce::retain;
@@ -89,7 +89,7 @@ impl Replacer<'_> {
         self.stored.clear();
         let insts = std::mem::take(&mut self.f.blocks[block].insts);
         for table in self.tables.placed_in(block) {
-            self.allocate(table, insts.first());
+            self.allocate(table, &insts);
         }
         for mut inst in insts {
             let Replacer { f, tables, allocated, .. } = self;
@@ -124,19 +124,47 @@ impl Replacer<'_> {
         made_outside(self.tables, &self.allocated, self.block, v)
     }
 
-    /// Allocates a table for code outside the loop that creates it.
-    fn allocate(&mut self, table: Value, first: Option<&Inst>) {
+    /// Allocates a table for code outside the loop that creates it, before the instructions of the
+    /// current block.
+    fn allocate(&mut self, table: Value, insts: &[Inst]) {
         let mut found = Vec::new();
         self.virtual_table(table, &mut found);
         let virtuals: Vec<VirtualTable> = found.into_iter().map(|(_, table)| table).collect();
-        let site = virtuals.last().expect("there is one").site;
-        let (frame, pc) = first.map_or(site, |inst| (inst.frame, inst.pc));
+        let (frame, pc) = self.place(insts);
         let state = FrameState { virtuals, ..FrameState::new(frame, pc, Vec::new()) };
         let state = self.f.states.push(state);
         let result = self.f.value(Type::Is(Tag::TABLE));
         let insts = &mut self.f.blocks[self.block].insts;
         insts.push(Inst { pc, frame, result: Some(result), op: Op::Allocate(state) });
         self.allocated.insert(table, result);
+    }
+
+    /// Returns the frame that is running at the beginning of the current block, and the instruction
+    /// there. The headers of the frame and of its callers can be stored. Those of a frame that has
+    /// ended cannot, as there may be variables in their slots.
+    fn place(&self, insts: &[Inst]) -> (Frame, Pc) {
+        let mut block = self.block;
+        let mut first = insts.first();
+        for _ in 0..self.f.order.len() {
+            match first {
+                Some(&Inst { op: Op::Inline(frame, _) | Op::InlineInner(frame, _), .. }) => {
+                    let caller = self.f.frames[frame].caller.expect("it is inlined");
+                    return (caller.frame, caller.pc - 1);
+                }
+                Some(inst) => return (inst.frame, inst.pc),
+                None => {}
+            }
+            let end = &self.f.blocks[block].end;
+            if let Some(state) = end.state() {
+                return (self.f.states[state].frame, self.f.states[state].pc);
+            }
+            // what is live in a block without instructions is what its successor uses
+            let Some(next) = end.targets().next() else { break };
+            block = next.block;
+            first = self.f.blocks[block].insts.first();
+        }
+        let outermost = Frame::new(0);
+        (outermost, Pc::new(self.f.frames[outermost].proto.code.len() - 1))
     }
 
     fn keep(&mut self, inst: Inst, op: Op) {
