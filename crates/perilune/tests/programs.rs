@@ -53,6 +53,8 @@ mod host;
 mod hot;
 #[path = "programs/jumps.rs"]
 mod jumps;
+#[path = "programs/late.rs"]
+mod late;
 #[path = "programs/records.rs"]
 mod records;
 #[path = "programs/run.rs"]

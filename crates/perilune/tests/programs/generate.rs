@@ -85,6 +85,7 @@ impl Generator {
         let hot_share = if g.chance(60) { 80 } else { 0 };
         let records_share = g.pick(&[0, 10, 40, 90]);
         let dense_share = g.pick(&[0, 10, 40, 90]);
+        let late_share = g.pick(&[0, 0, 10, 40]);
         let jump_share = g.pick(&[0, 10, 40]);
         let spread_share = g.pick(&[0, 10, 40]);
         let mut parts = Vec::new();
@@ -106,6 +107,8 @@ impl Generator {
                 g.record_program()
             } else if g.chance(dense_share) {
                 g.dense_program()
+            } else if g.chance(late_share) {
+                g.late_program()
             } else if g.chance(jump_share) {
                 g.jump_program()
             } else if g.chance(spread_share) {
