@@ -212,11 +212,14 @@ impl<F: Form> Emitter<'_, F> {
 
     /// Continues in a new block if a string is short, and in `other` if not.
     fn check_class(&mut self, string: Value, other: Block) {
+        let c = self.is_short(string);
+        self.check(c, other);
+    }
+
+    fn is_short(&mut self, string: Value) -> Value {
         let class = self.at(string, layout::header::AUX);
         let class = self.load(I8, class);
-        let short = i64::from(LuaString::SHORT);
-        let c = self.b.ins().icmp_imm_u(IntCC::Equal, class, short);
-        self.check(c, other);
+        self.b.ins().icmp_imm_u(IntCC::Equal, class, i64::from(LuaString::SHORT))
     }
 
     /// Continues with a table and an integer key; returns the block for other keys.
@@ -257,20 +260,14 @@ impl<F: Form> Emitter<'_, F> {
         let object_tag = self.tag(object);
         self.guard_tag(object_tag, Tag::TABLE);
         let key_tag = self.tag(key);
-        let other = self.cold();
-        self.check_short(key_tag, string, other);
+        self.guard_tag(key_tag, Tag::STRING);
+        let short = self.is_short(string);
+        self.guard(short);
         let found = self.call(Runtime::GetStr, &[table, string]);
         let hit = self.b.ins().icmp_imm_u(IntCC::NotEqual, found[1], MISS);
         self.guard(hit);
-        let to = self.register(Field::A);
-        let receiver = Place { offset: to.offset + 2 * layout::value::SIZE as i32, ..to };
-        self.put(receiver, table, object_tag);
-        self.put_pair(to, found[0], found[1]);
-        self.next();
-        self.switch(other);
-        let never = self.int(0);
-        self.guard(never);
-        self.next();
+        let tag = self.b.ins().ireduce(I8, found[1]);
+        self.found_field(true, (table, object_tag), (found[0], tag));
     }
 
     /// Emits `R[A]` := `R[B][integer C]`.

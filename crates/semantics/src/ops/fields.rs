@@ -259,7 +259,12 @@ impl<F: Form> Emitter<'_, F> {
     }
 
     /// Stores the object of a method call and the value that was found.
-    fn found_field(&mut self, method: bool, object: (Value, Value), found: (Value, Value)) {
+    pub(super) fn found_field(
+        &mut self,
+        method: bool,
+        object: (Value, Value),
+        found: (Value, Value),
+    ) {
         let to = self.register(Field::A);
         if method {
             self.put(to.plus(layout::value::nth(2)), object.0, object.1);
