@@ -29,6 +29,9 @@ pub(crate) unsafe fn close_next(st: *mut State) -> Result<Entered, Exit> {
         let v = place.get();
         let h = Table::metamethod(s.ptr(), v, Event::Close);
         if !s.calls_destructor(h) {
+            let _ = State::raise_limit(st);
+            level.put(s.error);
+            s.error = Value::NIL;
             continue;
         }
         s.top = place.add(1);

@@ -244,6 +244,8 @@ pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised
         let v = place.get();
         let h = Table::metamethod(s.ptr(), v, Event::Close);
         if !s.calls_destructor(h) {
+            let _ = State::raise_limit(st);
+            error = Some((s.error, s.error_kind));
             continue;
         }
         // calls are made from the bottom of the stack, as if by a native function

@@ -38,7 +38,8 @@ impl State {
 
     /// Returns whether a metamethod that closes or finalizes a value is called. A function in Lua
     /// would fail at its first safepoint if a limit stands, but it might mark further variables
-    /// before, so that closing would never end.
+    /// before, so that closing would never end. A variable whose `__close` is not called for this
+    /// reason fails to close, with [`State::raise_limit`].
     #[inline]
     pub fn calls_destructor(&self, function: Value) -> bool {
         function.tag() == Tag::NATIVE || !self.limit_stands()

@@ -431,6 +431,11 @@ pub(crate) const CATCHING: &[&str] = &[
     "local function f() local c <close> = with('__close', function() f() end) return f() end f()",
     "local o = setmetatable({}, {}) local function f() local c <close> = o f() end \
      getmetatable(o).__close = function() f() end f()",
+    "local function f() local a <close> = with('__close', function() end) \
+     local b <close> = with('__close', function() pcall(spin) end) error('e') end f()",
+    "local co = coroutine.create(function() local a <close> = with('__close', function() end) \
+     local b <close> = with('__close', function() pcall(spin) end) yield() end) \
+     coroutine.resume(co) error(select(2, coroutine.close(co)))",
     "local m = {} local function f() local a <close>, b = setmetatable({}, m), 1 f() end \
      m.__close = function() f() f() end f()",
     "local m = {} local function f() for i = 1, 3 do local a <close> = setmetatable({}, m) f() end \

@@ -63,7 +63,7 @@ unsafe fn close(st: *mut State, v: Value, level: usize) -> Result<usize, crate::
     let mut s = StateRef::new(st);
     let h = Table::metamethod(s.ptr(), v, Event::Close);
     if !s.calls_destructor(h) {
-        return Ok(0);
+        return Err(State::raise_limit(st));
     }
     State::reserve(st, 8)?;
     let callee = s.top;

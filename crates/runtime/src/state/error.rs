@@ -34,6 +34,17 @@ impl State {
         raised
     }
 
+    /// Raises the error of the limit that stands, for which no message handler runs.
+    ///
+    /// # Safety
+    /// `st` is alive.
+    #[cold]
+    pub unsafe fn raise_limit(st: *mut State) -> Raised {
+        let message = (*st).take_interrupt();
+        let message = (*st).intern(message.as_bytes());
+        (*st).raise_handled(Value::string(message))
+    }
+
     /// Raises "not enough memory", without allocating. No message handler runs, since it would need
     /// memory (manual 4.4.1).
     #[cold]
