@@ -12,12 +12,12 @@ use crate::Result;
 use crate::args::Options;
 use crate::endurance::{Verdict, drained, eval, metric, resident};
 
-/// The number of programs before memory is first measured.
+/// The number of programs of each thread before memory is first measured.
 ///
-/// Resident memory rises until about this point, although nothing of a program remains: the arenas
-/// of the allocator grow to their largest extent (one for each thread; up to nine tenths of them
-/// are free), the compiler's buffers to the size that the largest function needs, and the touched
-/// pages of the code region to the most code that is alive at a time.
+/// Resident memory rises until about this point, although nothing of a program remains: the heap of
+/// each state and the arenas of the allocator grow to their largest extent (one for each thread; up
+/// to nine tenths of them are free), the compiler's buffers to the size that the largest function
+/// needs, and the touched pages of the code region to the most code that is alive at a time.
 const WARM_UP: usize = 5000;
 /// The largest growth of resident memory that is allowed after that.
 const MOST_GROWTH: i64 = 2 << 20;
@@ -147,12 +147,17 @@ fn compile_times(tier: Tier, soaked: &Engine, first: usize) -> Result<(u64, u64)
     Ok((fresh, soaked))
 }
 
+/// Returns the number of programs before memory is first measured.
+fn warm_up(programs: usize, threads: usize) -> usize {
+    (WARM_UP * threads).min(programs / 2)
+}
+
 fn soak(tier: Tier, programs: usize, threads: usize) -> Result<Soaked> {
     let engine = tier.engine();
     // the names of the library remain
     drop(Lua::with_engine(&engine));
     let fresh = (engine.symbols(), engine.shapes());
-    let warm_up = WARM_UP.min(programs / 4);
+    let warm_up = warm_up(programs, threads);
     let (next, start) = (AtomicUsize::new(0), AtomicU64::new(0));
     let barrier = Barrier::new(threads);
     let failure: Mutex<Option<String>> = Mutex::default();
@@ -237,8 +242,11 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         let evicted = soaked.evicted as f64 / programs as f64;
         verdict.check(evicted >= 0.5, &format!("{evicted:.2} functions evicted for each program"));
     }
-    let text =
-        format!("resident memory grew by {} kB after the first {WARM_UP}", soaked.growth / 1024);
+    let text = format!(
+        "resident memory grew by {} kB after the first {}",
+        soaked.growth / 1024,
+        warm_up(programs, threads)
+    );
     verdict.check(soaked.growth < MOST_GROWTH, &text);
     verdict
         .check(soaked.is_empty, "versions, and bytes of code, live and retired, are 0 as before");
