@@ -14,7 +14,7 @@
 --| 1	0
 --| true	true
 --| false	from the hook
---| false	hooks.lua:80: with position
+--| false	hooks.lua:81: with position
 --| false	stop
 --| 0	nil	function
 --| 3
@@ -27,6 +27,7 @@
 --| locals in the hook	return call x return call label call
 --| traceback in the hook	local 'leaf' local 'flush' function 'debug.sethook'
 --| return0,0 call1,1 return1,1 call0,0 return1,3 call1,2 return3,1 call0,0
+--| return0,0 line0,0 call1,1 line0,0 return1,1 call0,0
 local log = {}
 local function add(...) log[#log + 1] = table.concat({ ... }, ":") end
 local function flush(label) debug.sethook(); print(label, table.concat(log, " ")); log = {} end
@@ -102,4 +103,11 @@ debug.sethook(function(e)
   local r = debug.getinfo(2, "r"); inside[#inside + 1] = e .. r.ftransfer .. "," .. r.ntransfer
 end, "cr")
 leaf("a"); (function(...) return 1, 2, ... end)(3); math.max(5, 6); debug.sethook()
+print(table.concat(inside, " "))
+-- Only call and return events transfer values.
+inside = {}
+debug.sethook(function(e)
+  local r = debug.getinfo(2, "r"); inside[#inside + 1] = e .. r.ftransfer .. "," .. r.ntransfer
+end, "crl")
+leaf("a"); debug.sethook()
 print(table.concat(inside, " "))

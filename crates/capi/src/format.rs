@@ -39,7 +39,7 @@ unsafe fn formatted(e: &mut Entry, format: &[u8], args: &mut VaList) -> Fallible
             b'U' => push_utf8(&mut out, args.word() as u32),
             b'%' => out.push(b'%'),
             other => {
-                let mut text = b"invalid conversion '%".to_vec();
+                let mut text = b"invalid option '%".to_vec();
                 text.push(other);
                 text.extend_from_slice(b"' to 'lua_pushfstring'");
                 return Err(e.cx().error_plain(text).into());

@@ -138,6 +138,8 @@ pub(crate) unsafe fn instruction_event(st: *mut State, pc: u32) -> Step {
     if std::mem::take(&mut hook.resumed) {
         return Ok(());
     }
+    // only call and return events transfer values
+    hook.note_transfer(0, 0);
     let th = (*st).thread;
     (*th).hook_yields = false;
     events(st, pc)?;
