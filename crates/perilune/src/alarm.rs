@@ -30,6 +30,8 @@ fn alarms() -> MutexGuard<'static, Alarms> {
 pub(crate) struct Alarm((Instant, u64));
 
 impl Alarm {
+    /// Sets an alarm that calls `ring` at the time `at`, on the thread of the alarms.
+    ///
     /// # Errors
     /// Returns the system's error when the thread cannot be started.
     pub(crate) fn set(at: Instant, ring: Ring) -> io::Result<Alarm> {

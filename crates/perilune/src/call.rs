@@ -4,9 +4,9 @@ use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::native::{Cx, Val};
 
 /// Calls the function pushed with [`Cx::push_callee`], like [`Cx::call_protected`], with the last
-/// `nargs` values as arguments and value 0 of the stack as the message handler. The handler is
-/// called at the point where the error is raised, and its result replaces the error (`lua_pcall`,
-/// manual 4.6).
+/// `nargs` values as arguments and value 0 of the stack as the message handler. Returns the number
+/// of results, which are on top of the stack. The handler is called at the point where the error is
+/// raised, and its result replaces the error (`lua_pcall`, manual 4.6).
 ///
 /// # Errors
 /// Returns an error when the function failed; the handler's result is then on top of the stack.

@@ -322,7 +322,8 @@ impl<C: AsChunk> IntoLua for Wrapped<C> {
 }
 
 impl Lua {
-    /// Creates a chunk from source text or a binary chunk, to run in this state.
+    /// Creates a chunk from source text or a binary chunk, to run in this state. It is compiled
+    /// when it is run or converted to a function, which then reports errors in the source.
     #[track_caller]
     pub fn load<'a>(&self, chunk: impl AsChunk + 'a) -> Chunk<'a> {
         Chunk::new(self, chunk, Location::caller())

@@ -245,6 +245,8 @@ pub(crate) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
+    /// Begins an operation on the state.
+    ///
     /// # Panics
     /// See [`Control::state`].
     #[inline(always)]

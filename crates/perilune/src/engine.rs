@@ -109,7 +109,8 @@ impl Engine {
     /// that [`crate::Chunk::set_name`] describes.
     ///
     /// # Errors
-    /// Returns an error if the source does not compile.
+    /// Returns [`Error::SyntaxError`] if the source does not compile, or if the binary chunk is
+    /// invalid.
     pub fn compile(
         &self,
         source: impl AsRef<[u8]>,
@@ -155,7 +156,7 @@ impl Engine {
 
     /// Returns the metrics of [`Engine::jit_metrics`] as text, together with the average costs of
     /// compilation and, if [`JitOptions::stats`] is set, the functions that were refused and the
-    /// reasons.
+    /// reasons. For an engine without a compiler, the text says so.
     pub fn jit_report(&self) -> String {
         match &self.jit {
             Some(jit) => jit.report(),

@@ -14,7 +14,7 @@ pub struct GcIncParams {
     pub pause: Option<i32>,
     /// Step multiplier, in percent.
     pub step_multiplier: Option<i32>,
-    /// Logarithm of the step size in bytes.
+    /// Logarithm to base 2 of the step size in bytes.
     pub step_size: Option<i32>,
 }
 
@@ -33,7 +33,7 @@ impl GcIncParams {
         self
     }
 
-    /// Sets the step size.
+    /// Sets the logarithm to base 2 of the step size in bytes.
     #[must_use]
     pub fn step_size(mut self, v: i32) -> GcIncParams {
         self.step_size = Some(v);

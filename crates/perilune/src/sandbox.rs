@@ -15,7 +15,7 @@ use crate::{
     StdLib, Table, Value, Variadic,
 };
 
-/// Basic functions that give access to files or the host's collector.
+/// Basic functions that give access to files or control the collector.
 const NOT_BASIC: &[&str] = &["collectgarbage", "dofile", "loadfile"];
 /// The functions of `os` that are kept: those about dates and times.
 const OS: &[&str] = &["clock", "date", "difftime", "time"];

@@ -10,7 +10,7 @@ use crate::{Lua, Result};
 impl Lua {
     /// Sets a function to which warnings are passed. Each message is passed as a whole, so the last
     /// argument of the function is always false. Control messages such as `@on` are passed as well.
-    /// Errors of the function are ignored.
+    /// Errors and panics of the function are ignored.
     pub fn set_warning_function<F>(&self, callback: F)
     where
         F: Fn(&Lua, &str, bool) -> Result<()> + MaybeSend + 'static,
@@ -29,7 +29,8 @@ impl Lua {
         self.control.warning.take();
     }
 
-    /// Emits a warning.
+    /// Emits a warning. `incomplete` is accepted for compatibility with mlua and ignored: each call
+    /// emits a whole message.
     pub fn warning(&self, message: impl AsRef<str>, incomplete: bool) {
         let _ = incomplete;
         let entry = self.enter();

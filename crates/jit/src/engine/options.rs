@@ -11,71 +11,74 @@ use crate::testing::mix::{Fixed, tier_of};
 /// How methods are compiled.
 #[derive(Clone, Debug)]
 pub struct JitOptions {
-    /// Entries after which a method is compiled.
+    /// The number of entries after which a method is compiled.
     pub threshold: u32,
-    /// Iterations of a loop after which an OSR entry into it is compiled.
+    /// The number of iterations of a loop after which an OSR entry into it is compiled.
     pub loop_threshold: u32,
-    /// Entries after which the baseline compiler stitches the code of a function; it does so
-    /// earlier if a loop reaches its threshold. `u32::MAX` means never.
+    /// The number of entries after which the baseline compiler stitches the code of a function; it
+    /// does so earlier if a loop reaches its threshold. `u32::MAX` means never.
     pub stitch_threshold: u32,
     /// Bytes of machine code beyond which functions must be hotter to be stitched: with `n` times
     /// this amount of code, about `n²` times as hot. The code that a program executes between two
     /// runs of a function should fit into the processor's caches, of which stitched code takes much
     /// more than the handlers of the interpreter.
     pub stitch_footprint: usize,
-    /// Compile hot methods with the optimizing compiler.
+    /// Whether hot methods are compiled by the optimizing compiler.
     pub optimize: bool,
-    /// Misses of compiled code after which recompiling the method is considered. Each time, the
-    /// number is multiplied by four.
+    /// The number of misses of compiled code (executions with operands for which it was not
+    /// compiled) after which recompiling the method is considered. It is multiplied by four each
+    /// time.
     pub miss_threshold: u32,
-    /// Inline functions.
+    /// Whether functions are inlined.
     pub inline: bool,
-    /// Leave code that was never executed to the interpreter, which collects feedback for it until
-    /// it becomes hot.
+    /// Whether code that was never executed is left to the interpreter, which collects feedback for
+    /// it until it becomes hot.
     pub prune: bool,
-    /// Compile synchronously: the thread that runs the program compiles, or waits for a compile
-    /// thread unless the program has to stop.
+    /// Whether compiling is synchronous: the thread that runs the program compiles, or waits for a
+    /// compile thread unless the program has to stop.
     pub sync: bool,
     /// Bytes of executable memory.
     pub budget: usize,
-    /// Compile hot functions that call each other together, if they are waiting at the same time.
-    /// Calls between them are then direct, but none of them can run until all are compiled.
+    /// Whether hot functions that call each other are compiled together, if they are waiting at the
+    /// same time. Calls between them are then direct, but none of them can run until all are
+    /// compiled.
     pub group_hot: bool,
     /// The maximum number of functions that are compiled together.
     pub partition_max_funcs: usize,
-    /// The maximum number of bytes of code that are compiled together, according to estimates.
+    /// The maximum size of functions that are compiled together, in bytes of code, according to
+    /// estimates.
     pub partition_max_bytes: usize,
     /// The maximum processor time that compiling may take, in percent of the time that the other
     /// threads of the process use, in addition to an initial allowance of 30 ms. This limits
     /// background compiles of hot functions. They are also limited to 10 ms plus twice the time
     /// that the interpreter has spent in such functions. `None` removes both limits.
     pub share: Option<u32>,
-    /// Threads that compile; 0 chooses by the number of cores.
+    /// The number of threads that compile; 0 chooses it by the number of cores.
     pub workers: usize,
-    /// Run Cranelift's verifier on all generated IR.
+    /// Whether Cranelift's verifier runs on all generated IR.
     pub verify: bool,
-    /// Compare the values that code holds for registers and tables with the frame and the heap
-    /// while it runs. A mismatch aborts the process, after a line on standard error that gives the
-    /// place. This is for tests of the compiler.
+    /// Whether code compares the values that it holds for registers and tables with the frame and
+    /// the heap while it runs. A mismatch aborts the process, after a line on standard error that
+    /// gives the place. This is for tests of the compiler.
     pub verify_values: bool,
-    /// Make guards fail although their conditions hold, as determined by the state
+    /// Whether guards fail although their conditions hold, as determined by the state
     /// (`State::exit_stress`). This is for tests of side exits.
     pub stress_exits: bool,
-    /// Let stitched code assume kinds of operands where there is no feedback yet. This is for tests
-    /// of the stencils, and of the transitions between them.
+    /// Whether stitched code speculates on the kinds of operands where there is no feedback yet.
+    /// This is for tests of the stencils, and of the transitions between them.
     pub speculate_unseen: bool,
-    /// Keep each function in one tier, which is determined by this seed and by the source position
-    /// of the function. This is for tests of calls between tiers.
+    /// If set, each function stays in one tier, which is determined by this seed and by the source
+    /// position of the function. This is for tests of calls between tiers.
     pub mix: Option<u64>,
-    /// Count instructions, for states that limit them (`State::counts`).
+    /// Whether code counts instructions, for states that limit them (`State::counts`).
     pub counts: bool,
     /// Dumps to write to standard error as functions are compiled.
     pub dump: Vec<DumpRequest>,
-    /// The file to write for `perf`.
+    /// The kind of file to write for `perf`, if any.
     pub perf: Option<Perf>,
-    /// Register code, including stitched code, with debuggers.
+    /// Whether code, including stitched code, is registered with debuggers.
     pub gdb: bool,
-    /// Keep names for [`Jit::report`](crate::Jit::report).
+    /// Whether the names that [`Jit::report`](crate::Jit::report) shows are kept.
     pub stats: bool,
     /// The fault to inject, for tests.
     #[doc(hidden)]

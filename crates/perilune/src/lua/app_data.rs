@@ -6,7 +6,7 @@ use crate::types::MaybeSend;
 use crate::{AppDataRef, AppDataRefMut, Lua};
 
 impl Lua {
-    /// Sets the state's value of type `T` and returns the previous one.
+    /// Sets the state's value of type `T` and returns the previous one, if there was one.
     ///
     /// # Panics
     /// Panics if any application data is borrowed.
@@ -17,7 +17,7 @@ impl Lua {
         }
     }
 
-    /// Sets the state's value of type `T` and returns the previous one.
+    /// Sets the state's value of type `T` and returns the previous one, if there was one.
     ///
     /// # Errors
     /// Returns `data` if any application data is borrowed.
@@ -26,7 +26,7 @@ impl Lua {
         self.control.app_data.set(data)
     }
 
-    /// Borrows the state's value of type `T`.
+    /// Borrows the state's value of type `T`; `None` if there is none.
     ///
     /// # Panics
     /// Panics if the value is mutably borrowed.
@@ -34,7 +34,7 @@ impl Lua {
         self.try_app_data_ref().expect("already mutably borrowed")
     }
 
-    /// Borrows the state's value of type `T`.
+    /// Borrows the state's value of type `T`; `None` if there is none.
     ///
     /// # Errors
     /// Returns an error if the value is mutably borrowed.
@@ -42,7 +42,7 @@ impl Lua {
         self.control.app_data.get(self.control.lock.hold())
     }
 
-    /// Mutably borrows the state's value of type `T`.
+    /// Mutably borrows the state's value of type `T`; `None` if there is none.
     ///
     /// # Panics
     /// Panics if the value is borrowed.
@@ -50,7 +50,7 @@ impl Lua {
         self.try_app_data_mut().expect("already borrowed")
     }
 
-    /// Mutably borrows the state's value of type `T`.
+    /// Mutably borrows the state's value of type `T`; `None` if there is none.
     ///
     /// # Errors
     /// Returns an error if the value is borrowed.
@@ -63,7 +63,7 @@ impl Lua {
         self.control.app_data.get_mut(self.control.lock.hold())
     }
 
-    /// Removes and returns the state's value of type `T`.
+    /// Removes and returns the state's value of type `T`; `None` if there is none.
     ///
     /// # Panics
     /// Panics if any application data is borrowed.

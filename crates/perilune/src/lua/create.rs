@@ -47,7 +47,7 @@ impl Lua {
         Lua::with_engine(&Lua::shared_engine())
     }
 
-    /// Creates a state with these libraries.
+    /// Creates a state with these libraries and the basic functions.
     ///
     /// # Safety
     /// See [`Lua::unsafe_new`].
@@ -76,7 +76,8 @@ impl Lua {
         lua
     }
 
-    /// Creates a state of `engine` with these libraries.
+    /// Creates a state of `engine` with these libraries, which may include `debug`, and the basic
+    /// functions.
     ///
     /// # Errors
     /// Returns an error when there is not enough memory.

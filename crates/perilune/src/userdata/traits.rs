@@ -54,7 +54,9 @@ pub trait UserDataMethods<T> {
         R: IntoLuaMulti;
 
     /// Adds a metamethod whose first argument is the value. For operators whose second argument may
-    /// be the value, use [`UserDataMethods::add_meta_function`].
+    /// be the value, use [`UserDataMethods::add_meta_function`]. `__gc` and `__metatable` cannot be
+    /// set: creating a userdata of the type then fails with
+    /// [`MetaMethodRestricted`](crate::Error::MetaMethodRestricted).
     fn add_meta_method<M, A, R>(&mut self, name: impl Into<String>, method: M)
     where
         M: Fn(&Lua, &T, A) -> Result<R> + MaybeSend + 'static,
@@ -68,7 +70,8 @@ pub trait UserDataMethods<T> {
         A: FromLuaMulti,
         R: IntoLuaMulti;
 
-    /// Adds a metamethod that receives its arguments unchanged.
+    /// Adds a metamethod that receives its arguments unchanged. The restriction of
+    /// [`UserDataMethods::add_meta_method`] on names applies.
     fn add_meta_function<F, A, R>(&mut self, name: impl Into<String>, function: F)
     where
         F: Fn(&Lua, A) -> Result<R> + MaybeSend + 'static,
@@ -190,7 +193,8 @@ pub trait UserDataFields<T> {
         F: FnMut(&Lua, AnyUserData, A) -> Result<()> + MaybeSend + 'static,
         A: FromLua;
 
-    /// Adds a field of the metatable.
+    /// Adds a field of the metatable. The restriction of [`UserDataMethods::add_meta_method`] on
+    /// names applies; `__index` and `__newindex` must be nil, a table or a function.
     fn add_meta_field<V: IntoLua + 'static>(&mut self, name: impl Into<String>, value: V);
 
     /// Adds a field of the metatable, computed when the type is first used.

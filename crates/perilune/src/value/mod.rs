@@ -166,7 +166,7 @@ impl Value {
         matches!(self, Value::Integer(_))
     }
 
-    /// Returns the integer.
+    /// Returns the integer; `None` for other values, including floats.
     pub const fn as_integer(&self) -> Option<Integer> {
         if let Value::Integer(i) = self { Some(*i) } else { None }
     }
@@ -181,7 +181,7 @@ impl Value {
         self.as_integer().and_then(|i| i.try_into().ok())
     }
 
-    /// Returns the integer.
+    /// Returns the integer; `None` for other values, including floats.
     pub const fn as_i64(&self) -> Option<i64> {
         self.as_integer()
     }
@@ -206,17 +206,17 @@ impl Value {
         matches!(self, Value::Number(_))
     }
 
-    /// Returns the float.
+    /// Returns the float; `None` for other values, including integers.
     pub const fn as_number(&self) -> Option<Number> {
         if let Value::Number(n) = self { Some(*n) } else { None }
     }
 
-    /// Returns the float, rounded to the type.
+    /// Returns the float, rounded to the type; `None` for other values, including integers.
     pub const fn as_f32(&self) -> Option<f32> {
         if let Value::Number(n) = self { Some(*n as f32) } else { None }
     }
 
-    /// Returns the float.
+    /// Returns the float; `None` for other values, including integers.
     pub const fn as_f64(&self) -> Option<f64> {
         self.as_number()
     }

@@ -68,11 +68,18 @@ impl Cx {
     }
 
     /// Checks for an argument of any type.
+    ///
+    /// # Errors
+    /// Returns "bad argument #i to 'f' (value expected)" if there is no such argument.
     pub fn check_any(&self, i: usize) -> Result<Val<'_>, Raised> {
         if self.is_none(i) { Err(self.arg_error(i, "value expected")) } else { Ok(self.get(i)) }
     }
 
     /// Checks that an argument is an integer, or converts to one.
+    ///
+    /// # Errors
+    /// Returns "bad argument #i to 'f' (…)" if the argument is not a number, or has no integer
+    /// representation.
     #[inline]
     pub fn check_int(&self, i: usize) -> Result<i64, Raised> {
         match self.get(i).as_int() {
@@ -96,12 +103,18 @@ impl Cx {
     }
 
     /// Checks for an integer; returns `default` if it is absent or nil.
+    ///
+    /// # Errors
+    /// See [`Cx::check_int`].
     #[inline]
     pub fn opt_int(&self, i: usize, default: i64) -> Result<i64, Raised> {
         if self.get(i).is_nil() { Ok(default) } else { self.check_int(i) }
     }
 
     /// Checks for a number and converts it to a float.
+    ///
+    /// # Errors
+    /// Returns "bad argument #i to 'f' (…)" if the argument has another type.
     #[inline]
     pub fn check_float(&self, i: usize) -> Result<f64, Raised> {
         match self.get(i).as_float() {
@@ -114,6 +127,9 @@ impl Cx {
     }
 
     /// Checks for a number (an integer or float `Val`), and converts strings.
+    ///
+    /// # Errors
+    /// Returns "bad argument #i to 'f' (…)" if the argument has another type.
     #[inline]
     pub fn check_number(&self, i: usize) -> Result<Val<'_>, Raised> {
         let v = self.get(i);
@@ -128,6 +144,9 @@ impl Cx {
     }
 
     /// Checks for a string; a number is converted in place.
+    ///
+    /// # Errors
+    /// Returns "bad argument #i to 'f' (…)" if the argument has another type.
     #[inline]
     pub fn check_str(&self, i: usize) -> Result<Str<'_>, Raised> {
         match self.get(i).as_str() {
@@ -148,17 +167,26 @@ impl Cx {
     }
 
     /// Checks for a string; returns `None` if it is absent or nil.
+    ///
+    /// # Errors
+    /// Returns "bad argument #i to 'f' (…)" if the argument has another type.
     pub fn opt_str(&self, i: usize) -> Result<Option<Str<'_>>, Raised> {
         if self.get(i).is_nil() { Ok(None) } else { self.check_str(i).map(Some) }
     }
 
     /// Checks for a table.
+    ///
+    /// # Errors
+    /// Returns "bad argument #i to 'f' (…)" if the argument has another type.
     #[inline]
     pub fn check_table(&self, i: usize) -> Result<Tab<'_>, Raised> {
         self.get(i).as_table().ok_or_else(|| self.type_error(i, "table"))
     }
 
     /// Checks for a function.
+    ///
+    /// # Errors
+    /// Returns "bad argument #i to 'f' (…)" if the argument has another type.
     pub fn check_func(&self, i: usize) -> Result<Func<'_>, Raised> {
         self.get(i).as_func().ok_or_else(|| self.type_error(i, "function"))
     }

@@ -43,10 +43,11 @@ pub struct Ret(pub i32);
 impl Ret {
     /// One result, which is already in the callee's slot.
     pub const IN_PLACE: Ret = Ret(-1);
-    /// Call the function that was pushed last with [`Cx::push_callee`], then run this function
-    /// again at the given step.
+    /// Requests a call of the function that was pushed last with [`Cx::push_callee`]; this function
+    /// then runs again at the step that was set.
     pub const CALL: Ret = Ret(-2);
-    /// Suspend the coroutine; it yields the values above the step's marker.
+    /// Requests that the coroutine be suspended; it yields the values above those that the function
+    /// keeps ([`Cx::kept`]).
     pub const YIELD: Ret = Ret(-3);
 }
 
@@ -104,7 +105,7 @@ impl Cx {
     /// Returns value `i`, or nil beyond the top.
     #[inline(always)]
     pub fn get(&self, i: usize) -> Val<'_> {
-        // SAFETY: N1; slots below the top are initialised.
+        // SAFETY: N1; slots below the top are initialized.
         unsafe { if i < self.top() { Val::new(self.base().add(i).get()) } else { Val::NIL } }
     }
 
