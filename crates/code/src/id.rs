@@ -62,7 +62,7 @@ impl CodeIds {
     /// Returns the id of member `i`.
     ///
     /// # Panics
-    /// If there are not that many.
+    /// Panics if there are not that many.
     pub fn get(self, i: usize) -> CodeId {
         assert!(i < self.len(), "member {i} of {}", self.count);
         CodeId(self.first + i as u32)

@@ -6,8 +6,8 @@
 //! short:
 //!
 //! - A [`Method`] has an [`EntrySlot`] that always holds a callable address. Machine code calls
-//!   through the slot; apart from slots, code addresses are held only in a machine register between
-//!   load and call, and in return addresses.
+//!   through the slot; apart from slots, addresses of versions are held only in a machine register
+//!   between load and call, and in return addresses.
 //! - [`Method::begin`] issues the only [`Ticket`] for compiling it. The holder of the ticket takes
 //!   [`CodeSpace::ids`], [`CodeSpace::reserve`]s memory, writes the code with
 //!   [`Reservation::publish`], and passes everything to [`CodeSpace::publish`], which swaps the

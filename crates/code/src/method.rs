@@ -234,7 +234,7 @@ impl Method {
     /// time.
     ///
     /// # Errors
-    /// If it cannot be compiled now.
+    /// Returns the reason if it cannot be compiled now.
     pub fn begin(self: &Arc<Self>) -> Result<Ticket, NotNow> {
         self.home.reset_after_fork();
         let mut state = lock(&self.state);
@@ -399,7 +399,7 @@ impl fmt::Debug for Method {
     }
 }
 
-/// The error that a method has changed while it was compiled, so that the result is late.
+/// The error for a result that is late: the method has changed since the compile began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Late;
 

@@ -184,7 +184,7 @@ impl Module {
         first
     }
 
-    /// Gives the memory back. No thread runs the code (Q1).
+    /// Releases the memory. No thread runs the code (Q1).
     pub(crate) fn free(&self) {
         let range = lock(&self.range).take();
         drop(range);

@@ -89,13 +89,13 @@ impl Placement {
         self.serial
     }
 
-    /// Marks it as retired; returns whether it was not marked before. The caller that marks it sees
-    /// to it that it is freed.
+    /// Marks it as retired; returns whether it was not marked before. The caller that marks it must
+    /// queue it to be freed.
     pub(crate) fn mark_retired(&self) -> bool {
         !self.retired.swap(true, AcqRel)
     }
 
-    /// Gives the memory back. No thread runs the code, and none will.
+    /// Releases the memory. No thread runs the code, and none will.
     pub(crate) fn free(&self) {
         let contents = lock(&self.contents).take();
         // The destructor of data may take locks.

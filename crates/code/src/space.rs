@@ -168,7 +168,7 @@ impl CodeSpace {
         self.map.len()
     }
 
-    /// Registers a state, offline.
+    /// Registers a state, which is offline at first.
     pub fn register(&self, hooks: Box<dyn Hooks>) -> Mutator {
         self.reset_after_fork();
         self.quiescence.register(hooks)
@@ -303,7 +303,7 @@ impl CodeSpace {
     /// placements. The next eviction can then tell which of them have been needed since.
     ///
     /// # Errors
-    /// If there is no room, or no executable memory.
+    /// Returns an error if there is no room, or no executable memory.
     pub fn place(
         &self,
         code: &[u8],

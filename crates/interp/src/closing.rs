@@ -15,7 +15,8 @@ use crate::step::{Entered, Exit};
 /// When there are no more variables to close, the native function runs next.
 ///
 /// # Safety
-/// I2; the top frame has the flag CLOSING and its error value stands at the level.
+/// I2; the top frame has the flag CLOSING, and the error value is in the slot after the values that
+/// the frame keeps.
 pub(crate) unsafe fn close_next(st: *mut State) -> Result<Entered, Exit> {
     let mut s = StateRef::new(st);
     let base = s.base;

@@ -23,7 +23,7 @@ unsafe fn fail(st: *mut State, message: &[u8]) -> Raised {
     (*st).raise_handled(Value::string(message))
 }
 
-/// Copies the `n` values below `from_top` onto the end of the running coroutine's values.
+/// Copies the `n` values below `from_end` onto the end of the running coroutine's values.
 pub(crate) unsafe fn carry(st: *mut State, from_end: *mut Value, n: usize) -> Result<(), Raised> {
     if (*st).limit.offset_from((*st).top) < n as isize {
         Thread::grow(st, n)?;

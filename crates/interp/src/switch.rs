@@ -20,7 +20,8 @@ use crate::slots::{clear, move_values};
 /// Implements the entry `switch` of [`perilune_runtime::state::Vm`].
 ///
 /// # Safety
-/// I2; see there.
+/// I2; a native frame of `coroutine.resume` or of a function made by `coroutine.wrap` is on top, at
+/// its first step.
 pub(crate) unsafe fn switch(st: *mut State) -> Switched {
     let f = Frame((*st).base).callee().as_native();
     if (*f).header.word == Builtin::ResumeWrapped as u32 {

@@ -3,8 +3,8 @@
 //! A definition ([`define`]) is generic over a [`Form`]: how operands are read ([`Operands`]) and
 //! how an instruction is left ([`Exits`]). The form of the generated interpreter decodes operands
 //! from the instruction word, and leaves an instruction by a jump to the handler of the next one.
-//! The number of bytes, the feedback and the effects of an opcode are those that
-//! `perilune-bytecode` states.
+//! The operands, the feedback and the effects of an opcode are those that `perilune-bytecode`
+//! defines.
 //!
 //! **Invariant:** an instruction is left to the runtime ([`Exits::slow`]) before it has had an
 //! effect other than setting bits of feedback or closing upvalues, which may be done twice. The

@@ -1,6 +1,6 @@
 //! The daily tasks of Perilune's maintainers, as a library: the checks of the repository
 //! ([`tidy`]), the lists of commands that the binary runs ([`task`]), and the order of the
-//! command's functions (`order`, on Linux).
+//! command's functions (`order`, on Linux on x86-64).
 #![forbid(unsafe_code)]
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

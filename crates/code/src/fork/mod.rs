@@ -160,8 +160,9 @@ mod process {
         });
     }
 
-    /// Runs before the fork, on the thread that forks. A thread that forks inside the gate does so
-    /// at its own risk: it goes outside, as two such threads would otherwise wait for each other.
+    /// Runs before the fork, on the thread that forks. A thread that forks inside the gate leaves
+    /// it first, since two such threads would otherwise wait for each other; the caller is then
+    /// responsible for the locks that it holds.
     ///
     /// While the gate is closed this thread counts as inside, as other handlers may take locks of
     /// the engine, for instance when they allocate memory.

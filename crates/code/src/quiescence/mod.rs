@@ -107,7 +107,7 @@ impl<T: Retired> Quiescence<T> {
         }
     }
 
-    /// Registers a state, offline.
+    /// Registers a state, which is offline at first.
     pub fn register(&self, hooks: Box<dyn Hooks>) -> Mutator {
         let mut mutators = lock(&self.registry.mutators);
         // The state sees every exchange of a slot before the number was raised to this value; it

@@ -54,7 +54,7 @@ pub enum MappingKind {
     PageExclusive,
 }
 
-/// The error that a region has no free range of the requested size.
+/// The error for a request for which a region has no free range of sufficient size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted;
 
@@ -123,7 +123,7 @@ impl Region {
     /// Reserves room for `size` bytes of code.
     ///
     /// # Errors
-    /// If no free span is large enough.
+    /// Returns an error if no free span is large enough.
     pub fn reserve(self: &Arc<Self>, size: usize) -> Result<Reservation, Exhausted> {
         if size > self.total {
             return Err(Exhausted);
@@ -225,7 +225,7 @@ impl Reservation {
     /// them private after a fork; the room is then released, and no code is placed.
     ///
     /// # Panics
-    /// If the code is larger than its reservation.
+    /// Panics if the code is larger than its reservation.
     pub fn publish(mut self, code: &[u8]) -> io::Result<CodeRange> {
         assert!(code.len() <= self.span.size, "the code is larger than its reservation");
         self.span.shrink(code.len());

@@ -44,7 +44,7 @@ impl Spans {
     /// Gives back a span that was taken, or a part of one.
     ///
     /// # Panics
-    /// If a part of it is already free.
+    /// Panics if a part of it is already free.
     pub(super) fn give(&mut self, offset: usize, size: usize) {
         debug_assert!(size > 0);
         let (mut start, mut end) = (offset, offset + size);

@@ -35,15 +35,16 @@ use crate::step::{Exit, Step};
 use crate::varargs::copy_extra;
 use crate::{class, concat, for_loop, machine};
 
-/// The handlers continue with the frame on top.
+/// The status with which the handlers continue with the frame on top.
 pub(super) const CONTINUE: u64 = 0;
-/// The status of functions that may leave the running frame on top, if it is on top.
+/// The status of functions that call a function (`Exits::called` of `crates/semantics`), if the
+/// running frame is on top afterwards.
 const HERE: u64 = 0;
 /// The status of the same functions if another frame may be on top, with which the handlers
 /// continue.
 pub(super) const ON_TOP: u64 = 5;
 
-/// Returns the exit with a status that is not [`CONTINUE`].
+/// Converts a status other than [`CONTINUE`] to an exit.
 pub(super) fn exit(status: u64) -> Exit {
     match status {
         1 => Exit::Error,
@@ -53,8 +54,7 @@ pub(super) fn exit(status: u64) -> Exit {
     }
 }
 
-/// Converts a status to that of a function that may leave the running frame on top: [`CONTINUE`]
-/// becomes [`ON_TOP`].
+/// Converts a status for a function that may also return [`HERE`]: [`CONTINUE`] becomes [`ON_TOP`].
 fn on_top(status: u64) -> u64 {
     if status == CONTINUE { ON_TOP } else { status }
 }

@@ -27,17 +27,17 @@ use crate::step::Step;
 use crate::tail::tail_call;
 use crate::{for_loop, index, machine, ret};
 
-/// The instruction at which the frame on top is.
+/// The current instruction of the frame on top.
 struct At {
     base: *mut Value,
     instance: *mut Instance,
-    /// Its number.
+    /// Its pc.
     number: usize,
     i: Instr,
 }
 
 impl At {
-    /// Returns the instruction at which the frame on top is.
+    /// Returns the current instruction of the frame on top.
     #[inline(always)]
     unsafe fn top(st: *mut State) -> At {
         let base = (*st).base;

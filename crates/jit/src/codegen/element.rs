@@ -54,8 +54,8 @@ pub(crate) struct ElementStore {
     pub(crate) changes: ArrayChanges,
     /// Keys are often neither in the array nor right after it.
     pub(crate) is_sparse: bool,
-    /// Code exits for good if there is no element to overwrite, or if the array is of another kind.
-    /// Stores that may grow the array call the runtime nevertheless.
+    /// Whether the code takes a side exit if there is no element to overwrite, or if the array is
+    /// of another kind. Stores that may grow the array call the runtime nevertheless.
     pub(crate) exits: bool,
 }
 

@@ -85,7 +85,7 @@ impl Observer {
     /// Reports that a stage of compiling begins.
     ///
     /// # Panics
-    /// If a test injects a panic at this stage.
+    /// Panics if a test injects a panic at this stage.
     pub(crate) fn stage(&self, stage: Stage) {
         Fault::at(self.fault, stage);
     }

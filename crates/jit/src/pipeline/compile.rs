@@ -65,7 +65,7 @@ impl Compiler {
     /// Creates a compiler for this machine.
     ///
     /// # Errors
-    /// If Cranelift does not support it.
+    /// Returns an error if Cranelift does not support it.
     pub(crate) fn new() -> Result<Compiler, String> {
         let mut flags = settings::builder();
         for (name, value) in [
@@ -95,7 +95,7 @@ impl Compiler {
     /// Begins a module with this number of functions, whose code takes less than `largest` bytes.
     ///
     /// # Errors
-    /// If there is no memory.
+    /// Returns an error if there is no memory.
     pub(crate) fn assemble(
         &mut self,
         symbols: &Arc<Symbols>,
@@ -136,7 +136,7 @@ impl Assembly<'_> {
     /// Translates and compiles the next member.
     ///
     /// # Errors
-    /// The error that Cranelift or one of the verifiers reports.
+    /// Returns the error that Cranelift or one of the verifiers reports.
     pub(crate) fn define(
         &mut self,
         input: &Input<'_>,
@@ -188,7 +188,7 @@ impl Assembly<'_> {
     /// Relocates the code and drops the module.
     ///
     /// # Errors
-    /// The error that the module reports.
+    /// Returns the error that the module reports.
     pub(crate) fn finish(mut self) -> Result<Linked, Refusal> {
         self.module.finalize_definitions().map_err(reported)?;
         let staging = &self.compiler.staging;

@@ -27,7 +27,7 @@ impl Staging {
     /// Empties the buffer and makes room for `capacity` bytes, which later allocations never move.
     ///
     /// # Errors
-    /// If there is no memory.
+    /// Returns an error if there is no memory.
     pub(crate) fn prepare(&self, capacity: usize) -> Result<(), String> {
         let mut bytes = self.lock();
         bytes.clear();

@@ -96,7 +96,7 @@ impl<'a> Callees<'a> {
     /// Returns a reference to the function of the runtime at `address`.
     ///
     /// # Panics
-    /// If there is none, or it was declared with another signature.
+    /// Panics if there is none, or if it was declared with another signature.
     pub(crate) fn runtime(
         &mut self,
         address: usize,

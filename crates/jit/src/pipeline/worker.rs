@@ -270,7 +270,7 @@ impl Backend {
     /// Compiles each of the units for one module.
     ///
     /// # Errors
-    /// The index of the first unit that cannot be compiled, and the reason.
+    /// Returns the index of the first unit that cannot be compiled, and the reason.
     fn compile_together(
         &self,
         context: &mut Result<Compiler, String>,

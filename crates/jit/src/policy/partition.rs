@@ -57,7 +57,7 @@ impl Groups {
 /// that is too large by itself forms a separate part.
 ///
 /// # Panics
-/// If an edge names a method that does not exist.
+/// Panics if an edge names a method that does not exist.
 pub(crate) fn cut(sizes: &[usize], edges: &[Edge], limits: Limits) -> Vec<Vec<usize>> {
     let mut groups = Groups {
         sets: UnionFind::new(sizes.len()),

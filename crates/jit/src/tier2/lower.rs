@@ -318,12 +318,12 @@ impl<'a> Lower<'_, 'a> {
         self.current.insert(v, low);
     }
 
-    /// The result of an instruction: a value with payload and tag.
+    /// Sets the result of an instruction to a value with this payload and tag.
     fn set_lua(&mut self, inst: &Inst, payload: Payload, tag: Known) {
         self.set(inst, Low::Lua(payload, tag));
     }
 
-    /// The result of an instruction: a value of any type.
+    /// Sets the result of an instruction to a value of any type.
     fn set_any(&mut self, inst: &Inst, (bits, tag): (ir::Value, ir::Value)) {
         self.set_lua(inst, Payload::Bits(bits), Known::Value(tag));
     }

@@ -18,14 +18,14 @@ unsafe fn write_header(p: *mut u8, kind: Kind, flags: u8) {
 
 impl State {
     /// Allocates an object of `size` bytes (a multiple of 16) and fills in its header. The rest is
-    /// uninitialised.
+    /// uninitialized.
     ///
     /// Never collects: when the heap has grown past the trigger, it requests a collection through
     /// the poll word. Returns null if there is no memory for a large object; the allocation of an
     /// object of less than 64 KB never fails.
     ///
     /// # Safety
-    /// The caller initialises the object before the next safepoint.
+    /// The caller initializes the object before the next safepoint.
     #[inline(always)]
     pub unsafe fn alloc(&mut self, kind: Kind, size: usize) -> *mut GcHeader {
         debug_assert!(size.is_multiple_of(16));

@@ -107,7 +107,8 @@ struct Chunk {
 /// others are untouched memory.
 static SPARE: Mutex<Vec<SpareChunk>> = Mutex::new(Vec::new());
 
-/// Largest number of chunks in [`SPARE`]. Miri remembers where the objects of former heaps were.
+/// Largest number of chunks in [`SPARE`]. Under Miri there are none, because Miri also tracks the
+/// former objects of a reused chunk.
 const SPARE_CHUNKS: usize = if cfg!(miri) { 0 } else { 8 };
 /// How many blocks of a chunk may have been used for it to enter [`SPARE`].
 const SPARE_BLOCKS: usize = 4;
@@ -402,8 +403,9 @@ impl Blocks {
     }
 
     /// Does the same as `sweep_block`, with poison and quarantine: a line becomes free when it was
-    /// dead at two sweeps in a row. A free line in which nothing was allocated since stays free:
-    /// its poison tells. (Not to Miri, for which the bytes between fields have no value.)
+    /// dead at two sweeps in a row. A free line in which nothing was allocated since, which its
+    /// intact poison shows, stays free. Under Miri, poison cannot be compared, because the padding
+    /// between fields is uninitialized.
     unsafe fn sweep_checked(&mut self, b: Block) -> Swept {
         let mut taken = 0;
         let marks = b.marks();

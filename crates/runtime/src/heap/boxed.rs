@@ -135,7 +135,7 @@ impl Boxes {
         self.userdata.forget_new();
     }
 
-    /// Takes back [`Boxes::begin_sweep`].
+    /// Undoes [`Boxes::begin_sweep`].
     pub(crate) fn cancel_sweep(&mut self) {
         self.threads.unswept = 0;
         self.shapes.unswept = 0;

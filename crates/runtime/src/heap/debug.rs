@@ -133,7 +133,7 @@ impl State {
     /// in proportion to the size of the heap.
     ///
     /// # Panics
-    /// If the check fails.
+    /// Panics if the check fails.
     pub(crate) unsafe fn verify_heap(&mut self) {
         Verifier::new(&self.heap, false).walk(self);
     }
@@ -142,7 +142,7 @@ impl State {
     /// size of the heap.
     ///
     /// # Panics
-    /// If the check fails.
+    /// Panics if the check fails.
     pub(crate) unsafe fn verify_swept(&mut self) {
         Verifier::new(&self.heap, true).walk(self);
     }

@@ -20,11 +20,11 @@ pub(super) struct Part {
     pub(super) next: usize,
 }
 
-/// The work list.
+/// The worklist.
 pub(crate) struct Gray {
     pub(super) stack: Vec<*mut GcHeader>,
     pub(super) parts: Vec<Part>,
-    /// Objects that stores have marked. The work of marking them was not that of a slice.
+    /// Objects that were marked by stores, whose marking is not counted as work of a slice.
     pub(super) shaded: Vec<*mut GcHeader>,
     /// Marked objects that are to be traced again.
     pub(super) again: Vec<*mut GcHeader>,

@@ -154,7 +154,7 @@ impl LargeSpace {
         self.live_mark = mark;
     }
 
-    /// Takes back [`LargeSpace::begin_sweep`].
+    /// Undoes [`LargeSpace::begin_sweep`].
     pub(crate) fn cancel_sweep(&mut self) {
         self.unswept = 0;
     }

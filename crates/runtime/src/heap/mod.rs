@@ -124,7 +124,7 @@ pub struct Heap {
     loses_barriers: bool,
     /// Whether the collector works for the host, and so does not stop when the script has to.
     for_host: bool,
-    /// The request of a store into a table for room.
+    /// Whether the current store into a table checks for room, and the result.
     pub(crate) asking: Asking,
     phase: Phase,
     pub(crate) memory: memory::Memory,

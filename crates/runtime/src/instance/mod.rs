@@ -153,9 +153,10 @@ pub struct FurtherEntries {
     pub entries: [FieldEntry; FieldCache::MORE],
     /// The name of the field, a constant of the instance.
     pub name: *mut LuaString,
-    /// The metatable words of entries that were replaced by those of classes like theirs.
+    /// The metatable words of entries that [`FieldCache::renew`] has replaced with entries for
+    /// similar classes.
     pub(crate) replaced: [usize; FurtherEntries::REPLACED],
-    /// The number of such entries.
+    /// The number of entries that were replaced in this way.
     pub(crate) replacements: u32,
     /// For each entry of the cache, that number when the entry was recorded.
     pub(crate) recorded: [u32; 1 + FieldCache::MORE],

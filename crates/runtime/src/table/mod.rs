@@ -99,7 +99,7 @@ pub struct Table {
     /// Field slots: inline after the table, or a buffer.
     pub fields: *mut Value,
     /// The metatable word: 0 for none, or the address of the metatable, or, with bit 0 set, the
-    /// address of the table `C` of a metatable `{__index = C}` that was never materialised.
+    /// address of the table `C` of a metatable `{__index = C}` that was never created.
     pub meta: usize,
     /// The array elements, or null.
     pub array: *mut u8,

@@ -80,7 +80,7 @@ impl Lower<'_, '_> {
         self.set_any(inst, (bits, tag));
     }
 
-    /// The result of an instruction: the payload of a value of this tag.
+    /// Sets the result of an instruction to a value with this payload and tag.
     fn set_bits(&mut self, inst: &Inst, bits: ir::Value, tag: Tag) {
         if tag == Tag::FLOAT {
             let float = self.emit().bits_float(bits);

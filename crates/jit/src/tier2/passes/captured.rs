@@ -262,7 +262,8 @@ impl Promoter<'_> {
         }
     }
 
-    /// The registers from `from` on lose their values: they are dead, or results in home slots.
+    /// Discards the values of the registers from `from` on, which are dead, or results in home
+    /// slots.
     fn release(&self, from: usize, current: &mut Values) {
         for (&r, value) in self.registers.iter().zip(current) {
             if r.index() >= from {

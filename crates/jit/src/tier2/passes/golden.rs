@@ -6,7 +6,7 @@
 //! code checks itself. A line of `-` precedes the function before the pass, and another one the
 //! function after it.
 //!
-//! To bless: `PERILUNE_BLESS=1 cargo test -p perilune-jit golden`, then read the difference.
+//! To bless: `PERILUNE_BLESS=1 cargo test -p perilune-jit golden`, then review the difference.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -505,7 +505,7 @@ impl Tables {
         registers.filter(move |&&(r, _)| calls || is_read(r)).map(|&(_, v)| v)
     }
 
-    /// Returns whether the table `v` does not escape by an instruction.
+    /// Returns whether an instruction does not let the table `v` escape.
     fn is_known(&self, f: &Function, inst: &Inst, v: Value, before: &[Inst]) -> bool {
         if !self.is_virtual(v) {
             return true;
