@@ -67,7 +67,7 @@ pub const DEFAULT_BYTES: usize = 4 << 20;
 /// A global allocator with `BYTES` bytes (4 MB by default) set aside for allocations that `A`
 /// cannot serve.
 ///
-/// The reserve is zero-initialised memory of the program's image: it costs address space, but no
+/// The reserve is zero-initialized memory of the program's image: it costs address space, but no
 /// physical memory before it is used.
 ///
 /// ```

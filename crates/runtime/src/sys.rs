@@ -147,7 +147,7 @@ fn initial_stack() -> Option<(usize, usize)> {
 /// Returns the same for any thread, as the C library reports it.
 #[cfg(target_os = "linux")]
 fn asked_stack() -> (usize, usize) {
-    // SAFETY: the attributes are initialised by the call that requests them, read, and destroyed
+    // SAFETY: the attributes are initialized by the call that requests them, read, and destroyed
     // once.
     unsafe {
         let mut attributes = std::mem::zeroed::<libc::pthread_attr_t>();

@@ -138,7 +138,7 @@ pub struct Heap {
     /// In a box, as machine code knows the layout of the state.
     finalizers: Box<finalizers::Finalizers>,
     pace: pacing::Pace,
-    /// The stops of the program, if they are recorded.
+    /// The pauses of the program, if they are recorded.
     pauses: Option<Box<pauses::Pauses>>,
 }
 

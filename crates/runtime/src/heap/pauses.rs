@@ -33,12 +33,12 @@ pub struct Pause {
     pub parts: [u64; Part::ALL.len()],
 }
 
-/// The stops so far.
+/// The pauses so far.
 #[derive(Default)]
 pub(super) struct Pauses {
     ended: Vec<Pause>,
     current: Pause,
-    /// The time when the current stop began, or when its last part ended; 0 if there is none.
+    /// The time when the current pause began, or when its last part ended; 0 if there is none.
     since: u64,
 }
 
@@ -71,14 +71,15 @@ impl Heap {
         }
     }
 
-    /// Notes that this safepoint has nothing to do, and so is not a stop.
+    /// Notes that the collector has nothing to do at this safepoint, which therefore does not count
+    /// as a pause.
     pub(super) fn drop_pause(&mut self) {
         if let Some(p) = &mut self.pauses {
             p.since = 0;
         }
     }
 
-    /// Notes that the work since the last call, or since the stop began, was `part`.
+    /// Notes that the work since the last call, or since the pause began, was `part`.
     #[inline]
     pub(super) fn end_part(&mut self, part: Part) {
         if let Some(p) = &mut self.pauses

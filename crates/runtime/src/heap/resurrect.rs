@@ -35,8 +35,8 @@ const MARKED_AT_ONCE: usize = if cfg!(test) { 512 } else { 64 * 1024 };
 const SOON: usize = 8;
 
 impl State {
-    /// Ends the phase in one stop, or begins to do so. Returns false when the collector has lost an
-    /// object: then a new cycle has begun.
+    /// Begins the phase, and performs a few of its slices in the same pause, which may end it.
+    /// Returns false when the collector has lost an object: then a new cycle has begun.
     pub(super) unsafe fn begin_resurrection(&mut self) -> bool {
         let heap = &mut self.heap;
         let marker = &mut heap.marker;

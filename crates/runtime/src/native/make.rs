@@ -204,7 +204,7 @@ impl Cx {
     pub fn table_of_values(&self, from: usize, fields: usize) -> Tab<'_> {
         let count = self.top().saturating_sub(from);
         let t = self.table(count, fields);
-        // SAFETY: N1: the slots below the top are initialised, and stay in place as no safepoint
+        // SAFETY: N1: the slots below the top are initialized, and stay in place as no safepoint
         // occurs meanwhile.
         unsafe { Table::set_list(self.state(), t.ptr(), 0, self.base().add(from), count) };
         t

@@ -6,9 +6,9 @@
 //! [settled](Table::start), so a traversal sees keys in the order in which they were inserted,
 //! which depends neither on addresses nor on hashes.
 //!
-//! Keys here are normalised: a float with an integral value is never a key.
+//! Keys here are normalized: a float with an integral value is never a key.
 //!
-//! [Direct nodes](super::direct) are organised differently.
+//! [Direct nodes](super::direct) are organized differently.
 
 use std::ptr;
 
