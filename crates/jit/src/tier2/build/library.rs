@@ -162,7 +162,10 @@ impl Builder<'_> {
             Selector::Variable => {
                 let index = self.guard(index, Tag::INTEGER);
                 let state = self.state();
-                let list = self.f.lists.push(arguments.split_off(1));
+                let selected_from = arguments.split_off(1);
+                // the result may be any of them
+                selected_from.iter().for_each(|&v| self.share(v));
+                let list = self.f.lists.push(selected_from);
                 vec![self.value(Type::Any, Op::Select(index, list, state))]
             }
         })
