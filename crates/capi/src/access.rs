@@ -15,6 +15,7 @@ use crate::entry::{Entry, is_running};
 use crate::functions::code_of;
 use crate::index::{self, value, value_or_nil};
 use crate::outcome::infallible;
+use crate::push::safepoint;
 use crate::state::{CFunction, LuaState};
 use crate::status::{NONE, TYPE_NAMES, type_of};
 
@@ -139,7 +140,12 @@ pub(crate) unsafe fn text(s: *mut LuaString, len: *mut usize) -> *const c_char {
 infallible! {
     fn lua_tolstring(l, index: c_int, len: *mut usize) -> *const c_char |e| {
         match string_at(e.st, index) {
-            Some(s) => text(s, len),
+            Some(s) => {
+                // If memory is short, the next operation that may fail reports it. The string is on
+                // the stack.
+                let _ = safepoint(e);
+                text(s, len)
+            }
             None => {
                 if !len.is_null() {
                     len.write(0);

@@ -182,6 +182,9 @@ raising! {
             e.push(message);
             return Ok(RUNTIME);
         }
+        // The coroutine may yield again before its next safepoint. If memory is short, the next
+        // operation that may fail reports it.
+        let _ = safepoint(e);
         e.leave();
         let mut n = 0;
         let status = resume(l, nargs as usize, &mut n);

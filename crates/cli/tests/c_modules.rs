@@ -202,6 +202,31 @@ fn warnings_of_c_code() {
 }
 
 #[test]
+fn loops_of_c_code_collect_garbage() {
+    let Some(library) = compiled("api") else { return };
+    let program = r#"local api = require 'api'
+        for name, f in pairs {
+            number = function(i) tostring(i) end, native = tostring,
+            failing = function(i) return nil + i end, text = function(i) return i .. 'x' end,
+            loop = function(i) for j = 1, 2 do end tostring(i) end,
+        } do
+            collectgarbage()
+            local before = collectgarbage 'count'
+            print(name, api.drive(f, 400000) - before < 17000)
+        end
+        collectgarbage()
+        local before = collectgarbage 'count'
+        local function yielding() while true do coroutine.yield(tostring(0.5) .. 'x') end end
+        print('coroutine', api.drive_thread(yielding, 400000) - before < 17000)"#;
+    for mode in [None, Some("off"), Some("unprofiled"), Some("baseline-sync")] {
+        let mut command = perilune(mode);
+        command.env("LUA_CPATH", format!("{}/?.so", library.display()));
+        let output = text(&run(command.args(["-e", program])).expect("it runs"));
+        assert_eq!(output.matches("true").count(), 6, "{mode:?}: {output}");
+    }
+}
+
+#[test]
 #[cfg(debug_assertions)]
 fn debug_builds_refuse_a_wrong_index() {
     let Some(library) = compiled("api") else { return };

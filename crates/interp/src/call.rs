@@ -2,11 +2,13 @@
 //! function to completion.
 
 use std::mem::MaybeUninit;
+use std::sync::atomic::Ordering;
 
+use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, Link, flags};
 use perilune_runtime::frames::Frames;
 use perilune_runtime::native::Raised;
-use perilune_runtime::state::{Returned, State, StateRef};
+use perilune_runtime::state::{Returned, State, StateRef, poll};
 use perilune_runtime::thread::Thread;
 use perilune_runtime::tier::{Left, MAX_NATIVE_DEPTH};
 use perilune_runtime::value::{SlotExt, Tag, Value};
@@ -16,7 +18,7 @@ use crate::depth::depth_error;
 use crate::enter::{code_of, enter_interpreted};
 use crate::machine;
 use crate::step::{Entered, Exit, Step};
-use crate::unwound::{Before, Unwound};
+use crate::unwound::{Before, Unwound, leave_tier};
 
 /// Implements `Vm::call`: a call from a native function (or the collector), which is run to
 /// completion.
@@ -130,9 +132,13 @@ unsafe fn call_or_yield<R: Outcome>(
     nargs: usize,
     more: u16,
 ) -> Result<R, Raised> {
+    let mut callee = callee;
     // a depth of 0 also needs the slow path
-    if (*st).native_depth.wrapping_sub(1) >= MAX_NATIVE_DEPTH - 1 || !machine::has_reserve(st) {
-        begin_slow(st)?;
+    if (*st).native_depth.wrapping_sub(1) >= MAX_NATIVE_DEPTH - 1
+        || !machine::has_reserve(st)
+        || (*st).poll.load(Ordering::Relaxed) & BEFORE_CALLS != 0
+    {
+        callee = begin_slow(st, callee, nargs, more)?;
     }
     let Some(entry) = code_of(st, callee) else {
         return call_others(st, callee, nargs, more);
@@ -154,10 +160,20 @@ unsafe fn call_or_yield<R: Outcome>(
     }
 }
 
-/// Begins a call from the host, or a call at a limit.
+/// The requests that are handled before a call from native code. The callee may return without a
+/// safepoint, and native code that calls such functions in a loop would never meet one.
+const BEFORE_CALLS: u32 = poll::GC | poll::INTERRUPT;
+
+/// Begins a call from the host, a call at a limit, or one before which something is to be done.
+/// Returns the callee, which may have moved.
 #[cold]
 #[inline(never)]
-unsafe fn begin_slow(st: *mut State) -> Result<(), Raised> {
+unsafe fn begin_slow(
+    st: *mut State,
+    callee: *mut Value,
+    nargs: usize,
+    more: u16,
+) -> Result<*mut Value, Raised> {
     let mut s = StateRef::new(st);
     let depth = s.native_depth;
     if depth == 0 {
@@ -170,6 +186,43 @@ unsafe fn begin_slow(st: *mut State) -> Result<(), Raised> {
         && let Some(tier) = &mut s.tier
     {
         tier.enter();
+    }
+    // Finalizers and hooks run at safepoints.
+    if s.poll.load(Ordering::Relaxed) & BEFORE_CALLS == 0
+        || more & (flags::FINALIZER | flags::HOOK) != 0
+    {
+        return Ok(callee);
+    }
+    let at = callee.offset_from((*s.thread).stack);
+    if let Err(e) = safepoint_before_call(st, callee, nargs) {
+        if depth == 0 {
+            leave_tier(st);
+        }
+        return Err(e);
+    }
+    Ok((*s.thread).stack.offset(at))
+}
+
+/// Collects garbage if that is due. If the script must stop, fails in place of a function in Lua;
+/// native functions are called all the same, since they may close values, and check for themselves
+/// whether they must stop.
+unsafe fn safepoint_before_call(
+    st: *mut State,
+    callee: *mut Value,
+    nargs: usize,
+) -> Result<(), Raised> {
+    let mut s = StateRef::new(st);
+    let bits = s.poll.load(Ordering::Relaxed);
+    if bits & poll::INTERRUPT != 0 && callee.get().tag() != Tag::NATIVE {
+        let why = s.take_interrupt();
+        return Err(debug::runtime_error(st, why.as_bytes()));
+    }
+    if bits & poll::GC != 0 {
+        let base = s.base.offset_from((*s.thread).stack);
+        s.top = s.top.max(callee.add(Frame::RESERVED + nargs));
+        let r = s.gc_poll();
+        s.base = (*s.thread).stack.offset(base);
+        r.map_err(|_| s.raise_memory())?;
     }
     Ok(())
 }

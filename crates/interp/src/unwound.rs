@@ -74,7 +74,10 @@ impl Before {
 }
 
 /// Notifies the compiler that the host's call has ended.
-unsafe fn leave_tier(st: *mut State) {
+///
+/// # Safety
+/// I2; the call has entered the tier.
+pub(crate) unsafe fn leave_tier(st: *mut State) {
     if let Some(tier) = &mut (*st).tier {
         tier.leave();
     }

@@ -2,8 +2,8 @@
 //! its memory.
 //!
 //! A limit that was reached stays in force: whatever the script catches, closes or finalizes, the
-//! next safepoint raises the error again until control returns to the host, and so does the first
-//! safepoint of every further call, until the host sets the limit again.
+//! next safepoint raises the error again until control returns to the host. Every further call of a
+//! function in Lua, and every resumption of a coroutine, fails until the host sets the limit again.
 
 use std::time::{Duration, Instant};
 

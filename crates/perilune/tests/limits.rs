@@ -295,3 +295,95 @@ fn searches_for_files_keep_the_limits() {
     assert!(e.unwrap_err().to_string().contains("time"));
     assert!(begun.elapsed() < Duration::from_secs(5));
 }
+
+/// Functions that meet no safepoint of their own, at least when they are compiled.
+const SHORT: &[&str] = &[
+    "function(i) tostring(i + 0.5) end",
+    "function(i) for j = 1, 2 do end tostring(i + 0.5) end",
+    "function(i) return i .. 'x' end",
+    "function(i) return {i} end",
+    "function(i) return nil + i end",
+    "function(i) error(i .. 'x') end",
+    "tostring",
+    "string.char",
+];
+
+/// Suspended coroutines, which yield soon after they are resumed.
+const YIELDING: &[&str] = &[
+    "function() while true do coroutine.yield(tostring(0.5) .. 'x') end end",
+    "function() local function f() coroutine.yield() return f() end f() end",
+    "function() for i = 1, math.huge do coroutine.yield({i}) end end",
+];
+
+#[test]
+fn calls_of_short_functions_keep_the_memory_limit() {
+    const LIMIT: usize = 4 << 20;
+    const CALLS: i64 = if cfg!(miri) { 1_000 } else { 150_000 };
+    for mode in MODES {
+        for text in SHORT.iter().chain(YIELDING) {
+            let lua = mode.state();
+            lua.set_memory_limit(LIMIT).expect("it is set");
+            let f: perilune::Function = lua.load(*text).eval().expect("it is a function");
+            let co = lua.create_thread(f.clone()).expect("there is memory");
+            for i in 0..CALLS {
+                if YIELDING.contains(text) {
+                    co.resume::<()>(()).expect("it yields");
+                } else {
+                    let r = f.call::<()>(i % 100);
+                    let fails = text.contains("nil +") || text.contains("error");
+                    assert_eq!(r.is_err(), fails, "{mode:?}: {text}: {r:?}");
+                }
+                let used = lua.used_memory();
+                assert!(used < LIMIT, "{mode:?}: {text}: {used} bytes after {i} calls");
+            }
+        }
+    }
+}
+
+#[test]
+fn calls_of_short_functions_are_stopped() {
+    for mode in MODES {
+        for text in SHORT.iter().chain(YIELDING).filter(|text| text.contains(' ')) {
+            let lua = mode.state();
+            let f: perilune::Function = lua.load(*text).eval().expect("it is a function");
+            let co = lua.create_thread(f.clone()).expect("there is memory");
+            let run = || match YIELDING.contains(text) {
+                true => co.resume::<()>(()).map_err(|e| e.to_string()),
+                false => f.call::<()>(1).map_err(|e| e.to_string()),
+            };
+            (0..2_000).for_each(|_| drop(run()));
+            lua.interrupt_handle().request();
+            let e = run().expect_err(text);
+            assert!(e.contains("interrupted!"), "{mode:?}: {text}: {e}");
+            let e = run().err().unwrap_or_default();
+            assert!(!e.contains("interrupted!"), "{mode:?}: {text}: {e}");
+            lua.set_time_limit(Some(Duration::ZERO)).expect("it is set");
+            thread::sleep(Duration::from_millis(5));
+            for _ in 0..3 {
+                let e = run().expect_err(text);
+                assert!(e.contains("time limit exceeded"), "{mode:?}: {text}: {e}");
+            }
+            lua.set_time_limit(None).expect("it is set");
+            let e = run().err().unwrap_or_default();
+            assert!(!e.contains("time limit"), "{mode:?}: {text}: {e}");
+        }
+    }
+}
+
+/// The reader of `load` runs between the pieces of a program, and may do nothing but allocate.
+#[test]
+fn readers_of_programs_collect_garbage() {
+    for mode in MODES {
+        let lua = mode.state();
+        let grown: f64 = lua
+            .load(
+                "local i, n = 0, ...
+                 collectgarbage() local before = collectgarbage('count')
+                 load(function() i = i + 1 if i < n then tostring(i) return ' ' end end)
+                 return collectgarbage('count') - before",
+            )
+            .call(if cfg!(miri) { 1_000 } else { 300_000 })
+            .expect("it runs");
+        assert!(grown < 4096.0, "{mode:?}: {grown} KB");
+    }
+}

@@ -329,6 +329,37 @@ static int arith(lua_State *L) {
   return 1;
 }
 
+/* drive(f, n): the memory in use in KB after n protected calls and as many conversions */
+static int drive(lua_State *L) {
+  lua_Integer n = luaL_checkinteger(L, 2);
+  for (lua_Integer i = 1; i <= n; i++) {
+    lua_pushvalue(L, 1);
+    lua_pushinteger(L, i);
+    lua_pcallk(L, 1, 0, 0, 0, NULL);
+    lua_settop(L, 2);
+    lua_pushnumber(L, i + 0.5);
+    tostring(L, -1);
+    lua_settop(L, 2);
+  }
+  lua_pushinteger(L, lua_gc(L, 3));
+  return 1;
+}
+
+/* drive_thread(f, n): the same after resuming a coroutine n times */
+static int drive_thread(lua_State *L) {
+  lua_Integer n = luaL_checkinteger(L, 2);
+  lua_State *co = lua_newthread(L);
+  int results;
+  lua_pushvalue(L, 1);
+  lua_xmove(L, co, 1);
+  for (lua_Integer i = 1; i <= n; i++) {
+    if (lua_resume(co, L, 0, &results) != 1) return luaL_error(L, "it has ended");
+    lua_settop(co, -results - 1);
+  }
+  lua_pushinteger(L, lua_gc(L, 3));
+  return 1;
+}
+
 static int length(lua_State *L) {
   lua_len(L, 1);
   return 1;
@@ -645,7 +676,8 @@ static const luaL_Reg functions[] = {
     {"yield_to_close", yield_to_close}, {"push", push}, {"hidden_libraries", hidden_libraries}, {"another_state", another_state}, {"replace", replace}, {"traceback", traceback},
     {"with_failing_gc", with_failing_gc}, {"allocate", allocate},
     {"only_by_continuation", only_by_continuation}, {"wrong_index", wrong_index},
-    {"as_c_function", as_c_function}, {"is_yieldable", is_yieldable}, {"sum", sum}, {NULL, NULL}};
+    {"as_c_function", as_c_function}, {"is_yieldable", is_yieldable}, {"sum", sum},
+    {"drive", drive}, {"drive_thread", drive_thread}, {NULL, NULL}};
 
 int luaopen_api(lua_State *L) {
   luaL_newmetatable(L, "api.box");

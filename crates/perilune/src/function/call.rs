@@ -54,7 +54,9 @@ impl Function {
         let cx = s.cx();
         let values: Vec<Val<'_>> = (top..=top + n).map(|i| cx.get(i)).collect();
         let f = cx.func(call_bound, &values).val().raw();
-        Ok(Function(s.handle(Raw(f))))
+        let bound = Function(s.handle(Raw(f)));
+        s.poll()?;
+        Ok(bound)
     }
 }
 

@@ -96,7 +96,7 @@ impl Thread {
         // SAFETY: P1: the coroutine is closed, so nothing of it runs; the function is rooted by its
         // handle.
         unsafe { ThreadObject::restart(&mut *s.st, self.0.word().as_thread(), f.0) };
-        Ok(())
+        s.poll()
     }
 
     /// Ends the coroutine and closes its to-be-closed variables.
@@ -135,6 +135,8 @@ impl Thread {
 
 /// Implements the resumption: resumes the first argument with the others, and propagates errors.
 fn resume(cx: &mut Cx) -> NativeResult {
+    // the coroutine may yield again before its next safepoint
+    cx.interrupted()?;
     let n = cx.top() - 1;
     match cx.resume(0, n) {
         Resumed::Values(n) => cx.ret(n),
