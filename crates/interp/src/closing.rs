@@ -22,6 +22,8 @@ pub(crate) unsafe fn close_next(st: *mut State) -> Result<Entered, Exit> {
     let base = s.base;
     let level = base.add(kept(base));
     let level_offset = level.offset_from((*s.thread).stack) as u32;
+    // whether the limit that stands is the error already: there may be many variables
+    let mut is_stopped = false;
     while let Some(&slot) = (&(*s.thread).to_close).last()
         && slot >= level_offset
     {
@@ -30,9 +32,11 @@ pub(crate) unsafe fn close_next(st: *mut State) -> Result<Entered, Exit> {
         let v = place.get();
         let h = Table::metamethod(s.ptr(), v, Event::Close);
         if !s.calls_destructor(h) {
-            let _ = State::raise_limit(st);
-            level.put(s.error);
-            s.error = Value::NIL;
+            if !std::mem::replace(&mut is_stopped, true) {
+                let _ = State::raise_limit(st);
+                level.put(s.error);
+                s.error = Value::NIL;
+            }
             continue;
         }
         s.top = place.add(1);

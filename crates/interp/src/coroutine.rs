@@ -239,13 +239,17 @@ pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised
     s.close_upvalues((*co).stack);
     (*co).hook_yielded = None;
     s.native_depth += 1;
+    // whether the limit that stands is the error already: there may be many variables
+    let mut is_stopped = false;
     while let Some(slot) = (&mut (*co).to_close).pop() {
         let place = (*co).stack.add(slot as usize);
         let v = place.get();
         let h = Table::metamethod(s.ptr(), v, Event::Close);
         if !s.calls_destructor(h) {
-            let _ = State::raise_limit(st);
-            error = Some((s.error, s.error_kind));
+            if !std::mem::replace(&mut is_stopped, true) {
+                let _ = State::raise_limit(st);
+                error = Some((s.error, s.error_kind));
+            }
             continue;
         }
         // calls are made from the bottom of the stack, as if by a native function

@@ -39,14 +39,25 @@ impl State {
         // The slot of the callee is below all pending variables.
         (*th).stack.add(level).put(s.error);
         s.error = Value::NIL;
+        // whether the limit that stands is the error already: there may be many variables
+        let mut is_stopped = false;
         while let Some(&slot) = (&(*th).to_close).last() {
             if (slot as usize) < level {
                 break;
             }
             (&mut (*th).to_close).pop();
             let v = (*th).stack.add(slot as usize).get();
+            let function = Table::metamethod(s.ptr(), v, Event::Close);
+            let is_called = s.calls_destructor(function);
+            if !is_called && std::mem::replace(&mut is_stopped, true) {
+                continue;
+            }
             s.top = (*th).stack.add(slot as usize + 1);
-            if close(st, v, level).is_err() {
+            let closed = match is_called {
+                true => close(st, v, function, level),
+                false => Err(State::raise_limit(st)),
+            };
+            if closed.is_err() {
                 caught = (s.error_handled, s.error_kind);
                 (*th).stack.add(level).put(s.error);
                 s.error = Value::NIL;
@@ -58,16 +69,18 @@ impl State {
     }
 }
 
-/// Calls `__close` of `v` with the error value, which is in slot `level` of the stack.
-unsafe fn close(st: *mut State, v: Value, level: usize) -> Result<usize, crate::native::Raised> {
+/// Calls `function`, the `__close` of `v`, with the error value, which is in slot `level` of the
+/// stack.
+unsafe fn close(
+    st: *mut State,
+    v: Value,
+    function: Value,
+    level: usize,
+) -> Result<usize, crate::native::Raised> {
     let mut s = StateRef::new(st);
-    let h = Table::metamethod(s.ptr(), v, Event::Close);
-    if !s.calls_destructor(h) {
-        return Err(State::raise_limit(st));
-    }
     State::reserve(st, 8)?;
     let callee = s.top;
-    callee.put(h);
+    callee.put(function);
     callee.add(1).put(Value::NIL);
     callee.add(2).put(v);
     callee.add(3).put((*s.thread).stack.add(level).get());
