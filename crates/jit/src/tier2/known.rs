@@ -101,6 +101,14 @@ impl Known {
         self.epoch = None;
     }
 
+    /// Returns whether the shapes, elements and lookups that were known `before` are still known.
+    pub(super) fn confirms(&self, before: &Known) -> bool {
+        let (shapes, lookups) = (&self.shapes, &self.lookups);
+        self.rows.confirm(&before.rows)
+            && before.shapes.iter().all(|(t, of)| shapes.get(t).is_some_and(|now| now.are_in(of)))
+            && before.lookups.iter().all(|(lookup, v)| lookups.get(lookup) == Some(v))
+    }
+
     /// Discards facts that refer to values other than those of registers: these may not be defined
     /// on all entries of a loop that has several.
     pub(super) fn forget_values(&mut self) {
@@ -290,7 +298,6 @@ impl Known {
     /// so the values of fields are discarded unless `is_there` returns that they are not nil.
     pub(super) fn change_metatable(&mut self, table: Value, is_there: impl Fn(Value) -> bool) {
         self.epoch = None;
-        self.rows.forget();
         // the metatable and its class are marked as tables that caches rely on
         let fresh = &self.fresh;
         self.unwatched.retain(|table, ()| fresh.contains_key(table));
@@ -298,8 +305,11 @@ impl Known {
             self.lookups.retain(|&(_, of), _| of != table);
             self.shapes.remove(&table);
             self.fields.retain(|&(of, _), value| of != table || is_there(*value));
+            // Elements that are tables are not inherited, so they stay the same. A loop would not
+            // count that they are forgotten.
             return;
         }
+        self.rows.forget();
         self.lookups.clear();
         match self.shapes(table) {
             Some(shapes) => self.forget_shapes(shapes),

@@ -98,6 +98,11 @@ impl Rows {
         self.tables.len() != before
     }
 
+    /// Returns whether the elements that were known `before` to be tables are still known.
+    pub(super) fn confirm(&self, before: &Rows) -> bool {
+        before.tables.iter().all(|(element, v)| self.tables.get(element) == Some(v))
+    }
+
     /// Keeps the facts that are known on both paths.
     pub(super) fn meet(&mut self, other: &Rows) {
         self.loaded.retain(|value, element| other.loaded.get(value) == Some(element));

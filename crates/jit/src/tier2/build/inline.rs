@@ -557,6 +557,8 @@ impl Builder<'_> {
             found: std::mem::take(&mut self.found),
             noise: self.noise,
             quiet: None,
+            known_at_head: None,
+            is_refuted: false,
             peel: None,
             peeled: HashSet::new(),
             done: HashSet::new(),

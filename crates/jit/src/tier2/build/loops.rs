@@ -247,6 +247,7 @@ impl Builder<'_> {
             self.f.blocks[block].quiet = Some(place);
         }
         self.quiet = Some((head, stores));
+        (self.known_at_head, self.is_refuted) = (None, false);
         let before = self.noise;
         self.noise.stored = Stores::default();
         l.blocks.iter().for_each(|&pc| self.build_block(pc));
@@ -260,6 +261,8 @@ impl Builder<'_> {
             self.found.note_noisy(place);
         } else if stores.and(found) != stores {
             self.found.loudness.insert(place, Loudness::Quiet(stores.and(found)));
+        } else {
+            debug_assert!(!self.is_refuted, "a loop relies on facts that it forgets without count");
         }
     }
 

@@ -53,6 +53,11 @@ impl Builder<'_> {
         };
         let mut args = Vec::new();
         if self.starts[to].is_begun {
+            if self.quiet.is_some_and(|(head, _)| head == to)
+                && let Some(before) = &self.known_at_head
+            {
+                self.is_refuted |= !self.known.confirms(before);
+            }
             let params = self.f.blocks[block].params.clone();
             let upvalues = self.carried.get(&block).cloned().unwrap_or_default();
             let fields = self.kept.get(&block).map_or(0, Kept::count);
@@ -210,6 +215,9 @@ impl Builder<'_> {
         self.registers = registers;
         self.known = known;
         self.note_merged(&fields);
+        if cfg!(debug_assertions) && quiet.is_some() {
+            self.known_at_head = Some(self.known.clone());
+        }
         self.block = block;
         self.f.order.push(block);
         true

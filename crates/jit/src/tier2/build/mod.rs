@@ -179,6 +179,8 @@ fn build_assuming(
         found: Loops::default(),
         noise: Noise::default(),
         quiet: None,
+        known_at_head: None,
+        is_refuted: false,
         peel: None,
         peeled: HashSet::new(),
         done: HashSet::new(),
@@ -303,6 +305,10 @@ struct Builder<'a> {
     noise: Noise,
     /// The head of the quiet loop that is being built.
     quiet: Option<(Pc, Stores)>,
+    /// In debug builds, what is known at the head of that loop.
+    known_at_head: Option<Known>,
+    /// Whether a part of that is not known any more at a back edge.
+    is_refuted: bool,
     /// The iteration that is being peeled.
     peel: Option<Peel>,
     /// Heads of loops whose first iteration was peeled.
