@@ -26,12 +26,10 @@ pub(super) fn format(cx: &mut Cx) -> NativeResult {
     finish(cx, out)
 }
 
-fn format_string(cx: &Cx) -> &[u8] {
-    cx.get(0).as_str().map_or(b"", |s| s.bytes())
-}
-
 fn run(cx: &mut Cx, out: &mut Vec<u8>) -> Result<(), Raised> {
     let top = cx.top();
+    // a `__tostring` may replace the argument by `debug.setlocal`
+    cx.push(cx.get(0));
     let mut arg = 0;
     let mut at = 0;
     let mut polled = 0;
@@ -42,11 +40,12 @@ fn run(cx: &mut Cx, out: &mut Vec<u8>) -> Result<(), Raised> {
             room_for(cx, out)?;
         }
         // A `__tostring` may collect, so the format is fetched again for each item.
-        let f = format_string(cx);
-        let Some(i) = find_percent(&f[at..]) else {
-            return extend(cx, out, &f[at..]);
+        let f = cx.get(top).as_str().map_or(&b""[..], |s| s.bytes());
+        let rest = f.get(at..).unwrap_or_default();
+        let Some(i) = find_percent(rest) else {
+            return extend(cx, out, rest);
         };
-        extend(cx, out, &f[at..at + i])?;
+        extend(cx, out, &rest[..i])?;
         at += i + 1;
         let mut conversion = f.get(at).copied().unwrap_or(0);
         if conversion == b'%' {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
+use perilune_runtime::native::{Cx, NativeResult, Raised, Str, Val};
 
 use super::compile::compiled;
 use super::find::{capture_value, push_captures, raise};
@@ -10,8 +10,11 @@ use super::matcher::{Capture, Matcher};
 use super::pattern::Pattern;
 use crate::support::{extend, give_buffer, room_for, take_buffer};
 
-/// Number of values on the stack below those of a replacement, which are the arguments.
-const ARGUMENTS: usize = 4;
+/// The place of the subject, above the arguments: a replacement may change an argument by
+/// `debug.setlocal`.
+const SUBJECT: usize = 4;
+/// Number of values on the stack below those of a replacement.
+const KEPT: usize = SUBJECT + 1;
 
 /// The replacement of matches.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,9 +41,16 @@ struct Progress {
     count: i64,
     /// Whether a replacement changed the subject.
     changed: bool,
+    /// The length of the subject.
+    len: usize,
 }
 
 impl Progress {
+    /// Returns the subject, unless the program has put something else in its place.
+    fn subject<'a>(&self, cx: &'a Cx) -> Option<Str<'a>> {
+        cx.get(SUBJECT).as_str().filter(|s| s.bytes().len() == self.len)
+    }
+
     /// Appends the text before a match, which is counted, and moves past the match.
     #[inline]
     fn pass(
@@ -85,20 +95,23 @@ pub(super) fn gsub(cx: &mut Cx) -> NativeResult {
     let limit = cx.opt_int(3, s.bytes().len() as i64 + 1)?;
     let pattern = compiled(p, true);
     let mut out = take_buffer();
-    let mut at = Progress { from: 0, copied: 0, last: None, count: 0, changed: false };
+    let len = s.bytes().len();
+    let mut at = Progress { from: 0, copied: 0, last: None, count: 0, changed: false, len };
+    cx.set_top(SUBJECT);
+    cx.push(cx.get(0));
     match kind {
         Replacement::Plain | Replacement::Template => {
             with_string(cx, &pattern, &mut at, &mut out, limit, kind)?;
         }
         _ => with_calls(cx, &pattern, &mut at, &mut out, limit, kind)?,
     }
-    let Some(s) = cx.get(0).as_str() else { return cx.ret(0) };
     if at.changed {
-        extend(cx, &mut out, &s.bytes()[at.copied..])?;
+        let rest = at.subject(cx).map_or(&b""[..], |s| &s.bytes()[at.copied..]);
+        extend(cx, &mut out, rest)?;
         room_for(cx, &out)?;
         cx.push(cx.str_of_any_length(&out)?.val());
     } else {
-        cx.push(s.val());
+        cx.push(cx.get(0));
     }
     give_buffer(out);
     cx.push(Val::int(at.count));
@@ -225,13 +238,13 @@ fn with_call(
     out: &mut Vec<u8>,
     kind: Replacement,
 ) -> Result<bool, Raised> {
-    // A call may collect, so the subject is fetched again for each match.
+    // a call may collect, so the subject is fetched again for each match
     let Some((start, end)) = push_replacement_call(cx, pattern, at, out, kind)? else {
         return Ok(false);
     };
     match kind {
         Replacement::Function => {
-            let nargs = cx.top() - ARGUMENTS - 2;
+            let nargs = cx.top() - KEPT - 2;
             cx.call_n(nargs, 1)?;
         }
         _ => {
@@ -240,9 +253,9 @@ fn with_call(
         }
     }
     let v = cx.get(cx.top() - 1);
-    let Some(s) = cx.get(0).as_str() else { return Ok(false) };
+    let Some(s) = at.subject(cx) else { return Ok(false) };
     at.changed |= append_value(cx, out, v, &s.bytes()[start..end])?;
-    cx.set_top(ARGUMENTS);
+    cx.set_top(KEPT);
     Ok(!pattern.anchored)
 }
 
@@ -255,8 +268,8 @@ fn push_replacement_call(
     out: &mut Vec<u8>,
     kind: Replacement,
 ) -> Result<Option<(usize, usize)>, Raised> {
-    cx.set_top(ARGUMENTS);
-    let Some(s) = cx.get(0).as_str() else { return Ok(None) };
+    cx.set_top(KEPT);
+    let Some(s) = at.subject(cx) else { return Ok(None) };
     let s = s.bytes();
     let interrupted = || cx.interrupt_pending();
     let mut m = Matcher::new(s, pattern, &interrupted);
@@ -284,7 +297,7 @@ fn with_table(
     out: &mut Vec<u8>,
     limit: i64,
 ) -> Result<Option<bool>, Raised> {
-    let (Some(s), Some(t)) = (cx.get(0).as_str(), cx.get(2).as_table()) else { return Ok(None) };
+    let (Some(s), Some(t)) = (at.subject(cx), cx.get(2).as_table()) else { return Ok(None) };
     if t.has_meta() {
         return Ok(None);
     }
