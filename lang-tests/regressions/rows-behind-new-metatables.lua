@@ -36,5 +36,7 @@ local function h(n)
   end
   return s
 end
-for _, k in ipairs {f, g} do print(k({{5}}, 200) .. " " .. k({{5}}, 200) .. " " .. k({{5}}, 200)) end
+for _, k in ipairs {f, g} do
+  print(k({{5}}, 200) .. " " .. k({{5}}, 200) .. " " .. k({{5}}, 200))
+end
 print(h(200) .. " " .. h(200) .. " " .. h(200))

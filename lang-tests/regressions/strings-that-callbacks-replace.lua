@@ -15,5 +15,8 @@ print(pcall(string.gsub, "abcabc", ".", setmetatable({}, {__index = function()
   return ""
 end})))
 local parts = {"w", "xy", "z"}
-print(pcall(string.gsub, "abcabc", "..", function() replace "wxyz" return table.remove(parts, 1) end))
+print(pcall(string.gsub, "abcabc", "..", function()
+  replace "wxyz"
+  return table.remove(parts, 1)
+end))
 print(pcall(string.gsub, "abcabc", "()", function() replace "wx" return "-" end))

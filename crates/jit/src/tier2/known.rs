@@ -101,12 +101,16 @@ impl Known {
         self.epoch = None;
     }
 
-    /// Returns whether the shapes, elements and lookups that were known `before` are still known.
+    /// Returns whether what was known `before` of tables and globals is still known. The epoch and
+    /// unwatched tables are left out: stores of metatables discard them, but change neither in a
+    /// quiet loop, where code exits instead.
     pub(super) fn confirms(&self, before: &Known) -> bool {
         let (shapes, lookups) = (&self.shapes, &self.lookups);
         self.rows.confirm(&before.rows)
             && before.shapes.iter().all(|(t, of)| shapes.get(t).is_some_and(|now| now.are_in(of)))
             && before.lookups.iter().all(|(lookup, v)| lookups.get(lookup) == Some(v))
+            && before.fields.iter().all(|(field, v)| self.fields.get(field) == Some(v))
+            && before.globals.iter().all(|(global, v)| self.globals.get(global) == Some(v))
     }
 
     /// Discards facts that refer to values other than those of registers: these may not be defined
