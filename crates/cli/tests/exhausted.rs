@@ -108,6 +108,21 @@ fn doubled_strings() {
 }
 
 #[test]
+fn endless_files() {
+    for read in ["f:read('a')", "f:read('l')", "f:read('L')", "f:read(1 << 32)", "f:lines()()"] {
+        check(&format!("local f <close> = io.open('/dev/zero') {read}"));
+    }
+    check("error((select(2, loadfile('/dev/zero'))))");
+}
+
+#[test]
+fn long_names_in_messages() {
+    for call in ["collectgarbage(s)", "io.lines(s)", "io.input(s)", "debug.traceback(s)"] {
+        check(&format!("local s = ('x'):rep(80 << 20) {call}"));
+    }
+}
+
+#[test]
 fn many_strings() {
     check("local t = {} for i = 1, math.huge do t[i] = 'text ' .. i end");
 }

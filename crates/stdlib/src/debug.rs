@@ -334,6 +334,7 @@ fn traceback(cx: &mut Cx) -> NativeResult {
     let level = cx.opt_int(skip + 1, i64::from(same))?;
     let text = cx.get(skip).as_str().map(|s| s.bytes());
     let level = usize::try_from(level as i32).unwrap_or(0);
+    cx.check_room(text.map_or(0, |text| 3 * text.len()))?;
     let t = cx.traceback(co.filter(|_| !same), text, level);
     cx.ret1(cx.str(&t).val())
 }

@@ -104,6 +104,7 @@ pub(crate) fn check_option(
     match options.iter().position(|o| o.as_bytes() == name) {
         Some(n) => Ok(n),
         None => {
+            cx.check_room(2 * name.len())?;
             let mut text = b"invalid option '".to_vec();
             text.extend_from_slice(name);
             text.push(b'\'');

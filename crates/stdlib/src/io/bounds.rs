@@ -16,9 +16,10 @@ impl Bounds<'_> {
     pub(crate) const NONE: Bounds<'static> = Bounds { sign: None, room: usize::MAX };
 
     /// Returns the limits of the script. The bytes read are first in a buffer and then in a string,
-    /// so half of the remaining memory is available for them.
+    /// so half of the remaining memory is available for them. A string has at most 4 GB.
     pub(crate) fn of(cx: &Cx) -> Bounds<'_> {
-        Bounds { sign: Some(cx.stop_sign()), room: cx.room() / 2 }
+        const LONGEST: usize = u32::MAX as usize - (1 << 26);
+        Bounds { sign: Some(cx.stop_sign()), room: (cx.room() / 2).min(LONGEST) }
     }
 
     /// Returns an error when the script must stop, or when this number of bytes is too large.
@@ -31,6 +32,23 @@ impl Bounds<'_> {
         }
         Ok(())
     }
+
+    /// Appends bytes to those that were read. Returns an error as [`Bounds::check`], and if there
+    /// is no memory.
+    #[inline]
+    pub(crate) fn append(&self, out: &mut Vec<u8>, bytes: &[u8]) -> io::Result<()> {
+        self.check(out.len())?;
+        reserve(out, bytes.len())?;
+        out.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// Makes room for more bytes. Returns an error if there is no memory, which [`is_refusal`]
+/// recognizes.
+#[inline]
+pub(crate) fn reserve(out: &mut Vec<u8>, more: usize) -> io::Result<()> {
+    out.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory.into())
 }
 
 /// Returns whether an error comes from [`Bounds::check`] and not from the file.

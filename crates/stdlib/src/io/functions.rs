@@ -193,6 +193,8 @@ fn flush(cx: &mut Cx) -> NativeResult {
 
 /// Opens a file, and raises an error if that fails.
 fn open_or_raise<'a>(cx: &'a Cx, name: &[u8], mode: &[u8]) -> Result<Val<'a>, Raised> {
+    // for the path, and for a message with the name
+    cx.check_room(2 * name.len())?;
     match open_path(name, mode) {
         Ok(s) => Ok(new_file(cx, s).into()),
         Err(e) => Err(cx.error(concat(&[

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{Child, ExitStatus};
 
-use super::bounds::Bounds;
+use super::bounds::{Bounds, reserve};
 use super::foreign::ForeignStream;
 
 /// Size of a buffer in bytes.
@@ -281,14 +281,13 @@ impl Stream {
         let mut any = false;
         while self.fill()? {
             any = true;
-            bounds.check(out.len())?;
             let rest = self.buffered();
             if let Some(i) = memchr::memchr(b'\n', rest) {
-                out.extend_from_slice(&rest[..=i]);
+                bounds.append(out, &rest[..=i])?;
                 self.consume(i + 1);
                 return Ok(true);
             }
-            out.extend_from_slice(rest);
+            bounds.append(out, rest)?;
             let n = rest.len();
             self.consume(n);
         }
@@ -314,10 +313,9 @@ impl Stream {
             return Ok(());
         }
         while n > 0 && self.fill()? {
-            bounds.check(out.len())?;
             let rest = self.buffered();
             let take = rest.len().min(n);
-            out.extend_from_slice(&rest[..take]);
+            bounds.append(out, &rest[..take])?;
             self.consume(take);
             n -= take;
         }
@@ -359,10 +357,15 @@ impl Stream {
             return self.read_bytes(out, usize::MAX, bounds);
         }
         if self.fill()? {
-            out.extend_from_slice(self.buffered());
+            bounds.append(out, self.buffered())?;
             let n = self.buffered().len();
             self.consume(n);
-            while self.file()?.take(READ_AT_ONCE).read_to_end(out)? > 0 {
+            loop {
+                // `read_to_end` looks for the end of the file in some room of its own
+                reserve(out, READ_AT_ONCE as usize + 64)?;
+                if self.file()?.take(READ_AT_ONCE).read_to_end(out)? == 0 {
+                    break;
+                }
                 bounds.check(out.len())?;
             }
         }
