@@ -79,7 +79,7 @@ pub(crate) fn register_again() {
 /// Returns whether code may be replaced while threads run: the system offers what [`sync_cores`]
 /// needs, or the processor does not require it. x86-64 guarantees that a core which learns an
 /// address of code from a store also sees the code that was written before; aarch64 does not.
-#[cfg(not(loom))]
+#[cfg(all(machine_code, not(loom)))]
 pub(crate) fn can_sync_cores() -> bool {
     cfg!(target_arch = "x86_64") || register().1
 }

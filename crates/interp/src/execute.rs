@@ -38,11 +38,7 @@ pub(crate) unsafe fn execute(st: *mut State) -> Step {
 /// As [`execute`].
 #[inline(always)]
 unsafe fn plain(st: *mut State) -> Exit {
-    #[cfg(all(
-        any(target_arch = "x86_64", target_arch = "aarch64"),
-        target_os = "linux",
-        not(miri)
-    ))]
+    #[cfg(handlers)]
     if !(*st).portable {
         return crate::handlers::run(st);
     }

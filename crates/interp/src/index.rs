@@ -196,6 +196,7 @@ unsafe fn note_field_handler(
 /// # Safety
 /// `pc` is that of an instruction of the live instance `this`, GETFIELD, SELF or SETFIELD, and that
 /// of the top frame; table and name are live.
+#[cfg(handlers)]
 #[inline(always)]
 pub(crate) unsafe fn recorded_function(
     st: *mut State,

@@ -31,7 +31,7 @@ mod execute;
 mod feedback;
 mod for_loop;
 mod handler;
-#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
+#[cfg(handlers)]
 mod handlers;
 mod hooks;
 mod index;

@@ -32,10 +32,10 @@ pub fn save_memory() {
 /// Returns [`TEXT`].
 fn text() -> &'static [(usize, usize)] {
     TEXT.get_or_init(|| {
-        let mut text = Vec::new();
         #[cfg(all(target_os = "linux", not(miri)))]
-        sys::find_text(&mut text);
-        text
+        return sys::find_text();
+        #[cfg(not(all(target_os = "linux", not(miri))))]
+        Vec::new()
     })
 }
 
@@ -120,11 +120,13 @@ mod sys {
     const DT_FLAGS: usize = 30;
     const DF_TEXTREL: usize = 4;
 
-    /// Adds the ranges of [`TEXT`](super::TEXT).
-    pub(super) fn find_text(text: &mut Vec<(usize, usize)>) {
+    /// Returns the ranges of [`TEXT`](super::TEXT).
+    pub(super) fn find_text() -> Vec<(usize, usize)> {
+        let mut text = Vec::new();
         // SAFETY: the callback fulfils the contract of the function, and gets the list that it
         // expects.
-        unsafe { libc::dl_iterate_phdr(Some(visit), from_mut(text).cast()) };
+        unsafe { libc::dl_iterate_phdr(Some(visit), from_mut(&mut text).cast()) };
+        text
     }
 
     /// Adds the segments of an object that are never written. Returns whether to stop: a library

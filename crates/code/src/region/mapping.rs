@@ -225,7 +225,6 @@ impl Drop for Mapping {
 }
 
 /// Creates a memory file that may be executed.
-#[cfg(target_os = "linux")]
 fn memory_file(size: usize) -> io::Result<OwnedFd> {
     use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
     // Kernels before 6.3 do not know the flag `EXEC`, and allow execution without it.
@@ -233,11 +232,6 @@ fn memory_file(size: usize) -> io::Result<OwnedFd> {
     let file = create(MemfdFlags::EXEC).or_else(|_| create(MemfdFlags::empty()))?;
     ftruncate(&file, size as u64)?;
     Ok(file)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn memory_file(_size: usize) -> io::Result<OwnedFd> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Maps a memory file in place of the mapping at `at`, or at an address of the kernel's choice.
@@ -265,16 +259,12 @@ fn unmap(address: NonNull<u8>, size: usize) {
 /// Lets the system remove the pages of an alias of this size from the page tables, as they count as
 /// resident at each address, and the alias is used for only one write. The file keeps their
 /// contents. The call interrupts all cores that run the process, so it is not made for each write.
-#[cfg(target_os = "linux")]
 fn forget(alias: NonNull<u8>, size: usize) {
     use rustix::mm::{Advice, madvise};
     // SAFETY: it is a shared mapping of files, whose contents stay as they are. A failure leaves
     // the pages where they are.
     let _ = unsafe { madvise(alias.as_ptr().cast(), size, Advice::LinuxDontNeed) };
 }
-
-#[cfg(not(target_os = "linux"))]
-fn forget(_alias: NonNull<u8>, _size: usize) {}
 
 fn protect(address: NonNull<u8>, size: usize, rights: MprotectFlags) -> io::Result<()> {
     // SAFETY: the pages are part of our mapping, and their owner changes their rights.
@@ -287,7 +277,7 @@ pub(super) fn page_size() -> usize {
     rustix::param::page_size()
 }
 
-#[cfg(all(test, target_os = "linux", not(miri)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -1,19 +1,8 @@
 //! Executable memory: one reserved region with a budget, from which ranges are allocated.
 
-#[cfg(all(
-    unix,
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(perilune_no_machine_code)
-))]
+#[cfg(machine_code)]
 mod cache;
-#[cfg_attr(
-    not(all(
-        unix,
-        any(target_arch = "x86_64", target_arch = "aarch64"),
-        not(perilune_no_machine_code)
-    )),
-    path = "unsupported.rs"
-)]
+#[cfg_attr(not(machine_code), path = "unsupported.rs")]
 mod mapping;
 mod spans;
 
@@ -27,11 +16,7 @@ use spans::Spans;
 
 /// Whether the engine generates machine code for this target. On other targets no region can be
 /// created, and programs run in the interpreter.
-pub const MACHINE_CODE: bool = cfg!(all(
-    unix,
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(perilune_no_machine_code)
-));
+pub const MACHINE_CODE: bool = cfg!(machine_code);
 
 /// The byte with which freed memory is filled, so that execution traps wherever it enters: `int3`,
 /// or a quarter of `udf #0` on aarch64.

@@ -150,6 +150,7 @@ pub(crate) unsafe fn only_result(
 ///
 /// # Safety
 /// As for the leaves: `args` points to this number of arguments on the stack.
+#[cfg(handlers)]
 #[inline]
 pub(crate) unsafe fn first_result(
     st: *mut State,

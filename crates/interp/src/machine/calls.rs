@@ -9,6 +9,7 @@ use perilune_runtime::frames::Frames;
 use perilune_runtime::instance::{FieldCache, Instance};
 use perilune_runtime::native::Ret;
 use perilune_runtime::state::{Returned, State, StateRef, poll};
+#[cfg(handlers)]
 use perilune_runtime::table::Table;
 use perilune_runtime::thread::CallResults;
 use perilune_runtime::tier::{Left, RuntimeCalls, Stepped, status};
@@ -276,7 +277,7 @@ unsafe extern "C" fn deoptimize_virtual(st: *mut State) -> u64 {
 }
 
 /// Allocates the virtual tables that code has described.
-#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
+#[cfg(handlers)]
 pub(super) unsafe extern "C" fn allocate_virtuals(
     st: *mut State,
     base: *mut Value,
@@ -324,7 +325,7 @@ unsafe fn do_poll(st: *mut State, top: *mut Value) -> u64 {
 }
 
 /// Polls in a loop, where all registers of the frame are live.
-#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
+#[cfg(handlers)]
 pub(super) unsafe extern "C" fn poll_in_loop(
     st: *mut State,
     base: *mut Value,
@@ -338,14 +339,14 @@ pub(super) unsafe extern "C" fn poll_in_loop(
 
 /// Polls in a loop that reuses values loaded from memory: deoptimizes the frame if memory may have
 /// changed. Marking, sweeping and announcements change nothing that code loads.
-#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
+#[cfg(handlers)]
 pub(super) unsafe extern "C" fn quiet_poll(st: *mut State, base: *mut Value, word: u64) -> Stepped {
     quietly(st, base, || poll_in_loop(st, base, word))
 }
 
 /// As [`quiet_poll`], where the values of the frame end at the address that the code has stored in
 /// the state.
-#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
+#[cfg(handlers)]
 pub(super) unsafe extern "C" fn quiet_poll_to(
     st: *mut State,
     base: *mut Value,
@@ -356,7 +357,7 @@ pub(super) unsafe extern "C" fn quiet_poll_to(
 }
 
 /// Polls, and deoptimizes the frame if memory may have changed.
-#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
+#[cfg(handlers)]
 #[inline(always)]
 unsafe fn quietly(st: *mut State, base: *mut Value, work: impl FnOnce() -> Stepped) -> Stepped {
     let bits = (*st).poll.load(Ordering::Relaxed);
@@ -373,7 +374,7 @@ unsafe fn quietly(st: *mut State, base: *mut Value, work: impl FnOnce() -> Stepp
 
 /// Executes an iteration of a loop over `next` or `ipairs`, which the code has specified in the
 /// state.
-#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
+#[cfg(handlers)]
 pub(super) unsafe extern "C" fn for_next_of_state(st: *mut State) -> u64 {
     let Returned { bits, tag } = (*st).returned;
     leaf::for_next(st, std::ptr::with_exposed_provenance_mut(bits as usize), tag as usize)
@@ -381,7 +382,7 @@ pub(super) unsafe extern "C" fn for_next_of_state(st: *mut State) -> u64 {
 
 /// Allocates the table of the NEWTABLE that the frame executes, with the number of fields that the
 /// code has stored in the state.
-#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
+#[cfg(handlers)]
 pub(super) unsafe extern "C" fn new_table_of_frame(
     st: *mut State,
     base: *mut Value,

@@ -14,7 +14,7 @@ use crate::ret;
 use crate::slots::callee_slot;
 use crate::step::{Entered, Exit};
 
-#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
+#[cfg(handlers)]
 mod native {
     use super::*;
 
@@ -83,11 +83,7 @@ mod native {
     }
 }
 
-#[cfg(not(all(
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    target_os = "linux",
-    not(miri)
-)))]
+#[cfg(not(handlers))]
 mod native {
     use super::*;
 

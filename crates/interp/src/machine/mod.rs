@@ -18,7 +18,7 @@ mod miss;
 mod native_stack;
 mod panics;
 mod preserve;
-#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
+#[cfg(handlers)]
 mod reentry;
 mod stub;
 mod verify;
@@ -30,11 +30,7 @@ pub(crate) use native_stack::{has_reserve, has_room, measure};
 #[cfg(debug_assertions)]
 pub use panics::injected::panic_in_leaf;
 pub(crate) use panics::{is_pending as has_panicked, resume as resume_panic};
-#[cfg(all(
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    target_os = "linux",
-    not(miri)
-))]
+#[cfg(handlers)]
 pub(crate) use stub::perilune_interpret;
 pub(crate) use stub::{IDLE_SLOT, entry_of, is_idle};
 

@@ -4,9 +4,6 @@ use std::cell::Cell;
 
 use perilune_runtime::state::State;
 
-/// The number of bytes that a native function may need without further calls.
-const RESERVE: usize = 40 << 10;
-
 thread_local! {
     /// The limits of this thread, once they are known: the address below which no machine code may
     /// be entered, and the address below which no function may be called.
@@ -49,6 +46,8 @@ unsafe fn measure_again(st: *mut State) {
 
 #[cfg(all(target_os = "linux", not(miri)))]
 fn find() -> (usize, usize) {
+    /// The number of bytes that a native function may need without further calls.
+    const RESERVE: usize = 40 << 10;
     let (low, size) = perilune_runtime::sys::native_stack();
     if size == 0 {
         return (usize::MAX, 0);

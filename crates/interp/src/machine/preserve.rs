@@ -7,7 +7,7 @@
 //! is passed, so these functions take their arguments from the frame or from the state. The
 //! convention does not support results, which are therefore stored in the state.
 
-#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
+#[cfg(handlers)]
 mod native {
     use perilune_runtime::layout::frame;
     use perilune_runtime::layout::state::{BASE, PASSED, RETURNED_BITS, RETURNED_TAG};
@@ -256,11 +256,7 @@ mod native {
     }
 }
 
-#[cfg(not(all(
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    target_os = "linux",
-    not(miri)
-)))]
+#[cfg(not(handlers))]
 mod native {
     pub(super) unsafe extern "C" fn perilune_preserving_one() {
         unreachable!("there is no machine code on this target");

@@ -10,7 +10,7 @@ pub(crate) static IDLE_SLOT: AtomicPtr<u8> = AtomicPtr::new(stub() as *mut u8);
 
 /// The entry points, which `reentry.rs` defines. They are declared separately so that entering
 /// machine code, which compares with an address, does not depend on the whole interpreter.
-#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
+#[cfg(handlers)]
 mod native {
     unsafe extern "C" {
         pub(crate) fn perilune_interpret();
@@ -18,11 +18,7 @@ mod native {
     }
 }
 
-#[cfg(not(all(
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    target_os = "linux",
-    not(miri)
-)))]
+#[cfg(not(handlers))]
 mod native {
     pub(crate) unsafe extern "C" fn perilune_interpret() {
         unreachable!("there is no machine code on this target");
@@ -32,11 +28,7 @@ mod native {
     }
 }
 
-#[cfg(all(
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    target_os = "linux",
-    not(miri)
-))]
+#[cfg(handlers)]
 pub(crate) use native::perilune_interpret;
 
 /// The target of the slots of methods without code.
