@@ -1,6 +1,7 @@
 //! Calls of `select` by vararg functions.
 
 use cranelift_codegen::entity::EntityRef;
+use perilune_bytecode::flow::successors;
 use perilune_bytecode::{Constant, Op, Proto};
 use perilune_runtime::frame::Frame;
 
@@ -14,7 +15,7 @@ pub(crate) enum Selector {
     Count,
     /// A constant, at least 1: the others from this one on.
     From(usize),
-    /// Not a constant.
+    /// Not a constant, or one of several.
     Variable,
 }
 
@@ -28,6 +29,11 @@ impl Selector {
         let passes_extra = extra.op() == Op::VarArg && extra.c() == 0 && extra.a() == first + 1;
         if call.b() != 0 || !passes_extra {
             return None;
+        }
+        // the operators `and` and `or` may jump past the load that stands before the VARARG
+        let is_target = |from| successors(&proto.code, from).jump == Some(at - 1);
+        if (0..proto.code.len()).any(is_target) {
+            return Some(Selector::Variable);
         }
         let is_loaded = |op| before.op() == op && before.a() == first;
         if is_loaded(Op::LoadI) {
@@ -71,6 +77,8 @@ mod tests {
         check("function(...) return (select(-1, ...)) end", None);
         check("function(...) return (select('x', ...)) end", Some(Selector::Variable));
         check("function(...) return (select(i, ...)) end", Some(Selector::Variable));
+        check("function(...) return (select(i and 1 or 2, ...)) end", Some(Selector::Variable));
+        check("function(...) return select(i or '#', ...) end", Some(Selector::Variable));
         check("function(...) return select(2, i, ...) end", None);
         check("function(...) return (select(2, i)) end", None);
     }
