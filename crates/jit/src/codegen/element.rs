@@ -474,8 +474,9 @@ impl Emitter<'_> {
     }
 
     /// Converts an array of numbers whose kind differs from that of `v` to one of any values, by
-    /// storing `v` in the runtime; the store that follows may repeat this. Afterwards, facts about
-    /// the array hold for its new kind.
+    /// storing `v` in the runtime. The store that follows repeats this, which has no effect unless
+    /// `v` is nil: as that removes the element, the second store would call `__newindex`, so nil is
+    /// left to it. Afterwards, facts about the array hold for its new kind.
     fn convert_numbers(&mut self, (table, key): (Value, Value), v: Stored, slow: Block) {
         let kind = self.array_kind(table);
         let (convert, ready) = (self.cold_block(), self.block());
@@ -483,7 +484,9 @@ impl Emitter<'_> {
             Known::Tag(Tag::INTEGER) => self.is_kind(kind, ArrayKind::Float),
             Known::Tag(Tag::FLOAT) => self.is_kind(kind, ArrayKind::Int),
             _ => {
-                let numbers = self.block();
+                let (some, numbers) = (self.block(), self.block());
+                self.branch(v.tag, some, ready);
+                self.switch_to(some);
                 let is_numbers = self.is_numbers(kind);
                 self.branch(is_numbers, numbers, ready);
                 self.switch_to(numbers);
