@@ -89,6 +89,9 @@ pub(super) unsafe extern "C" fn store_by_handler(
         for _ in 1..Table::MAX_CHAIN {
             let h = if lacks(t, key) { Table::event(st, t, Event::NewIndex) } else { Value::NIL };
             if h.is_nil() {
+                if key.is_string() && Table::is_relied_on(st, t, key.as_string()) {
+                    return 0;
+                }
                 // an invalid key leaves the table unchanged
                 let stored = Table::set_within(st, t, key, value(bits, value_tag));
                 return if stored.is_ok() { STORED } else { 0 };
