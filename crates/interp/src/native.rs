@@ -48,7 +48,10 @@ unsafe fn call_switching(
     results: Option<CallResults>,
 ) -> NativeResult {
     let thread = (*st).thread;
-    if (*f).header.word == Builtin::Yield as u32 && (*thread).non_yieldable == 0 {
+    if (*f).header.word == Builtin::Yield as u32 {
+        if (*thread).non_yieldable != 0 {
+            return ((*f).func)(Cx::from_state(st));
+        }
         (*thread).yielded_in_call = results;
         Frame((*st).base).set_word(FrameWord::new(FrameWord::NATIVE, RESUMED));
         return Ok(Ret::YIELD);
