@@ -26,7 +26,8 @@ pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
     let lib = library(cx, &NAMES, FUNCTIONS);
     let (strict, lax) = (cx.func(next_strict, &[]), cx.func(next_lax, &[]));
-    lib.set_name(cx, "codes", cx.func(codes, &[strict.val(), lax.val()]).val());
+    let codes = cx.func(codes, &[strict.val(), lax.val()]).hide_bound();
+    lib.set_name(cx, "codes", codes.val());
     lib.set_name(cx, "charpattern", cx.str(b"[\0-\x7F\xC2-\xFD][\x80-\xBF]*").val());
     publish(cx, "utf8", lib);
     Ok(())

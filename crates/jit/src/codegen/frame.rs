@@ -91,7 +91,8 @@ impl Emitter<'_> {
         self.load64(Region::Objects, closure, closure::UPVALUES + n * size_of::<usize>())
     }
 
-    /// Loads the payload of the first bound value of a native function.
+    /// Loads the payload of the first bound value of a native function, which programs cannot
+    /// change.
     pub(crate) fn bound(&mut self, function: Value) -> Value {
         self.load_constant(I64, function, closure::BOUND as i32)
     }

@@ -231,5 +231,12 @@ fn debuggers_do_not_reach_what_functions_hold() -> Result<()> {
     )
     .exec()?;
     assert_eq!(lua.load("f()").eval::<String>()?, "held");
-    Ok(())
+    // the coroutine of a function is shown, as in PUC, but cannot be replaced
+    lua.load(
+        "local function show(...) return ... end
+        local resume = coroutine.wrap(show)
+        assert(not debug.setupvalue(resume, 1, 5) and debug.getupvalue(resume, 1) == '')
+        assert(resume(42) == 42)",
+    )
+    .exec()
 }

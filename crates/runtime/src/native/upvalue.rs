@@ -19,17 +19,18 @@ impl Cx {
     }
 
     /// Sets upvalue `i` (from 0) of a function; returns its name, or `None` if it does not exist.
+    /// The bound values of native functions that are not written in C cannot be set, since these
+    /// functions and the compiler rely on their types.
     pub fn set_upvalue(&self, f: Func<'_>, i: usize, v: Val<'_>) -> Option<Vec<u8>> {
         // SAFETY: N2; the barrier follows the store, for the object that holds the value.
         unsafe {
             let place = upvalue_place(f, i)?;
+            if f.is_native() && (*f.val().raw().as_native()).foreign.is_null() {
+                return None;
+            }
             place.put(v.raw());
             if f.is_native() {
-                // Inline caches of members depend on the tables that are bound to an `__index`
-                // function of the host.
-                let st = self.state();
-                (*st).meta_epoch = (*st).meta_epoch.next();
-                (*st).barrier(f.val().raw().as_header());
+                (*self.state()).barrier(f.val().raw().as_header());
             } else {
                 let u = *LuaClosure::upvalue(f.val().raw().as_function(), i);
                 (*self.state()).barrier(u.cast());

@@ -330,10 +330,11 @@ impl Func<'_> {
     ///
     /// # Panics
     /// Panics for a Lua function.
-    pub fn hide_bound(self) {
+    pub fn hide_bound(self) -> Self {
         assert!(self.0.v.tag() == Tag::NATIVE, "a native function");
         // SAFETY: N2.
         unsafe { (*self.0.v.as_native()).header.flags |= crate::header::GcHeader::HIDDEN }
+        self
     }
 
     /// Marks a native function as one that the interpreter and the compiler know.

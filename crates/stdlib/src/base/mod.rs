@@ -47,9 +47,11 @@ pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     register(cx, g, FUNCTIONS);
     let next = cx.func_known(values::next, &[], Builtin::Next).val();
     g.set_name(cx, "next", next);
-    g.set_name(cx, "pairs", cx.func_known(values::pairs, &[next], Builtin::Pairs).val());
+    let pairs = cx.func_known(values::pairs, &[next], Builtin::Pairs).hide_bound();
+    g.set_name(cx, "pairs", pairs.val());
     let step = cx.func_known(values::ipairs_step, &[], Builtin::IpairsStep).val();
-    g.set_name(cx, "ipairs", cx.func_known(values::ipairs, &[step], Builtin::Ipairs).val());
+    let ipairs = cx.func_known(values::ipairs, &[step], Builtin::Ipairs).hide_bound();
+    g.set_name(cx, "ipairs", ipairs.val());
     let set = cx.func_known(values::setmetatable, &[], Builtin::SetMetatable);
     g.set_name(cx, "setmetatable", set.val());
     make_known(

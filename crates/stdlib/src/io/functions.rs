@@ -50,7 +50,7 @@ pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let defaults = cx.table(2, 0);
     let lib = cx.table_with(&NAMES, |i| match FUNCTIONS.get(i) {
         Some((_, f)) if i < PLAIN => cx.func(*f, &[]).val(),
-        Some((_, f)) => cx.func(*f, &[defaults.val()]).val(),
+        Some((_, f)) => cx.func(*f, &[defaults.val()]).hide_bound().val(),
         None => Val::NIL,
     });
     let standard = |name: &str, s: &Shared| {
