@@ -1,4 +1,4 @@
--- A function needs at most 255 registers (implementation limit): the message names the token that
+-- A function needs at most 254 registers (implementation limit): the message names the token that
 -- follows.
 -- expect: ok
 
@@ -23,6 +23,16 @@ fails(many .. 'f(x:m(1),' .. ('x:m(2),'):rep(70) .. 'x)', ',')
 fails(many .. 'f(x.y,' .. ('x[1],'):rep(70) .. 'x)', '[')
 fails(many .. 'local b, c = ' .. ('nil,'):rep(70) .. 'x', 'nil')
 fails(many .. 'x, y = ' .. ('nil,'):rep(70) .. '...', 'nil')
+
+-- All registers may hold values that are returned.
+local function results(n)
+  local values = {}
+  for i = 1, n do values[i] = 'v' .. i % 100 end
+  return load('return ' .. table.concat(values, ','), '=s')
+end
+assert(select('#', results(254)()) == 254)
+local f, message = results(255)
+assert(not f and message == "s:1: function or expression needs too many registers near <eof>")
 
 -- Debug information describes at most 32767 local variables of a function; the message has no
 -- position.

@@ -12,8 +12,9 @@ use crate::opcode::Op;
 use crate::proto::{Constant, LocalDesc, Proto, Text, UpvalDesc};
 use perilune_syntax::ast::{Chunk, FuncId, Function};
 
-/// The largest number of registers of a function; the number 255 is reserved as a mark.
-const MAX_REGISTERS: usize = 255;
+/// The largest number of registers of a function, as in PUC. One more than a number of values must
+/// fit in an operand of 8 bits, and the number 255 is reserved as a mark.
+const MAX_REGISTERS: usize = 254;
 
 /// The state of one function, which successive functions reuse.
 pub(super) struct FuncState<'c> {
