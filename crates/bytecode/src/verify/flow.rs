@@ -185,6 +185,7 @@ fn step<const N: usize>(proto: &Proto, pc: usize, state: State<N>) -> Result<Edg
         }
         Op::Tbc => mark_closing(&mut after, pc, a)?,
         Op::TForPrep => {
+            ensure_not_captured(state, pc, (a, 4))?;
             mark_closing(&mut after, pc, a + 3)?;
             // From here on the register holds the position of a `next` loop, which is not a value.
             after.assigned = after.assigned.minus(Registers::range((a + 3, 1)));
@@ -194,20 +195,7 @@ fn step<const N: usize>(proto: &Proto, pc: usize, state: State<N>) -> Result<Edg
             after.closing = after.closing.minus(Registers::from(a));
         }
         Op::Closure => capture(proto, pc, instr, &mut after)?,
-        Op::ForPrep => {
-            ensure(
-                state.open.and(Registers::range((a, 3))).is_empty(),
-                pc,
-                "the state of a loop is captured",
-            )?;
-        }
-        Op::ForLoop => {
-            ensure(
-                state.open.and(Registers::range((a, 3))).is_empty(),
-                pc,
-                "the state of a loop is captured",
-            )?;
-        }
+        Op::ForPrep | Op::ForLoop => ensure_not_captured(state, pc, (a, 3))?,
         _ => {}
     }
     Ok(follow(code, pc, after))
@@ -223,6 +211,12 @@ fn multiple_value_is_whole<const N: usize>(code: &[Instr], pc: usize, state: Sta
         _ => instr.a() + 1,
     };
     state.assigned.contains(Registers::range((start, producer.saturating_sub(start))))
+}
+
+/// Checks that no upvalue refers to the registers that hold the state of a loop.
+fn ensure_not_captured<const N: usize>(state: State<N>, pc: usize, registers: Range) -> Result {
+    let captured = state.open.and(Registers::range(registers));
+    ensure(captured.is_empty(), pc, "the state of a loop is captured")
 }
 
 fn mark_closing<const N: usize>(state: &mut State<N>, pc: usize, register: usize) -> Result {

@@ -11,7 +11,8 @@
 //!    header of a finished call nor a slot that a collection did not see is ever read.
 //! 4. A return that does not close variables is reached only if there is no open upvalue and no
 //!    pending to-be-closed variable.
-//! 5. The state of a numeric loop is written only by the instructions of that loop.
+//! 5. The state of a numeric loop is written only by the instructions of that loop, and no closure
+//!    captures it, or the position of a generic loop.
 
 mod flow;
 mod operands;

@@ -241,6 +241,17 @@ fn the_position_of_a_loop_is_not_read() {
     check(&generic(&[abc(Op::Move, 7, 5, 0)], &[]), &format!("{unread} 2"));
     check(&generic(&[], &[abc(Op::Move, 7, 5, 0)]), &format!("{unread} 5"));
     check(&generic(&[abc(Op::Return1, 5, 0, 0)], &[]), &format!("{unread} 2"));
+    // for R[4] in R[0], R[1], R[2], R[3], where a function captures R[1]
+    let captured = [
+        abc(Op::LoadNil, 2, 1, 0),
+        abx(Op::Closure, 7, 0),
+        abx(Op::TForPrep, 0, 0),
+        abc(Op::TForCall, 0, 0, 1),
+        abx(Op::TForLoop, 0, 2),
+        abc(Op::Close, 0, 0, 0),
+        RETURN,
+    ];
+    check(&captured, "the state of a loop is captured at instruction 2");
 }
 
 #[test]
