@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use perilune_bytecode::flow::successors;
 use perilune_bytecode::{Instr, NameKind, Op, Proto, call_name};
 use perilune_syntax::chunkid;
 
@@ -315,8 +316,11 @@ impl Level {
                 .then(|| (b"(vararg)".to_vec(), self.vararg(i)));
         }
         let i = usize::try_from(n).ok()?.checked_sub(1)?;
+        // A binary chunk may claim any register for a variable, even one of the function that this
+        // one has called.
         if let (Some(p), Some(pc)) = (self.proto(), self.pc())
             && let Some(l) = perilune_bytecode::active_locals(p, pc).nth(i)
+            && usize::from(l.register) < self.registers()
         {
             return Some((p.str(l.name).to_vec(), self.frame.0.add(l.register as usize)));
         }
@@ -330,13 +334,15 @@ impl Level {
 
     /// Sets local variable `n`, numbered as in [`Level::local`], and returns its name. If the
     /// variable is part of the state of a generic loop that runs inline, the loop calls its
-    /// iterator from now on.
+    /// iterator from now on. If it is part of the state of a numeric loop, which stores only the
+    /// payloads of its numbers, the variable keeps its value unless `v` has the same type.
     ///
     /// # Safety
     /// As for [`Level::caller`]; `v` is a live value.
     pub unsafe fn set_local(self, n: i64, v: Value) -> Option<Vec<u8>> {
         let (name, place) = self.local(n)?;
-        if place.get().tag() == Tag::FRAME {
+        let tag = place.get().tag();
+        if tag == Tag::FRAME || tag != v.tag() && self.is_numeric_state(place) {
             return Some(name);
         }
         // The last register of a loop's state holds the position of a traversal. Nil there ends the
@@ -349,6 +355,21 @@ impl Level {
         }
         place.put(v);
         Some(name)
+    }
+
+    /// Returns whether a register belongs to the state of a numeric loop that is running.
+    ///
+    /// # Safety
+    /// As for [`Level::caller`].
+    unsafe fn is_numeric_state(self, place: *mut Value) -> bool {
+        let (Some(proto), Some(pc)) = (self.proto(), self.pc()) else { return false };
+        let register = place.addr().wrapping_sub(self.frame.0.addr()) / size_of::<Value>();
+        (0..pc).any(|at| {
+            let first = proto.code[at].a();
+            proto.code[at].op() == Op::ForPrep
+                && (first..first + 3).contains(&register)
+                && successors(&proto.code, at).jump.is_some_and(|after| pc < after)
+        })
     }
 
     /// Returns whether local variable `n`, numbered as in [`Level::local`], is one that the program
