@@ -107,8 +107,9 @@ impl Inlined {
 }
 
 impl Inlined {
-    /// Returns the tag of all results that are computed inline. For other results, the function
-    /// itself is called.
+    /// Returns the tag of all results that are computed inline; where the result would have another
+    /// one, the code exits. `None` if the results may have several tags: the function itself is
+    /// called for results that are not computed inline.
     pub(crate) fn result(self) -> Option<Tag> {
         match self {
             Inlined::Ceil | Inlined::Floor | Inlined::Length => Some(Tag::INTEGER),

@@ -205,7 +205,8 @@ impl Emitter<'_> {
 
     /// Emits `math.floor(x / divisor)` of an integer. The quotient of an integer up to 2^53 is the
     /// same as that of an integer division: it is at least `1 / divisor` below the next integer,
-    /// unless it is one, and is rounded by less than that.
+    /// unless it is one, and is rounded by less than that; or by as much if the divisor is a power
+    /// of two, but then the division is exact.
     pub(crate) fn floor_quotient(&mut self, x: Value, divisor: u64) -> Value {
         const EXACT: i64 = 1 << f64::MANTISSA_DIGITS;
         let (whole, wide) = (self.block(), self.cold_block());

@@ -94,13 +94,14 @@ impl Emitter<'_> {
 
     /// Ends the block: goes to the first of two blocks if a value of any type is equal to the
     /// integer `n`, otherwise to the second. Its payload is given as that of an integer and of a
-    /// float.
+    /// float. `n` must be exact as a float, as the immediate operands of bytecode are.
     pub(crate) fn branch_if_integer(
         &mut self,
         (bits, float, tag): (Value, Value, Value),
         n: i64,
         (yes, no): (Block, Block),
     ) {
+        debug_assert_eq!(n as f64 as i64, n, "it is exact as a float");
         let (integer, other) = (self.block(), self.cold_block());
         let is_integer = self.is_tag(tag, Tag::INTEGER);
         self.branch(is_integer, integer, other);

@@ -109,6 +109,8 @@ fn counting(
 ) -> Option<Counting> {
     let End::Jump(entry) = &f.blocks[from].end else { return None };
     let params = &f.blocks[entry.block].params;
+    // A parameter that belongs to no register may match by its placeholder: `is_counted` rejects
+    // it unless it counts as the index or the rounds do, and then it serves as well.
     let of = |n: usize| params.iter().position(|(_, r)| r.index() == reg + n);
     // a copy of the index is the same parameter
     let (index, left) = (of(0).or_else(|| of(3))?, of(1)?);
