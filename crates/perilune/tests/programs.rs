@@ -330,5 +330,9 @@ fn programs_show_what_they_show_under_puc() {
         skipped * 50 <= ran,
         "{skipped} of {ran} programs take too much memory or time under PUC"
     );
+    assert!(
+        refused * 50 <= ran + 50,
+        "{refused} of {ran} programs do not compile (PERILUNE_PROGRAMS_VERBOSE names them)"
+    );
     assert_eq!(found, 0, "programs show something else");
 }
