@@ -375,15 +375,16 @@ pub struct Arm<'a> {
 pub struct Expr<'a> {
     /// The kind of expression.
     pub kind: ExprKind<'a>,
-    /// The line to which its instruction is attributed, as in PUC. For operations it is the
-    /// operator's line (for comparisons, the line where the right operand ends), for calls that of
-    /// the opening parenthesis or argument, and for functions that of the `end`. For variables,
-    /// index expressions and constants it is the line that the parser has reached when their value
-    /// is needed, mostly that of the next operator, comma or closing parenthesis; as targets of an
-    /// assignment, that of their last token.
+    /// The line to which its own instruction is attributed, as in PUC, if that is emitted before
+    /// its value is needed. For operations it is the operator's line (for comparisons, the line
+    /// where the right operand ends), for calls that of the opening parenthesis or argument, and
+    /// for tables and `...` that of the token before.
     pub line: u32,
-    /// Line of its last token.
-    pub end_line: u32,
+    /// The line that the parser has reached when its value is needed, mostly that of the next
+    /// operator, comma or closing parenthesis, or else that of its last token. PUC delays some
+    /// instructions until this point: those that read variables, fields and constants, and those
+    /// that put the value of a condition into a register or test a value.
+    pub value_line: u32,
     /// Its bytes in the source.
     pub span: Span,
 }
@@ -460,7 +461,13 @@ pub enum ExprKind<'a> {
         right: ExprId,
     },
     /// `{ … }`
-    Table(&'a [TableItem]),
+    Table {
+        /// The items.
+        items: &'a [TableItem],
+        /// Line of the closing brace, to which the storing of the last positional items is
+        /// attributed.
+        end_line: u32,
+    },
 }
 
 /// The call of a method. It is separate from [`ExprKind`], since it would make all expressions

@@ -145,7 +145,7 @@ impl Printer<'_> {
             ExprKind::Binary { op, left, right } => {
                 format!("({op:?} {} {})", self.expr(*left), self.expr(*right))
             }
-            ExprKind::Table(items) => {
+            ExprKind::Table { items, .. } => {
                 let items: Vec<_> = items
                     .iter()
                     .map(|item| match item {

@@ -36,11 +36,6 @@ impl<'c> Compiler<'c> {
         name: Name,
         args: &[ExprId],
     ) -> Result<()> {
-        if e.is_multi() {
-            // The receiver is a call: the name is nearly always on the line of the parenthesis that
-            // follows it.
-            self.fs.line = self.node(id).line;
-        }
         let name = self.name(name);
         let base = self.fs.method(e, name)?;
         self.arguments(id, e, base, args)
@@ -77,7 +72,7 @@ impl<'c> Compiler<'c> {
     fn metatable_idiom(&self, callee: ExprId, args: &[ExprId]) -> Option<ExprId> {
         let ExprKind::Global { name, .. } = self.node(callee).kind else { return None };
         let &[_, table] = args else { return None };
-        let ExprKind::Table(items) = &self.node(table).kind else { return None };
+        let ExprKind::Table { items, .. } = &self.node(table).kind else { return None };
         let [TableItem::Keyed { key, value }] = items else { return None };
         let ExprKind::Str(text) = &self.node(*key).kind else { return None };
         (self.chunk.names.text(name) == "setmetatable" && *text == b"__index").then_some(*value)

@@ -37,14 +37,14 @@ impl<'c> Compiler<'c> {
         let mut e = self.leaf(id)?;
         while self.spine.len() > bottom {
             let outer = self.spine.pop().expect("longer than its bottom");
-            self.fs.line = self.value_line(id);
+            self.fs.line = self.node(id).value_line;
             let past_separator = matches!(self.node(outer).kind, ExprKind::Binary { .. });
             self.fs.reached = Reached { at: self.node(id).span.end, past_separator };
             self.apply(outer, &mut e)?;
             id = outer;
         }
         // Its value is needed on this line.
-        self.fs.line = self.value_line(id);
+        self.fs.line = self.node(id).value_line;
         self.fs.reached = Reached { at: self.node(id).span.end, past_separator: true };
         Ok(e)
     }
@@ -75,7 +75,7 @@ impl<'c> Compiler<'c> {
     fn leaf(&mut self, id: ExprId) -> Result<Desc<'c>> {
         let node = self.node(id);
         let at = match node.kind {
-            ExprKind::Table(_) => node.span.start,
+            ExprKind::Table { .. } => node.span.start,
             _ => node.span.end,
         };
         self.fs.reached = Reached { at, past_separator: false };
@@ -113,7 +113,9 @@ impl<'c> Compiler<'c> {
                 return Ok(e);
             }
             ExprKind::Binary { .. } => return self.concat(id),
-            ExprKind::Table(items) => return self.table(id, items),
+            ExprKind::Table { items, end_line } => {
+                return self.table(node.line, items, *end_line);
+            }
             ExprKind::Index { .. }
             | ExprKind::Call { .. }
             | ExprKind::MethodCall { .. }
@@ -174,24 +176,5 @@ impl<'c> Compiler<'c> {
         let mut e = Desc::new(Kind::Relocatable(pc));
         self.fs.put_in_next(&mut e)?;
         Ok(e)
-    }
-
-    /// Returns the line on which the value of an expression is needed. The syntax tree has it for
-    /// values that are loaded late; other values are complete when their last token is read.
-    pub(super) fn value_line(&self, id: ExprId) -> u32 {
-        let node = self.node(id);
-        match node.kind {
-            ExprKind::Nil
-            | ExprKind::True
-            | ExprKind::False
-            | ExprKind::Integer(_)
-            | ExprKind::Float(_)
-            | ExprKind::Str(_)
-            | ExprKind::Local(_)
-            | ExprKind::Upvalue(_)
-            | ExprKind::Global { .. }
-            | ExprKind::Index { .. } => node.line,
-            _ => node.end_line,
-        }
     }
 }

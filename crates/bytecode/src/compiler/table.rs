@@ -21,10 +21,15 @@ struct Items<'c> {
 }
 
 impl<'c> Compiler<'c> {
-    /// Compiles `{ … }` into the next register.
-    pub(super) fn table(&mut self, id: ExprId, items: &[TableItem]) -> Result<Desc<'c>> {
+    /// Compiles `{ … }`, the last brace of which is on `end_line`, into the next register.
+    pub(super) fn table(
+        &mut self,
+        line: u32,
+        items: &[TableItem],
+        end_line: u32,
+    ) -> Result<Desc<'c>> {
         let table = self.fs.reserve(1)?;
-        self.fs.line = self.node(id).line;
+        self.fs.line = line;
         let pc = self.fs.emit_abc(Op::NewTable, table, 0, 0)?;
         let mut list = Items::default();
         let mut fields = 0u32;
@@ -42,7 +47,6 @@ impl<'c> Compiler<'c> {
                 }
             }
         }
-        let end_line = self.node(id).end_line;
         self.fs.line = end_line;
         self.flush_rest(table, &mut list, end_line)?;
         // the last instruction of a constructor that ends with a SETLIST

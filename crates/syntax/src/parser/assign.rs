@@ -24,9 +24,6 @@ impl<'a> Parser<'_, 'a> {
         }
         self.expect(&Token::Assign)?;
         let values = self.expr_list()?;
-        for &target in &targets {
-            self.set_line(target, self.last_line);
-        }
         for _ in 1..targets.len() {
             self.leave_level();
         }

@@ -334,35 +334,16 @@ impl<'s, 'a> Parser<'s, 'a> {
     /// Adds an expression that began at byte `start` and ends with the last consumed token.
     fn add(&mut self, kind: ExprKind<'a>, line: u32, start: u32) -> ExprId {
         let span = Span { start, end: self.previous_end };
-        self.exprs.push(Expr { kind, line, end_line: self.last_line, span })
+        self.exprs.push(Expr { kind, line, value_line: self.last_line, span })
     }
 
     fn kind(&self, id: ExprId) -> &ExprKind<'a> {
         &self.exprs[id].kind
     }
 
-    fn set_line(&mut self, id: ExprId, line: u32) {
-        self.exprs[id].line = line;
-    }
-
-    /// Records that the value of `id` is needed here: an expression whose instruction PUC delays
-    /// until this point is attributed to the current line.
+    /// Records that the value of `id` is needed here, to which line PUC attributes the instructions
+    /// that it delays until this point.
     fn settle(&mut self, id: ExprId) {
-        let line = self.last_line;
-        if matches!(
-            self.kind(id),
-            ExprKind::Nil
-                | ExprKind::True
-                | ExprKind::False
-                | ExprKind::Integer(_)
-                | ExprKind::Float(_)
-                | ExprKind::Str(_)
-                | ExprKind::Local(_)
-                | ExprKind::Upvalue(_)
-                | ExprKind::Global { .. }
-                | ExprKind::Index { .. }
-        ) {
-            self.set_line(id, line);
-        }
+        self.exprs[id].value_line = self.last_line;
     }
 }

@@ -143,7 +143,6 @@ impl<'a> Parser<'_, 'a> {
         let function = self.function_body(is_method, line)?;
         let value = self.function_expr(function, start);
         self.check_writable(target)?;
-        self.set_line(target, line);
         Ok(StmtKind::Function { target, value })
     }
 

@@ -32,7 +32,7 @@ impl<'a> Parser<'_, 'a> {
         }
         let items = self.arena.alloc_slice_copy(&self.items[first..]);
         self.items.truncate(first);
-        Ok(self.add(ExprKind::Table(items), line, start))
+        Ok(self.add(ExprKind::Table { items, end_line: self.last_line }, line, start))
     }
 
     fn table_item(&mut self) -> Result<TableItem> {
