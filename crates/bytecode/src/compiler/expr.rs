@@ -62,6 +62,8 @@ impl<'c> Compiler<'c> {
                 self.fs.put_in_any_or_upvalue(e)?;
                 let mut key = self.expr(*key)?;
                 self.fs.make_value(&mut key)?;
+                // A constant key is loaded after the bracket.
+                self.fs.line = node.line;
                 self.fs.index(e, &mut key)
             }
             ExprKind::Paren(_) => self.fs.discharge_variable(e),

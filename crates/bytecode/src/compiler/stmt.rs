@@ -33,7 +33,12 @@ impl<'c> Compiler<'c> {
         self.fs.line = stmt.line;
         self.look()?;
         match &stmt.kind {
-            StmtKind::Local { locals, values } => self.local(locals, values),
+            StmtKind::Local { locals, values } => {
+                if values.is_empty() {
+                    self.fs.line = stmt.end_line;
+                }
+                self.local(locals, values)
+            }
             StmtKind::Assign { targets, values } => self.assign(targets, values),
             StmtKind::Call(call) => {
                 let e = self.expr(*call)?;
@@ -92,7 +97,10 @@ impl<'c> Compiler<'c> {
             }
             StmtKind::LocalFunction { local, func } => self.local_function(*local, *func),
             StmtKind::Return { values } => self.return_statement(values),
-            StmtKind::Goto(goto) => self.fs.goto(*goto),
+            StmtKind::Goto(goto) => {
+                self.fs.line = stmt.end_line;
+                self.fs.goto(*goto)
+            }
             StmtKind::Label { label, at_block_end } => {
                 self.fs.place_label(*label, *at_block_end)?;
                 Ok(())
