@@ -188,7 +188,10 @@ unsafe fn events(st: *mut State, pc: u32) -> Step {
         // Without line information, only entries and loops cause events, without a line number.
         let line = proto.lines.get(pc as usize);
         let changed = line.is_some() && proto.lines.get(old as usize) != line;
-        if pc <= old || changed || ((*inst).is_vararg && pc == 1) {
+        // PUC continues from TFORPREP to the first TFORCALL without a line event.
+        let op_at = |pc: u32| proto.code.get(pc as usize).map(|i| i.op());
+        let is_part = op_at(old) == Some(Op::TForPrep) && op_at(pc) == Some(Op::TForCall);
+        if pc <= old || (changed && !is_part) || ((*inst).is_vararg && pc == 1) {
             return fire(st, HookEvent::Line, line.copied(), live_top(st));
         }
     }
