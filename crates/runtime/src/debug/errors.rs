@@ -204,7 +204,8 @@ pub unsafe fn close_error(st: *mut State, place: *mut Value) -> Raised {
                     && l.start_pc as usize <= pc + 1
                     && pc < l.end_pc as usize
             };
-            p.locals.iter().find(named).map(|l| p.str(l.name).to_vec())
+            let local = p.locals.iter().find(named);
+            Some(local.map_or_else(|| b"(temporary)".to_vec(), |l| p.str(l.name).to_vec()))
         })
         .unwrap_or_else(|| b"?".to_vec());
     runtime_error(st, &[b"variable '", &name[..], b"' got a non-closable value"].concat())
