@@ -100,4 +100,10 @@ fn too_long_a_loop() {
     let body = "a = 1 ".repeat(70_000);
     assert_eq!(error(&format!("for i = 1, 2 do {body} end")), "test:1: control structure too long");
     support::compile(format!("while x do {body} end").as_bytes(), "while");
+    for head in ["for i = 1, 2 do", "for k in x do"] {
+        let source = format!("{head}\n{body}\nif x then end\n\nend\n");
+        let error = perilune_bytecode::compile_source(source.as_bytes(), b"=test", 0).err();
+        let message = error.expect("too long").message;
+        assert_eq!(message, b"test:5: control structure too long near 'end'");
+    }
 }

@@ -336,6 +336,8 @@ pub struct NumericFor<'a> {
     pub do_line: u32,
     /// Loop body.
     pub body: Block<'a>,
+    /// Offset of the keyword `end`.
+    pub end_start: u32,
     /// Target of `break`.
     pub end: LabelId,
 }
@@ -355,6 +357,8 @@ pub struct GenericFor<'a> {
     pub do_line: u32,
     /// Loop body.
     pub body: Block<'a>,
+    /// Offset of the keyword `end`.
+    pub end_start: u32,
     /// Target of `break`.
     pub end: LabelId,
 }

@@ -16,6 +16,7 @@ pub struct CompileError {
     pub reached: Option<Reached>,
     /// The kind of the error.
     pub kind: ErrorKind,
+    limit: Limit,
 }
 
 /// How far PUC, which compiles while it parses, has read.
@@ -33,7 +34,7 @@ impl CompileError {
         let near = self.reached.and_then(|r| perilune_syntax::near(source, r.at, r.past_separator));
         let Some((line, near)) = near else { return self.message };
         let mut message = perilune_syntax::chunkid(name);
-        message.extend_from_slice(format!(":{line}: {} near ", Limit::Registers.text()).as_bytes());
+        message.extend_from_slice(format!(":{line}: {} near ", self.limit.text()).as_bytes());
         message.extend_from_slice(&near);
         message
     }
@@ -101,8 +102,9 @@ impl Exceeded {
             message.extend_from_slice(format!(":{}: ", self.line).as_bytes());
         }
         message.extend_from_slice(self.limit.text().as_bytes());
-        let reached = (self.limit == Limit::Registers).then_some(self.reached);
-        CompileError { message, line: self.line, reached, kind }
+        let shows_token = matches!(self.limit, Limit::Registers | Limit::ControlStructure);
+        let reached = shows_token.then_some(self.reached);
+        CompileError { message, line: self.line, reached, kind, limit: self.limit }
     }
 }
 

@@ -4,7 +4,7 @@ use perilune_syntax::ast::{Block, ExprId, LabelId, LocalId};
 
 use super::Compiler;
 use super::desc::Kind;
-use super::error::{Limit, Result};
+use super::error::{Limit, Reached, Result};
 use super::jump_list::JumpList;
 use crate::instr::Instr;
 use crate::opcode::Op;
@@ -67,13 +67,15 @@ impl<'c> Compiler<'c> {
         Ok(())
     }
 
-    /// Compiles the body and the loop instructions of a `for` loop whose state begins at `base`.
+    /// Compiles the body and the loop instructions of a `for` loop. Its state begins at `base`, and
+    /// its `end` at offset `end_start` of the source.
     pub(super) fn for_body(
         &mut self,
         base: u8,
         line: u32,
         vars: &[LocalId],
         body: &'c Block<'c>,
+        end_start: u32,
         generic: bool,
     ) -> Result<()> {
         if generic {
@@ -89,6 +91,7 @@ impl<'c> Compiler<'c> {
         self.fs.reserve(vars.len())?;
         self.block(body)?;
         self.fs.leave_block()?;
+        self.fs.reached = Reached { at: end_start, past_separator: false };
         let end = self.fs.label_here();
         let distance = self.loop_distance(end - (prep + 1))?;
         self.fs.set(prep, Instr::abx(prep_op, base, distance));

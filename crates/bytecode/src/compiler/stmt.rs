@@ -53,8 +53,8 @@ impl<'c> Compiler<'c> {
             }
             StmtKind::If { arms, otherwise } => self.if_statement(arms, otherwise.as_ref()),
             StmtKind::NumericFor(numeric) => {
-                let NumericFor { state, var, start, limit, step, do_line, body, end } = numeric;
-                self.fs.enter_block(Some(*end));
+                let NumericFor { state, var, start, limit, step, .. } = numeric;
+                self.fs.enter_block(Some(numeric.end));
                 let base = self.fs.free;
                 self.expr_in_next(*start)?;
                 self.expr_in_next(*limit)?;
@@ -67,22 +67,24 @@ impl<'c> Compiler<'c> {
                     }
                 }
                 self.fs.activate(state)?;
-                self.fs.line = *do_line;
-                self.for_body(base, stmt.line, &[*var], body, false)?;
+                self.fs.line = numeric.do_line;
+                let (body, end_start) = (&numeric.body, numeric.end_start);
+                self.for_body(base, stmt.line, &[*var], body, end_start, false)?;
                 self.fs.line = stmt.end_line;
                 self.fs.leave_block()?;
                 Ok(())
             }
             StmtKind::GenericFor(generic) => {
-                let GenericFor { state, vars, values, call_line, do_line, body, end } = generic;
-                self.fs.enter_block(Some(*end));
+                let GenericFor { state, vars, values, .. } = generic;
+                self.fs.enter_block(Some(generic.end));
                 let base = self.fs.free;
                 let last = self.expr_list(values)?;
                 self.adjust(state.len(), values.len(), last)?;
                 self.fs.activate(state)?;
                 self.fs.mark_last_to_be_closed();
-                self.fs.line = *do_line;
-                self.for_body(base, *call_line, vars, body, true)?;
+                self.fs.line = generic.do_line;
+                let (body, end_start) = (&generic.body, generic.end_start);
+                self.for_body(base, generic.call_line, vars, body, end_start, true)?;
                 self.fs.line = stmt.end_line;
                 self.fs.leave_block()?;
                 Ok(())

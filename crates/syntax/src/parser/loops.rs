@@ -49,8 +49,8 @@ impl<'a> Parser<'_, 'a> {
         let limit = self.settled_expr()?;
         let step = if self.accept(&Token::Comma)? { Some(self.settled_expr()?) } else { None };
         self.activate(3);
-        let (body, do_line, end) = self.for_body(1, line)?;
-        let numeric = NumericFor { state, var, start, limit, step, do_line, body, end };
+        let (body, do_line, end_start, end) = self.for_body(1, line)?;
+        let numeric = NumericFor { state, var, start, limit, step, do_line, body, end_start, end };
         Ok(StmtKind::NumericFor(self.arena.alloc(numeric)))
     }
 
@@ -71,22 +71,23 @@ impl<'a> Parser<'_, 'a> {
         let call_line = self.line();
         let values = self.expr_list()?;
         self.activate(4);
-        let (body, do_line, end) = self.for_body(vars.len(), line)?;
+        let (body, do_line, end_start, end) = self.for_body(vars.len(), line)?;
         let vars = vars.into_bump_slice();
-        let generic = GenericFor { state, vars, values, call_line, do_line, body, end };
+        let generic = GenericFor { state, vars, values, call_line, do_line, body, end_start, end };
         Ok(StmtKind::GenericFor(self.arena.alloc(generic)))
     }
 
     /// Parses `do block end`, with `var_count` declared variables in scope.
-    fn for_body(&mut self, var_count: usize, line: u32) -> Result<(Block<'a>, u32, LabelId)> {
+    fn for_body(&mut self, var_count: usize, line: u32) -> Result<(Block<'a>, u32, u32, LabelId)> {
         self.expect(&Token::Do)?;
         let do_line = self.last_line;
         self.enter_block(false);
         self.activate(var_count);
         let body = self.block()?;
         self.leave_block()?;
+        let end_start = self.span.start;
         self.expect_match(&Token::End, &Token::For, line)?;
-        Ok((body, do_line, self.leave_loop()?))
+        Ok((body, do_line, end_start, self.leave_loop()?))
     }
 
     fn leave_loop(&mut self) -> Result<LabelId> {
