@@ -36,8 +36,8 @@ pub(super) fn exact_integer(f: f64) -> Option<i64> {
     (in_range && f.floor() == f).then_some(f as i64)
 }
 
-/// Returns the value of `left op right`, unless it raises an error or is a float zero or NaN, which
-/// as constants could be merged with others or lose their sign.
+/// Returns the value of `left op right`, unless it raises an error or is a float zero or NaN. PUC
+/// does not fold these either, so the same variables are constants and have no debug information.
 pub(super) fn binary(op: BinaryOp, left: Number, right: Number) -> Option<Number> {
     use BinaryOp::*;
     let result = match op {

@@ -68,12 +68,7 @@ impl Plan<'_> {
             general: 0,
         };
         let mut slots = vec![unplaced; code.len()];
-        jump_targets(code, |to| {
-            // Unreachable code may jump to the end.
-            if let Some(slot) = slots.get_mut(to) {
-                slot.is_target = true;
-            }
-        });
+        jump_targets(code, |to| slots[to].is_target = true);
         let mut chooser = Chooser::new(proto, cells, unseen);
         let mut records = Records::of(proto);
         let mut end = PROLOGUE + code.len() * WORD;
@@ -206,7 +201,7 @@ impl Plan<'_> {
     fn contents(&self, pc: usize) -> [i32; Kind::COUNT] {
         let code = &self.proto.code[..];
         let (i, slot) = (code[pc], &self.slots[pc]);
-        // Unreachable code may jump to the end.
+        // The last instructions have no following ones; their stencils have no holes for these.
         let to = |pc: usize| self.slots.get(pc).unwrap_or(slot);
         let entry = |pc: usize| to(pc).entry() as i32;
         let mut contents = [0; Kind::COUNT];
