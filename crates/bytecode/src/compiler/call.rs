@@ -69,6 +69,10 @@ impl<'c> Compiler<'c> {
     }
 
     /// Returns the `i` of `setmetatable(o, {__index = i})`, where `setmetatable` is a global name.
+    ///
+    /// Such a call is recognized before its value is known to be used, and is no tail call even in
+    /// a `return`: CALLMETA has no such form, since the library's function takes no frame. A
+    /// function of the program with this name that calls itself so needs stack for each call.
     fn metatable_idiom(&self, callee: ExprId, args: &[ExprId]) -> Option<ExprId> {
         let ExprKind::Global { name, .. } = self.node(callee).kind else { return None };
         let &[_, table] = args else { return None };
