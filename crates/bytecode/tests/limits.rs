@@ -107,3 +107,25 @@ fn too_long_a_loop() {
         assert_eq!(message, b"test:5: control structure too long near 'end'");
     }
 }
+
+/// Returns a function that uses `count` outer variables with the attribute `const` and this value.
+fn uses_constants(count: usize, value: &str) -> String {
+    let variables = |range: std::ops::Range<usize>| -> String {
+        range.map(|i| format!("local a{i} <const> = {value} ")).collect()
+    };
+    let uses: String = (0..count).map(|i| format!("+ a{i} ")).collect();
+    format!(
+        "{}return function() {}return function() return 0 {uses}end end",
+        variables(0..150),
+        variables(150..count)
+    )
+}
+
+#[test]
+fn constants_are_no_upvalues() {
+    let proto = support::compile(uses_constants(300, "1").as_bytes(), "constants");
+    assert_eq!(proto.protos[0].protos[0].upvalues.len(), 0);
+    let proto = support::compile(uses_constants(255, "#''").as_bytes(), "variables");
+    assert_eq!(proto.protos[0].protos[0].upvalues.len(), 255);
+    assert_eq!(error(&uses_constants(256, "#''")), "test:1: too many upvalues (limit is 255)");
+}

@@ -191,7 +191,7 @@ pub enum UpvalueSource {
     ParentLocal(LocalId),
     /// An upvalue of the enclosing function, by index. The main function's `_ENV` is
     /// `ParentUpvalue(0)`, although no function encloses it.
-    ParentUpvalue(u8),
+    ParentUpvalue(u16),
 }
 
 /// One label.
@@ -415,7 +415,7 @@ pub enum ExprKind<'a> {
     /// A local variable of the same function.
     Local(LocalId),
     /// An upvalue of the function, by index in [`Function::upvalues`].
-    Upvalue(u8),
+    Upvalue(u16),
     /// A free name: field `name` of `env`, which is a `Local` or `Upvalue` expression for `_ENV`.
     Global {
         /// `_ENV`

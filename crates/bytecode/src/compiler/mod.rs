@@ -79,6 +79,9 @@ pub(crate) fn compile_tree(
     Ok(proto)
 }
 
+/// The largest number of upvalues of one function, constants excluded.
+const MAX_UPVALUES: usize = 255;
+
 /// The depth that most left spines do not exceed.
 const SPINE: usize = 16;
 
@@ -177,6 +180,9 @@ impl<'c> Compiler<'c> {
                     }
                 },
             };
+            if inner.upvalues.len() == MAX_UPVALUES {
+                return self.fs.exceeded(Limit::Upvalues);
+            }
             inner.upval_places.push(UpvalPlace::Index(inner.upvalues.len() as u8));
             let name = Some(inner.keep(self.name(upvalue.name))?);
             let itself = constant && of.map(UpvalueSource::ParentLocal) == Some(upvalue.source);

@@ -22,6 +22,8 @@ pub(super) struct FunctionState<'a> {
     pub(super) first_label: usize,
     /// Additional information on each of its upvalues.
     pub(super) upvalue_origins: List<'a, UpvalueOrigin>,
+    /// Number of its upvalues that the compiler may fold into their uses.
+    pub(super) constant_upvalues: usize,
 }
 
 /// The parts of a [`Function`] that are known before its end.
@@ -63,12 +65,12 @@ impl FunctionState<'_> {
             .find(|local| self.function.locals[local.0 as usize].name == name)
     }
 
-    pub(super) fn find_upvalue(&self, name: Name) -> Option<u8> {
+    pub(super) fn find_upvalue(&self, name: Name) -> Option<u16> {
         self.function
             .upvalues
             .iter()
             .position(|upvalue| upvalue.name == name)
-            .map(|index| index as u8)
+            .map(|index| index as u16)
     }
 }
 
@@ -114,6 +116,7 @@ impl<'a> Parser<'_, 'a> {
             blocks: lists.blocks,
             first_label: self.labels.len(),
             upvalue_origins: lists.upvalue_origins,
+            constant_upvalues: 0,
         }));
         self.enter_block(false);
     }

@@ -6,8 +6,12 @@ use crate::ast::{Attrib, ExprId, ExprKind, LocalId, LocalVar, Name, Upvalue, Upv
 
 /// The largest number of local variables in scope in one function.
 const MAX_LOCALS: usize = 200;
-/// The largest number of upvalues of one function.
+/// The largest number of upvalues of one function, except for variables with the attribute `const`.
+/// The compiler folds most of these, and counts those that it does not fold.
 const MAX_UPVALUES: usize = 255;
+/// The largest number of outer variables that one function uses. PUC does not limit the number of
+/// constants; they are searched by name, so there must not be too many.
+const MAX_OUTER_VARIABLES: usize = 2000;
 
 /// An open block.
 pub(super) struct BlockScope {
@@ -24,7 +28,7 @@ pub(super) struct BlockScope {
 /// A name found in an open function.
 enum Variable {
     Local(LocalId),
-    Upvalue(u8),
+    Upvalue(u16),
 }
 
 impl<'a> Parser<'_, 'a> {
@@ -110,13 +114,16 @@ impl<'a> Parser<'_, 'a> {
                 self.open[outer].upvalue_origins[usize::from(index)],
             ),
         };
-        let function = &self.open[level].function;
-        let count = function.upvalues.len();
-        self.check_limit(count + 1, MAX_UPVALUES, "upvalues", function.line_defined)?;
+        let state = &mut self.open[level];
+        state.constant_upvalues += usize::from(origin.attrib == Attrib::Const);
+        let (count, line) = (state.function.upvalues.len(), state.function.line_defined);
+        let others = count + 1 - state.constant_upvalues;
+        self.check_limit(others, MAX_UPVALUES, "upvalues", line)?;
+        self.check_limit(count + 1, MAX_OUTER_VARIABLES, "upvalues", line)?;
         let state = &mut self.open[level];
         state.function.upvalues.push(Upvalue { name, source });
         state.upvalue_origins.push(origin);
-        Ok(Some(Variable::Upvalue(count as u8)))
+        Ok(Some(Variable::Upvalue(count as u16)))
     }
 
     /// Records that `target` is assigned.
