@@ -182,6 +182,11 @@ fn states_that_c_code_makes() {
 }
 
 #[test]
+fn coroutines_that_do_not_run() {
+    check_library("threads");
+}
+
+#[test]
 fn hooks_that_signal_handlers_set() {
     check_library("signals");
 }

@@ -48,9 +48,12 @@ fn create(cx: &mut Cx) -> NativeResult {
 fn resume(cx: &mut Cx) -> NativeResult {
     check_thread(cx, 0)?;
     let nargs = cx.top() - 1;
-    cx.insert(1, Val::bool(true));
     match cx.resume(0, nargs) {
-        Resumed::Values(n) => cx.ret(n + 1),
+        Resumed::Values(n) => {
+            // C code that runs in the coroutine may have changed the values below
+            cx.insert(cx.top() - n, Val::bool(true));
+            cx.ret(n + 1)
+        }
         Resumed::Failed => {
             let e = cx.get(cx.top() - 1);
             cx.push(Val::bool(false));
@@ -71,18 +74,23 @@ fn wrap(cx: &mut Cx) -> NativeResult {
 /// resume the coroutine without calling this function. After an error, which is then on top, it
 /// calls this function at the next step.
 fn resume_wrapped(cx: &mut Cx) -> NativeResult {
-    let (step, nargs) = (cx.step(), cx.top());
-    cx.insert(0, cx.bound(0));
-    let (before, resumed) = match step {
-        0 => (cx.thread_status(cx.get(0)), cx.resume(0, nargs)),
+    let (before, resumed) = match cx.step() {
+        0 => {
+            let nargs = cx.top();
+            cx.insert(0, cx.bound(0));
+            (cx.thread_status(cx.bound(0)), cx.resume(0, nargs))
+        }
         _ => (Status::Suspended, Resumed::Failed),
     };
     match resumed {
         Resumed::Values(n) => cx.ret(n),
         Resumed::Failed => {
             // An error inside the coroutine closes its variables, which may change the error.
-            if before == Status::Suspended && cx.thread_status(cx.get(0)) == Status::Dead {
-                cx.close_thread(0);
+            if before == Status::Suspended && cx.thread_status(cx.bound(0)) == Status::Dead {
+                // C code that ran in it may have changed the values of this function. As the
+                // coroutine has failed, the error is on top again afterwards.
+                cx.push(cx.bound(0));
+                cx.close_thread(cx.top() - 1);
             }
             let e = cx.get(cx.top() - 1);
             match (e.as_str(), cx.caught_kind()) {

@@ -1,0 +1,40 @@
+-- Checks the functions of threads.c.
+local threads = require "threads"
+
+local function same(want, ...)
+  local got = table.pack(...)
+  for i = 1, math.max(got.n, #want) do
+    if got[i] ~= want[i] then
+      error(("value %d is %s, not %s"):format(i, tostring(got[i]), tostring(want[i])), 2)
+    end
+  end
+end
+
+-- C code that changes the values of the function that resumes
+threads.save()
+for n = 0, 3 do
+  local function replacing(fails)
+    return function(...)
+      threads.replace(n)
+      coroutine.yield(...)
+      threads.replace(n)
+      if fails then error("failed", 0) end
+      return "x", ...
+    end
+  end
+  local co = coroutine.create(replacing())
+  same({ true, 1, 2 }, coroutine.resume(co, 1, 2))
+  same({ true, "x", 1, 2 }, coroutine.resume(co))
+  co = coroutine.create(replacing(true))
+  same({ true }, (coroutine.resume(co)))
+  same({ false, "failed" }, coroutine.resume(co))
+  local f = coroutine.wrap(replacing())
+  same({ 1 }, f(1))
+  same({ "x", 1 }, f())
+  f = coroutine.wrap(replacing(true))
+  same({}, f())
+  same({ false, "failed" }, pcall(f))
+  f = coroutine.wrap(function() threads.replace(n) error("at once", 0) end)
+  same({ false, "at once" }, pcall(f))
+end
+print "ok"
