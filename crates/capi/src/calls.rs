@@ -11,7 +11,7 @@ use crate::arch::{begin_line, stub};
 use crate::entry::{Entry, is_running};
 use crate::index::value_or_nil;
 use crate::new_hooks::install_new;
-use crate::outcome::{Fallible, Leave, Outcome, guarded, guarded_running, raising};
+use crate::outcome::{Fallible, Leave, Outcome, guarded_popping, guarded_running, raising};
 use crate::run::{AFTER_CALL, AFTER_PROTECTED_CALL, AFTER_YIELD, adjust, status_of_error};
 use crate::state::{Continuation, KFunction, LuaState};
 use crate::status::OK;
@@ -146,9 +146,10 @@ unsafe extern "C" fn any_call(
     context: isize,
     k: Option<KFunction>,
 ) -> Outcome {
-    guarded(l, |e| {
+    let nargs = nargs as usize;
+    guarded_popping(l, nargs + 1, |e| {
         let k = Continuation::new(k, context, results, false);
-        let n = call(l, e, nargs as usize, AFTER_CALL, k)?;
+        let n = call(l, e, nargs, AFTER_CALL, k)?;
         adjust(e.st, n, results);
         Ok(())
     })

@@ -71,6 +71,41 @@ impl Entry {
         body(&mut Entry::switch(l))
     }
 
+    /// Like [`Entry::switched`], for a body that may raise an error and pops `popped` values.
+    /// Nothing catches the error in the coroutine, so it is raised in the running one. As in PUC,
+    /// it ends the coroutine, except for one that waits for another: only what the body has left
+    /// in that is removed.
+    ///
+    /// # Safety
+    /// See [`Entry::new`].
+    #[cold]
+    #[inline(never)]
+    pub(crate) unsafe fn switched_fallible<R, E>(
+        l: *mut LuaState,
+        popped: usize,
+        body: impl FnOnce(&mut Entry) -> Result<R, E>,
+    ) -> Result<R, E> {
+        let mut e = Entry::switch(l);
+        let (st, co) = (e.st, (*l).thread);
+        let waits = e.before.assume_init().status == Status::Normal;
+        let base = (*st).base.offset_from((*co).stack);
+        let kept = (*st).top.offset_from((*st).base) as usize - popped;
+        let result = body(&mut e);
+        if result.is_err() && waits {
+            (*st).base = (*co).stack.offset(base);
+            // the body may have popped the error that it raises
+            let kept = kept.min(e.cx().top());
+            e.cx().recover(kept);
+            let error = e.pop();
+            e.leave();
+            (*st).error = error;
+        } else if result.is_err() {
+            e.leave();
+            fail(l);
+        }
+        result
+    }
+
     #[inline(always)]
     unsafe fn of_running(l: *mut LuaState) -> Entry {
         Entry { st: LuaState::state(l), from: std::ptr::null_mut(), before: MaybeUninit::uninit() }
@@ -172,6 +207,28 @@ impl Entry {
         (*st).barrier(from.cast());
         (*st).sync_hook();
     }
+}
+
+/// Ends a coroutine, which is not running, with the error that is being raised. Its variables are
+/// closed, which may change the error.
+unsafe fn fail(l: *mut LuaState) {
+    let (st, co) = (LuaState::state(l), (*l).thread);
+    (*l).continuations.clear();
+    note_death(st, co);
+    let closed = ((*st).vm.close)(st, co);
+    debug_assert!(closed.is_err(), "closing it raises the error again");
+    note_death(st, co);
+    Thread::make_bottom(co);
+    // as in PUC, it is the coroutine's only value
+    Entry::new(l).push((*st).error);
+}
+
+/// Records that the error that is being raised has ended the coroutine.
+unsafe fn note_death(st: *mut State, co: *mut Thread) {
+    (*co).failed = true;
+    (*co).death = (*st).error;
+    (*co).death_kind = (*st).error_kind;
+    (*st).barrier(co.cast());
 }
 
 /// Returns whether the coroutine is the running one.

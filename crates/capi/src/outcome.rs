@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use perilune_runtime::native::Raised;
 
 use crate::arch::{Jump, Left};
-use crate::entry::Entry;
+use crate::entry::{Entry, is_running};
 use crate::state::LuaState;
 
 /// The value that the body of a stub returns to it.
@@ -97,8 +97,24 @@ pub(crate) unsafe fn guarded<R: Word>(
     l: *mut LuaState,
     body: impl FnOnce(&mut Entry) -> Fallible<R>,
 ) -> Outcome {
+    guarded_popping(l, 0, body)
+}
+
+/// Like [`guarded`], for a body that pops `popped` values.
+///
+/// # Safety
+/// See [`Entry::new`].
+#[inline(always)]
+pub(crate) unsafe fn guarded_popping<R: Word>(
+    l: *mut LuaState,
+    popped: usize,
+    body: impl FnOnce(&mut Entry) -> Fallible<R>,
+) -> Outcome {
+    if is_running(l) {
+        return guarded_running(l, body);
+    }
     // SAFETY: the caller upholds the same contract.
-    caught(l, move || unsafe { Entry::within(l, body) })
+    caught(l, move || unsafe { Entry::switched_fallible(l, popped, body) })
 }
 
 /// Like [`guarded`], for the running coroutine.

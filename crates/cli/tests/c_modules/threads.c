@@ -15,6 +15,10 @@ extern lua_Integer luaL_checkinteger(lua_State *, int);
 extern void lua_createtable(lua_State *, int, int), luaL_setfuncs(lua_State *, const luaL_Reg *,
     int);
 extern void lua_pushinteger(lua_State *, lua_Integer), lua_settop(lua_State *, int);
+extern int lua_gettop(lua_State *);
+extern lua_State *lua_newthread(lua_State *), *lua_tothread(lua_State *, int);
+extern void lua_xmove(lua_State *, lua_State *, int);
+extern void lua_callk(lua_State *, int, int, ptrdiff_t, void *);
 
 static lua_State *saved;
 
@@ -31,10 +35,27 @@ static int replace(lua_State *L) {
   return 0;
 }
 
-static const luaL_Reg functions[] = {{"save", save}, {"replace", replace}, {NULL, NULL}};
+static int thread(lua_State *L) {
+  lua_newthread(L);
+  return 1;
+}
+
+/* Calls a function in a coroutine, or in the saved one, and returns how many values that has. */
+static int call(lua_State *L) {
+  lua_State *in = lua_tothread(L, 1);
+  int n = lua_gettop(L) - 1;
+  if (!in) in = saved;
+  lua_xmove(L, in, n);
+  lua_callk(in, n - 1, 0, 0, NULL);
+  lua_pushinteger(L, lua_gettop(in));
+  return 1;
+}
+
+static const luaL_Reg functions[] = {{"save", save}, {"replace", replace}, {"thread", thread},
+    {"call", call}, {NULL, NULL}};
 
 int luaopen_threads(lua_State *L) {
-  lua_createtable(L, 0, 2);
+  lua_createtable(L, 0, 4);
   luaL_setfuncs(L, functions, 0);
   return 1;
 }

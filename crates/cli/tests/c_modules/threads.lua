@@ -37,4 +37,37 @@ for n = 0, 3 do
   f = coroutine.wrap(function() threads.replace(n) error("at once", 0) end)
   same({ false, "at once" }, pcall(f))
 end
+
+-- errors that leave a call of another coroutine
+local get, set, closed
+local function failing(argument)
+  get = function() return argument end
+  set = function(x) argument = x end
+  local z <close> = setmetatable({}, { __close = function(_, e) closed = e end })
+  error("failed", 0)
+end
+local function count(...)
+  set "changed"
+  return select("#", ...)
+end
+for i = 1, 1000 do
+  local co = threads.thread()
+  same({ false, "failed" }, pcall(threads.call, co, failing, "argument", 2))
+  same({ "argument", "failed" }, get(), closed)
+  same({ false, false }, (coroutine.resume(co)), (coroutine.close(co)))
+  closed = nil
+end
+for n = 1, 3 do
+  -- the saved coroutine, which has resumed: in PUC, it catches the error
+  local co = coroutine.create(function()
+    pcall(threads.call, nil, failing, "argument", 2)
+    return n
+  end)
+  local a, b = { pcall(coroutine.resume, co) }, "b"
+  same({ "b", "argument", "failed" }, b, get(), closed)
+  if a[1] then same({ true, true, n }, table.unpack(a)) end
+  same({ 60, 60 }, count(table.unpack({}, 1, 60)), count(table.unpack({}, 1, 60)))
+  same({ "changed" }, get())
+  closed = nil
+end
 print "ok"
