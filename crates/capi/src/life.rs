@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use perilune::{Engine, Lua};
 use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::heap::Allocator;
+use perilune_runtime::native::Raised;
 use perilune_runtime::state::State;
 use perilune_stdlib::base;
 use perilune_stdlib::io::flush_all;
@@ -13,7 +14,8 @@ use perilune_stdlib::io::flush_all;
 use crate::coroutines::close_main;
 use crate::entry::Entry;
 use crate::errors::report;
-use crate::outcome::raising;
+use crate::load::call_back;
+use crate::outcome::{Fallible, raising};
 use crate::push::c_bytes;
 use crate::state::{Alloc, CFunction, LuaState, WarnFunction};
 
@@ -39,21 +41,32 @@ fn engine() -> &'static Engine {
     })
 }
 
-unsafe fn pass_warning(f: WarnFunction, data: *mut c_void, message: &[u8], more: bool) {
-    let text = message.split(|b| *b == 0).next().unwrap_or_default();
-    if let Ok(text) = CString::new(text) {
-        f(data, text.as_ptr(), c_int::from(more));
-    }
+/// Passes a part of a warning to a function of C code.
+unsafe fn pass_warning(
+    e: &mut Entry,
+    (f, data): (WarnFunction, *mut c_void),
+    part: *const c_char,
+    more: c_int,
+) -> Fallible<()> {
+    let l = LuaState::of(e.st, (*e.st).thread);
+    let args = [data.expose_provenance(), part.expose_provenance(), more as usize, 0];
+    call_back(l, e, f as *const (), args)?;
+    Ok(())
 }
 
 /// Passes a warning to the function that C code has set for it.
-unsafe fn warn_c(st: *mut State, parts: &[&[u8]]) {
+unsafe fn warn_c(st: *mut State, parts: &[&[u8]]) -> Result<(), Raised> {
     let l = LuaState::of(st, (*st).thread);
-    if let Some((f, data)) = (*(*l).global).warn {
+    if let Some(receiver) = (*(*l).global).warn {
         for (i, part) in parts.iter().enumerate() {
-            pass_warning(f, data, part, i + 1 < parts.len());
+            let text = part.split(|b| *b == 0).next().unwrap_or_default();
+            let Ok(text) = CString::new(text) else { continue };
+            let more = c_int::from(i + 1 < parts.len());
+            let passed = pass_warning(&mut Entry::new(l), receiver, text.as_ptr(), more);
+            passed.map_err(|_| Raised::new())?;
         }
     }
+    Ok(())
 }
 
 /// Creates a state without libraries, which may load C modules.
@@ -175,9 +188,8 @@ pub(crate) unsafe extern "C" fn lua_setwarnf(
 
 raising! {
     fn lua_warning(l, message: *const c_char, more: c_int) |e| {
-        if let Some((f, data)) = (*(*l).global).warn {
-            f(data, message, more);
-            return Ok(());
+        if let Some(receiver) = (*(*l).global).warn {
+            return pass_warning(e, receiver, message, more);
         }
         let (cx, text) = (e.cx(), c_bytes(message));
         let started = (*(*l).global).warning.take();
@@ -193,7 +205,7 @@ raising! {
             let mut warning = started.unwrap_or_default();
             warning.extend_from_slice(text);
             if more == 0 {
-                base::emit_warning(cx, &warning);
+                base::emit_warning(cx, &warning)?;
             } else {
                 (*(*l).global).warning = Some(warning);
             }

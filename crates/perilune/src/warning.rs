@@ -1,6 +1,7 @@
 //! Warnings (manual 6.1, `warn`).
 
 use perilune_runtime::discard_panic;
+use perilune_runtime::native::{Cx, Raised};
 use perilune_runtime::state::State;
 
 use crate::sync::XRc;
@@ -34,7 +35,16 @@ impl Lua {
     pub fn warning(&self, message: impl AsRef<str>, incomplete: bool) {
         let _ = incomplete;
         let entry = self.enter();
-        perilune_stdlib::base::emit_warning(entry.stack().cx(), message.as_ref().as_bytes());
+        emit(entry.stack().cx(), message.as_ref().as_bytes());
+    }
+}
+
+/// Emits a warning. An error of a function of C code that receives it is ignored.
+pub(crate) fn emit(cx: &mut Cx, message: &[u8]) {
+    let kept = cx.top();
+    if perilune_stdlib::base::emit_warning(cx, message).is_err() {
+        cx.recover(kept);
+        cx.pop(1);
     }
 }
 
@@ -42,10 +52,10 @@ impl Lua {
 ///
 /// # Safety
 /// The frame of a native function of the state is on top.
-unsafe fn deliver(st: *mut State, parts: &[&[u8]]) {
+unsafe fn deliver(st: *mut State, parts: &[&[u8]]) -> std::result::Result<(), Raised> {
     // SAFETY: the state is alive, and the caller into it counts as an owner.
     let lua = unsafe { Lua::borrowed(st) };
-    let Some(f) = lua.control.warning.borrow().clone() else { return };
+    let Some(f) = lua.control.warning.borrow().clone() else { return Ok(()) };
     let before = lua.control.state.replace(st);
     let message = String::from_utf8_lossy(&parts.concat()).into_owned();
     // A panic must not cross the collector, which also emits warnings.
@@ -54,4 +64,5 @@ unsafe fn deliver(st: *mut State, parts: &[&[u8]]) {
     if let Err(panic) = r {
         discard_panic(panic);
     }
+    Ok(())
 }

@@ -218,6 +218,24 @@ static int warnings(lua_State *L) {
   return 1;
 }
 
+static void refuse(void *data, const char *message, int more) {
+  (void)more;
+  luaL_error(data, "%s is refused", message);
+}
+
+/* Runs code in a state whose function for warnings raises errors. */
+static int refused_warnings(lua_State *L) {
+  const char *code = luaL_checklstring(L, 1, NULL);
+  lua_State *other = luaL_newstate();
+  luaL_openlibs(other);
+  lua_setwarnf(other, refuse, other);
+  luaL_loadstring(other, code);
+  lua_pcallk(other, 0, 1, 0, 0, NULL);
+  lua_pushstring(L, lua_tolstring(other, -1, NULL));
+  lua_close(other);
+  return 1;
+}
+
 static int notes;
 
 static int note(lua_State *L) {
@@ -283,8 +301,9 @@ static int address(lua_State *L) {
 static const luaL_Reg functions[] = {{"in_memory", in_memory},
     {"userdata_without_memory", userdata_without_memory},
     {"replaced_allocator", replaced_allocator}, {"traceback", traceback},
-    {"other_globals", other_globals}, {"warnings", warnings}, {"address", address},
-    {"resumed_main", resumed_main}, {NULL, NULL}};
+    {"other_globals", other_globals}, {"warnings", warnings},
+    {"refused_warnings", refused_warnings}, {"address", address}, {"resumed_main", resumed_main},
+    {NULL, NULL}};
 
 int luaopen_states(lua_State *L) {
   lua_createtable(L, 0, 8);

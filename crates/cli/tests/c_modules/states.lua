@@ -34,6 +34,8 @@ same({ true }, text:find "in main chunk$" ~= nil)
 
 same({ "of the new table", true }, states.other_globals())
 same({ "a+b;c+d+e;@on;;" }, states.warnings())
+same({ "a is refused" }, states.refused_warnings "return select(2, pcall(warn, 'a', 'b'))")
+same({ "[string \"warn 'a'\"]:1: a is refused" }, states.refused_warnings "warn 'a'")
 local u
 same({ true, true }, (function(x, a, b) u = x return a, b end)(states.address()))
 same({ ("%p"):format(u) }, tostring(u):match "0x%x+")

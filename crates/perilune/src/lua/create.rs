@@ -143,7 +143,7 @@ impl Lua {
 unsafe fn warn(st: *mut State, message: &[u8]) {
     // SAFETY: the collector calls this with the frame of a native function or of Lua code on top,
     // and uses nothing of the state meanwhile.
-    unsafe { perilune_stdlib::base::emit_warning(Cx::from_state(st), message) }
+    unsafe { crate::warning::emit(Cx::from_state(st), message) }
 }
 
 impl Default for Lua {

@@ -1,6 +1,6 @@
 //! Warnings that the host receives (manual 6.1, `warn`).
 
-use super::Cx;
+use super::{Cx, Raised};
 
 impl Cx {
     /// Returns whether the host receives warnings.
@@ -11,13 +11,16 @@ impl Cx {
 
     /// Passes a warning, which has at least one part, to the host. Returns false if the host does
     /// not receive warnings.
-    pub fn warn_host(&self, parts: &[&[u8]]) -> bool {
+    ///
+    /// # Errors
+    /// Returns the error that the host raises.
+    pub fn warn_host(&self, parts: &[&[u8]]) -> Result<bool, Raised> {
         // SAFETY: N1; the receiver may use the state, as the frame of this function is on top.
         unsafe {
             let st = self.state();
-            let Some(receiver) = (*st).warn else { return false };
-            receiver(st, parts);
+            let Some(receiver) = (*st).warn else { return Ok(false) };
+            receiver(st, parts)?;
         }
-        true
+        Ok(true)
     }
 }

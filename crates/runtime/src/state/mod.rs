@@ -24,7 +24,7 @@ use crate::heap::Heap;
 use crate::hook::Hook;
 use crate::host::HostRoots;
 use crate::meta::Event;
-use crate::raised::ErrorKind;
+use crate::raised::{ErrorKind, Raised};
 use crate::random::Random;
 use crate::string::LuaString;
 use crate::strings::StringTable;
@@ -173,8 +173,8 @@ pub struct State {
     pub random: Random,
 }
 
-/// A receiver of warnings; it is passed the parts of one warning.
-pub type WarnFn = unsafe fn(*mut State, &[&[u8]]);
+/// A receiver of warnings; it is passed the parts of one warning, and may raise an error.
+pub type WarnFn = unsafe fn(*mut State, &[&[u8]]) -> Result<(), Raised>;
 
 /// The first result of a return from the interpreter to machine code.
 #[repr(C)]

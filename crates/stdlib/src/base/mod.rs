@@ -110,23 +110,24 @@ fn warn(cx: &mut Cx) -> NativeResult {
             _ => {}
         }
     } else {
-        emit_warning_parts(cx, &parts);
+        emit_warning_parts(cx, &parts)?;
     }
     cx.ret(0)
 }
 
 /// Shows a warning if warnings are on, or passes it to the host if the host handles warnings.
-pub fn emit_warning(cx: &Cx, message: &[u8]) {
-    emit_warning_parts(cx, &[message]);
+///
+/// # Errors
+/// Returns the error that the host raises.
+pub fn emit_warning(cx: &Cx, message: &[u8]) -> Result<(), Raised> {
+    emit_warning_parts(cx, &[message])
 }
 
-fn emit_warning_parts(cx: &Cx, parts: &[&[u8]]) {
-    if cx.warn_host(parts) {
-        return;
-    }
-    if shows_warnings(cx) {
+fn emit_warning_parts(cx: &Cx, parts: &[&[u8]]) -> Result<(), Raised> {
+    if !cx.warn_host(parts)? && shows_warnings(cx) {
         stdout::write_error(&concat(&[b"Lua warning: ", &concat(parts), b"\n"]));
     }
+    Ok(())
 }
 
 /// Returns whether warnings are on.
