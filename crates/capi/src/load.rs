@@ -60,11 +60,18 @@ pub(crate) unsafe fn load(
     e: &mut Entry,
     source: &[u8],
     name: &[u8],
-    mode: *const c_char,
+    mode: &[u8],
 ) -> Fallible<c_int> {
-    let mode = if mode.is_null() { &b"bt"[..] } else { c_bytes(mode) };
     let loaded = e.cx().try_load(source, name, mode, None).map(Val::raw);
     finish_load(e, loaded)
+}
+
+/// Returns the kinds of chunks that may be loaded.
+///
+/// # Safety
+/// C1: `mode` is null or a string.
+pub(crate) unsafe fn mode_of<'a>(mode: *const c_char) -> &'a [u8] {
+    if mode.is_null() { b"bt" } else { c_bytes(mode) }
 }
 
 /// Calls a C function that may raise an error but cannot yield, from code of this crate.
@@ -87,13 +94,17 @@ pub(crate) unsafe fn call_back(
     if left.why == Left::RETURNED { Ok(left.value) } else { Err(Leave::Error) }
 }
 
-unsafe fn read_all(
+/// Collects the pieces that a reader returns, to the end or until it is certain that they cannot be
+/// loaded.
+unsafe fn read_pieces(
     l: *mut LuaState,
     e: &mut Entry,
     reader: Reader,
     data: *mut c_void,
-) -> Fallible<Vec<u8>> {
-    let mut source = Vec::new();
+    mode: &[u8],
+    source: &mut Vec<u8>,
+) -> Fallible<()> {
+    let mut checked = 0;
     loop {
         let mut size = 0usize;
         let args = [
@@ -105,12 +116,16 @@ unsafe fn read_all(
         let piece = call_back(l, e, reader as *const (), args)?;
         let piece: *const c_char = std::ptr::with_exposed_provenance(piece);
         if piece.is_null() || size == 0 {
-            return Ok(source);
+            return Ok(());
         }
         if source.try_reserve(size).is_err() {
             return Err(e.cx().memory_error().into());
         }
         source.extend_from_slice(bytes(piece, size));
+        // a reader may never end
+        if e.cx().has_become_hopeless(source, mode, &mut checked) {
+            return Ok(());
+        }
     }
 }
 
@@ -123,15 +138,17 @@ raising! {
         mode: *const c_char,
     ) -> c_int |e| {
         let kept = e.cx().top();
-        let source = match read_all(l, e, reader, data) {
-            Ok(source) => source,
-            Err(_) => {
-                // errors of the reader are results as well
-                ((*e.st).vm.handle)(e.st);
-                e.cx().recover(kept);
+        let mode = mode_of(mode);
+        let mut source = Vec::new();
+        if read_pieces(l, e, reader, data, mode, &mut source).is_err() {
+            // errors of the reader are results as well
+            ((*e.st).vm.handle)(e.st);
+            e.cx().recover(kept);
+            // PUC would have found the error in the text before
+            if !e.cx().is_hopeless(&source, mode) {
                 return Ok(status_of_error(e.cx()));
             }
-        };
+        }
         (*e.st).top = (*e.st).base.add(kept);
         let name = if name.is_null() { b"?" } else { c_bytes(name) };
         load(e, &source, name, mode)

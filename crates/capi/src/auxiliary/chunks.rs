@@ -6,7 +6,7 @@ use perilune_runtime::native::Val;
 use perilune_runtime::value::Value;
 use perilune_stdlib::base::load_file;
 
-use crate::load::load;
+use crate::load::{load, mode_of};
 use crate::outcome::raising;
 use crate::push::{bytes, c_bytes};
 use crate::status::{FILE, OK, SYNTAX};
@@ -20,12 +20,12 @@ raising! {
         mode: *const c_char,
     ) -> c_int |e| {
         let name = if name.is_null() { b"?" } else { c_bytes(name) };
-        load(e, bytes(text, len), name, mode)
+        load(e, bytes(text, len), name, mode_of(mode))
     }
 
     fn luaL_loadstring(l, text: *const c_char) -> c_int |e| {
         let text = c_bytes(text);
-        load(e, text, text, std::ptr::null())
+        load(e, text, text, b"bt")
     }
 
     fn luaL_loadfilex(l, name: *const c_char, mode: *const c_char) -> c_int |e| {

@@ -391,6 +391,20 @@ static const char *pieces(lua_State *L, void *data, size_t *size) {
   return (*p)++;
 }
 
+/* a chunk that never ends */
+static const char *endless(lua_State *L, void *data, size_t *size) {
+  (void)L;
+  *size = *(int *)data ? 1 : 6;
+  return (*(int *)data)++ ? " " : "1 + 1 ";
+}
+
+static int load_endless(lua_State *L) {
+  int count = 0;
+  lua_pushinteger(L, lua_load(L, endless, &count, "=endless", NULL));
+  lua_rotate(L, -2, 1);
+  return 2;
+}
+
 static int load(lua_State *L) {
   const char *text = luaL_checklstring(L, 1, NULL);
   lua_pushinteger(L, lua_load(L, pieces, &text, "=pieces", "t"));
@@ -669,7 +683,7 @@ static const luaL_Reg functions[] = {
     {"with_255_upvalues", with_255_upvalues}, {"light", light}, {"many", many}, {"arith", arith},
     {"length", length}, {"less", less}, {"concat", concat}, {"text_address", text_address},
     {"load", load}, {"dump", dump},
-    {"toclose", toclose}, {"closed_by_pop", closed_by_pop}, {"box", box}, {"unbox", unbox},
+    {"load_endless", load_endless}, {"toclose", toclose}, {"closed_by_pop", closed_by_pop}, {"box", box}, {"unbox", unbox},
     {"references", references}, {"numbers", numbers}, {"hooked", hooked}, {"stop", stop},
         {"info", info}, {"upvalue_name", upvalue_name},
     {"parameter", parameter}, {"fail_on_return", fail_on_return}, {"warning", warning},

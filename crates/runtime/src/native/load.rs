@@ -71,6 +71,17 @@ impl Cx {
         }
     }
 
+    /// Like [`Cx::is_hopeless`], for a text that grows until it is known to be. The text is only
+    /// checked if its size has doubled since the check before, of `checked` bytes, so that the
+    /// checks take no longer than loading it.
+    pub fn has_become_hopeless(&self, text: &[u8], mode: &[u8], checked: &mut usize) -> bool {
+        if text.len() < 2 * *checked {
+            return false;
+        }
+        *checked = text.len();
+        self.is_hopeless(text, mode)
+    }
+
     /// Returns the binary chunk of a Lua function; `None` for a native one.
     pub fn dump(&self, f: Func<'_>, strip: bool) -> Option<Vec<u8>> {
         if f.is_native() {

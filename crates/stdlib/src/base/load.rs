@@ -78,7 +78,7 @@ pub(super) fn load(cx: &mut Cx) -> NativeResult {
 /// Collects the pieces that the reader function at value 0 returns, to the end or until it is
 /// certain that they cannot be loaded. On failure the error value is on top.
 fn read_pieces(cx: &mut Cx, mode: &[u8], text: &mut Vec<u8>) -> Result<(), ()> {
-    let mut looked_at = 0;
+    let mut checked = 0;
     loop {
         // A reader may be too short to contain a safepoint.
         if let Err(interrupted) = cx.interrupted() {
@@ -112,13 +112,9 @@ fn read_pieces(cx: &mut Cx, mode: &[u8], text: &mut Vec<u8>) -> Result<(), ()> {
         if text.len() == before {
             return Ok(());
         }
-        // A reader may never end, so the text is checked in between. Its size doubles between
-        // checks, so the checks take no longer than loading it.
-        if text.len() >= 2 * looked_at {
-            if cx.is_hopeless(text, mode) {
-                return Ok(());
-            }
-            looked_at = text.len();
+        // A reader may never end, so the text is checked in between.
+        if cx.has_become_hopeless(text, mode, &mut checked) {
+            return Ok(());
         }
         if cx.check_room(text.len()).is_err() {
             cx.push(cx.str(b"not enough memory").val());
