@@ -245,8 +245,9 @@ pub(crate) unsafe extern "C" fn lua_setlocal(
         let name = cx.set_local(None, level as i64, i64::from(n), v)??;
         Some(keep(l, function_at(e.st, level), &name))
     });
+    let Some(name) = name else { return std::ptr::null() };
     e.pop();
-    name.unwrap_or(std::ptr::null())
+    name
 }
 
 /// Returns the index of an upvalue, counted from 0.

@@ -78,6 +78,7 @@ extern lua_CFunction lua_tocfunction(lua_State *, int);
 extern int lua_getstack(lua_State *, int, lua_Debug *), lua_getinfo(lua_State *, const char *,
     lua_Debug *);
 extern const char *lua_getlocal(lua_State *, const lua_Debug *, int);
+extern const char *lua_setlocal(lua_State *, const lua_Debug *, int);
 extern const char *lua_getupvalue(lua_State *, int, int);
 extern void lua_warning(lua_State *, const char *, int);
 extern void lua_sethook(lua_State *, lua_Hook, int, int);
@@ -405,6 +406,17 @@ static int load_endless(lua_State *L) {
   return 2;
 }
 
+/* How many values a failed lua_setlocal removes. */
+static int set_no_local(lua_State *L) {
+  lua_Debug ar;
+  int before = lua_gettop(L);
+  lua_getstack(L, 0, &ar);
+  lua_pushinteger(L, 1);
+  lua_setlocal(L, &ar, 100);
+  lua_pushinteger(L, before + 1 - lua_gettop(L));
+  return 1;
+}
+
 static int load(lua_State *L) {
   const char *text = luaL_checklstring(L, 1, NULL);
   lua_pushinteger(L, lua_load(L, pieces, &text, "=pieces", "t"));
@@ -683,7 +695,7 @@ static const luaL_Reg functions[] = {
     {"with_255_upvalues", with_255_upvalues}, {"light", light}, {"many", many}, {"arith", arith},
     {"length", length}, {"less", less}, {"concat", concat}, {"text_address", text_address},
     {"load", load}, {"dump", dump},
-    {"load_endless", load_endless}, {"toclose", toclose}, {"closed_by_pop", closed_by_pop}, {"box", box}, {"unbox", unbox},
+    {"load_endless", load_endless}, {"set_no_local", set_no_local}, {"toclose", toclose}, {"closed_by_pop", closed_by_pop}, {"box", box}, {"unbox", unbox},
     {"references", references}, {"numbers", numbers}, {"hooked", hooked}, {"stop", stop},
         {"info", info}, {"upvalue_name", upvalue_name},
     {"parameter", parameter}, {"fail_on_return", fail_on_return}, {"warning", warning},

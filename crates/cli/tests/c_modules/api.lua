@@ -196,6 +196,7 @@ same({ 0, 3 }, (function(s, chunk) return s, chunk() end)(api.load "return 1 + 2
 same({ 3, "pieces:1: unexpected symbol near <eof>" }, api.load "return 1 +")
 same({ 3, "pieces:1: unexpected symbol near '1'" }, api.load "1 !")
 same({ 3, "endless:1: unexpected symbol near '1'" }, api.load_endless())
+same({ 0 }, api.set_no_local())
 local s, e = api.load "return !"
 same({ 2, true }, s, e:find "the reader fails" ~= nil)
 s, e = select(2, xpcall(api.load, function(m) return "h:" .. m end, "return !"))
