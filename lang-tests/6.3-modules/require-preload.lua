@@ -12,6 +12,8 @@
 --| true	true	true
 --| false	bad argument #1 to 'require' (string expected, got no value)
 --| false	bad argument #1 to 'require' (string expected, got table)
+--| lazy	:preload:
+--| 3	a	true
 
 local loads = 0
 package.preload["virtual.module"] = function(...)
@@ -34,3 +36,9 @@ package.preload.falsy = function() return false end
 print(require("falsy"), require("falsy"))
 print(require("string") == string, require("_G") == _G, package.loaded.math == math)
 print(pcall(require)); print(pcall(require, {}))
+setmetatable(package.preload, { __index = function(_, name)
+  if name == "lazy" then return function(...) return ... end end
+end })
+print(require("lazy"))
+package.preload.a = function(name) return #name end
+print((require("a\0b")), package.loaded.a == 3 and "a", package.loaded["a\0b"] == nil)

@@ -273,12 +273,14 @@ fn load_error(cx: &Cx, name: &[u8], file: &[u8], message: &[u8]) -> Raised {
 
 fn preload_searcher(cx: &mut Cx) -> NativeResult {
     let name = module_name(cx)?;
-    let v = registry_table(cx, "_PRELOAD").get(cx.str(&name).val());
-    if v.is_nil() {
+    let at = cx.top();
+    cx.push(registry_table(cx, "_PRELOAD").val());
+    let key = cx.str(&name).val().raw();
+    cx.index(at, key)?;
+    if cx.get(cx.top() - 1).is_nil() {
         let text = concat(&[b"no field package.preload['", &name, b"']"]);
         return cx.ret1(cx.str(&text).val());
     }
-    cx.push(v);
     cx.push(cx.str(b":preload:").val());
     cx.ret(2)
 }
@@ -394,7 +396,7 @@ fn require(cx: &mut Cx) -> NativeResult {
     find_loader(cx, &name)?;
     let data = cx.top() - 1;
     cx.push_callee(cx.get(data - 1));
-    cx.push(cx.get(2));
+    cx.push(cx.get(0));
     cx.push(cx.get(data));
     cx.call_n(2, 1)?;
     if cx.get(cx.top() - 1).is_nil() {
