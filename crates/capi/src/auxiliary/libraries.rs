@@ -13,7 +13,7 @@ use crate::outcome::{Fallible, raising};
 use crate::push::c_bytes;
 use crate::run::{adjust, run};
 use crate::set::{set_index, set_raw};
-use crate::state::CFunction;
+use crate::state::{CFunction, LuaState};
 
 /// Opens a library and pushes its table. The function that opens it also makes it a global variable
 /// and a loaded module, which is undone: here both are left to the caller.
@@ -39,6 +39,40 @@ unsafe fn open(
     (*st).top = (*st).top.sub(2);
     e.push(library);
     Ok(1)
+}
+
+/// Pushes the module with a name, which `f` opens if it is not loaded.
+unsafe fn require(e: &mut Entry, name: &[u8], f: CFunction, global: bool) -> Fallible<()> {
+    let st = e.st;
+    push_subtable(e, Value::table((*st).registry), b"_LOADED")?;
+    let loaded = (*st).top.sub(1).get();
+    let key = Value::string((*st).intern(name));
+    e.push(key);
+    push_index(e, loaded, key)?;
+    if !(*st).top.sub(1).get().truthy() {
+        e.pop();
+        let at = e.cx().top();
+        let global = (*LuaState::of(st, (*st).thread)).global;
+        let f = (*global).functions.light(e.cx(), run, f as *const ());
+        for v in [f, Value::NIL, key] {
+            e.push(v);
+        }
+        let n = ((*st).vm.call)(st, (*st).base.add(at), 1)?;
+        adjust(st, n, 1);
+        let module = (*st).top.sub(1).get();
+        e.push(module);
+        set_index(e, loaded, key)?;
+    }
+    // the table and the key lie below the module
+    let module = (*st).top.sub(1).get();
+    if global {
+        e.push(module);
+        let globals = Table::get_int((*st).registry, 2);
+        set_index(e, globals, key)?;
+    }
+    (*st).top = (*st).top.sub(3);
+    e.push(module);
+    Ok(())
 }
 
 raising! {
@@ -70,40 +104,26 @@ raising! {
     fn luaopen_package(l) -> c_int |e| { open(e, b"package", perilune_stdlib::package::open) }
 
     fn luaL_openlibs(l) |e| {
-        perilune_stdlib::open_all(e.cx())?;
+        let libraries: [(&[u8], CFunction); 10] = [
+            (b"_G", luaopen_base),
+            (b"package", luaopen_package),
+            (b"coroutine", luaopen_coroutine),
+            (b"table", luaopen_table),
+            (b"io", luaopen_io),
+            (b"os", luaopen_os),
+            (b"string", luaopen_string),
+            (b"math", luaopen_math),
+            (b"utf8", luaopen_utf8),
+            (b"debug", luaopen_debug),
+        ];
+        for (name, f) in libraries {
+            require(e, name, f, true)?;
+            e.pop();
+        }
         Ok(())
     }
 
     fn luaL_requiref(l, name: *const c_char, f: CFunction, global: c_int) |e| {
-        let name = c_bytes(name);
-        let st = e.st;
-        push_subtable(e, Value::table((*st).registry), b"_LOADED")?;
-        let loaded = (*st).top.sub(1).get();
-        let key = Value::string((*st).intern(name));
-        e.push(key);
-        push_index(e, loaded, key)?;
-        if !(*st).top.sub(1).get().truthy() {
-            e.pop();
-            let at = e.cx().top();
-            let f = (*(*l).global).functions.light(e.cx(), run, f as *const ());
-            for v in [f, Value::NIL, key] {
-                e.push(v);
-            }
-            let n = ((*st).vm.call)(st, (*st).base.add(at), 1)?;
-            adjust(st, n, 1);
-            let module = (*st).top.sub(1).get();
-            e.push(module);
-            set_index(e, loaded, key)?;
-        }
-        // the table and the key lie below the module
-        let module = (*st).top.sub(1).get();
-        if global != 0 {
-            e.push(module);
-            let globals = Table::get_int((*st).registry, 2);
-            set_index(e, globals, key)?;
-        }
-        (*st).top = (*st).top.sub(3);
-        e.push(module);
-        Ok(())
+        require(e, c_bytes(name), f, global != 0)
     }
 }

@@ -236,6 +236,20 @@ static int refused_warnings(lua_State *L) {
   return 1;
 }
 
+/* Runs code in a state, opens the libraries again, and returns what other code returns. */
+static int opened_again(lua_State *L) {
+  lua_State *other = luaL_newstate();
+  luaL_openlibs(other);
+  luaL_loadstring(other, luaL_checklstring(L, 1, NULL));
+  lua_pcallk(other, 0, 0, 0, 0, NULL);
+  luaL_openlibs(other);
+  luaL_loadstring(other, luaL_checklstring(L, 2, NULL));
+  lua_pcallk(other, 0, 1, 0, 0, NULL);
+  lua_pushstring(L, lua_tolstring(other, -1, NULL));
+  lua_close(other);
+  return 1;
+}
+
 static int notes;
 
 static int note(lua_State *L) {
@@ -303,7 +317,7 @@ static const luaL_Reg functions[] = {{"in_memory", in_memory},
     {"replaced_allocator", replaced_allocator}, {"traceback", traceback},
     {"other_globals", other_globals}, {"warnings", warnings},
     {"refused_warnings", refused_warnings}, {"address", address}, {"resumed_main", resumed_main},
-    {NULL, NULL}};
+    {"opened_again", opened_again}, {NULL, NULL}};
 
 int luaopen_states(lua_State *L) {
   lua_createtable(L, 0, 8);

@@ -40,6 +40,10 @@ local u
 same({ true, true }, (function(x, a, b) u = x return a, b end)(states.address()))
 same({ ("%p"):format(u) }, tostring(u):match "0x%x+")
 
+-- libraries that are open stay as they are
+local changes = "string.added = 5 function print() return 'changed' end"
+same({ "5changed" }, states.opened_again(changes, "return ('x').added .. print()"))
+
 -- main coroutines that are resumed
 local code = [[
   local n = ...
