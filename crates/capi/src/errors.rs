@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use perilune_runtime::frame::Frame;
 use perilune_runtime::state::State;
 use perilune_runtime::string::LuaString;
-use perilune_runtime::value::SlotExt;
+use perilune_runtime::value::{SlotExt, Value};
 
 use crate::index::value_or_nil;
 use crate::run::close_from;
@@ -20,7 +20,7 @@ use crate::status::status_of_kind;
 pub(crate) unsafe fn unprotected(l: *mut LuaState) -> ! {
     let st = LuaState::state(l);
     (*l).panicked = status_of(st);
-    close_all(st);
+    close_all(st, (*st).error);
     let panic: CFunction = (*(*l).global).panic.unwrap_or(report);
     panic(l);
     std::process::abort()
@@ -42,16 +42,20 @@ unsafe fn status_of(st: *mut State) -> c_int {
     status_of_kind((*st).error_kind)
 }
 
-/// Removes all frames of the running coroutine, closes its to-be-closed variables, and makes the
-/// error its only value.
-unsafe fn close_all(st: *mut State) {
+/// Removes all frames of the running coroutine, closes its upvalues and to-be-closed variables, and
+/// makes the error, or nil if there is none, its only value.
+///
+/// # Safety
+/// N1; no function of the coroutine is returned to.
+pub(crate) unsafe fn close_all(st: *mut State, error: Value) {
     let th = (*st).thread;
     (*st).base = (*th).stack.add(Frame::RESERVED);
     let pending = (&(*th).to_close).last().map(|&slot| slot as usize + 1);
     let at = pending.unwrap_or(Frame::RESERVED);
     // SAFETY: the coroutine is live. Its stack may move while variables are closed.
     let slot = |i: usize| unsafe { (*th).stack.add(i) };
-    slot(at).put((*st).error);
+    (*st).close_upvalues((*st).base);
+    slot(at).put(error);
     (*st).top = slot(at + 1);
     while close_from(st, 0, Some(at)).is_err() {
         slot(at).put((*st).error);

@@ -8,12 +8,13 @@ use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::heap::Allocator;
 use perilune_runtime::native::Raised;
 use perilune_runtime::state::State;
+use perilune_runtime::value::Value;
 use perilune_stdlib::base;
 use perilune_stdlib::io::flush_all;
 
 use crate::coroutines::close_main;
 use crate::entry::Entry;
-use crate::errors::report;
+use crate::errors::{close_all, report};
 use crate::load::call_back;
 use crate::outcome::{Fallible, raising};
 use crate::push::c_bytes;
@@ -112,11 +113,8 @@ pub(crate) unsafe extern "C" fn lua_close(l: *mut LuaState) {
     let main = LuaState::of(st, (*st).main_thread);
     close_main(main);
     {
-        let mut e = Entry::new(main);
-        // variables that C code has marked to be closed
-        while crate::run::close_from(e.st, 0, None).is_err() {
-            e.cx().set_top(0);
-        }
+        let e = Entry::new(main);
+        close_all(e.st, Value::NIL);
     }
     // The last owner of the state: dropping it also frees the blocks of the coroutines.
     let lua = (*(*main).global).lua.take();

@@ -44,6 +44,20 @@ same({ ("%p"):format(u) }, tostring(u):match "0x%x+")
 local changes = "string.added = 5 function print() return 'changed' end"
 same({ "5changed" }, states.opened_again(changes, "return ('x').added .. print()"))
 
+-- the end of a state closes all variables, with the errors of others
+same({ "b:nil;z:B;a:B;" }, states.closed [[
+  local function closed(name, error)
+    return setmetatable({}, { __close = function(_, e)
+      record(name .. ":" .. tostring(e) .. ";")
+      if error then error() end
+    end })
+  end
+  return closed "a", closed("b", function()
+    local z <close> = closed "z"
+    error("B", 0)
+  end)
+]])
+
 -- main coroutines that are resumed
 local code = [[
   local n = ...
