@@ -9,6 +9,7 @@ use perilune_runtime::value::{SlotExt, Value};
 
 use crate::arch::{begin_line, stub};
 use crate::entry::{Entry, is_running};
+use crate::hooks::NOT_YIELDABLE_IN_HOOK;
 use crate::index::value_or_nil;
 use crate::new_hooks::install_new;
 use crate::outcome::{Fallible, Leave, Outcome, guarded_popping, guarded_running, raising};
@@ -220,8 +221,8 @@ raising! {
     }
 
     fn lua_yieldk(l, n: c_int, context: isize, k: Option<KFunction>) -> c_int |e| {
-        if (*l).in_hook {
-            // the coroutine yields after the hook has returned
+        if (*l).in_hook && (*(*l).thread).non_yieldable == NOT_YIELDABLE_IN_HOOK {
+            // the hook itself asks: the coroutine yields after it has returned
             e.cx().yield_after_hook();
             return Ok(0);
         }

@@ -15,7 +15,10 @@ extern lua_Integer luaL_checkinteger(lua_State *, int);
 extern void lua_createtable(lua_State *, int, int), luaL_setfuncs(lua_State *, const luaL_Reg *,
     int);
 extern void lua_pushinteger(lua_State *, lua_Integer), lua_settop(lua_State *, int);
-extern int lua_gettop(lua_State *);
+extern int lua_gettop(lua_State *), lua_yieldk(lua_State *, int, ptrdiff_t, void *);
+extern int lua_pcallk(lua_State *, int, int, int, ptrdiff_t, void *);
+extern void lua_sethook(lua_State *, void (*)(lua_State *, void *), int, int);
+extern void lua_pushcclosure(lua_State *, lua_CFunction, int), lua_pushboolean(lua_State *, int);
 extern lua_State *lua_newthread(lua_State *), *lua_tothread(lua_State *, int);
 extern void lua_xmove(lua_State *, lua_State *, int);
 extern void lua_callk(lua_State *, int, int, ptrdiff_t, void *);
@@ -51,11 +54,35 @@ static int call(lua_State *L) {
   return 1;
 }
 
+static int yield(lua_State *L) { return lua_yieldk(L, 0, 0, NULL); }
+
+static int refused;
+
+static void hook(lua_State *L, void *ar) {
+  (void)ar;
+  lua_sethook(L, NULL, 0, 0);
+  lua_pushcclosure(L, yield, 0);
+  refused = lua_pcallk(L, 0, 0, 0, 0, NULL) == 2;
+  lua_settop(L, 0);
+}
+
+/* Makes a hook call a function that yields, at the next line. */
+static int yield_in_hook(lua_State *L) {
+  refused = 0;
+  lua_sethook(L, hook, 4, 0);
+  return 0;
+}
+
+static int was_refused(lua_State *L) {
+  lua_pushboolean(L, refused);
+  return 1;
+}
+
 static const luaL_Reg functions[] = {{"save", save}, {"replace", replace}, {"thread", thread},
-    {"call", call}, {NULL, NULL}};
+    {"call", call}, {"yield_in_hook", yield_in_hook}, {"was_refused", was_refused}, {NULL, NULL}};
 
 int luaopen_threads(lua_State *L) {
-  lua_createtable(L, 0, 4);
+  lua_createtable(L, 0, 6);
   luaL_setfuncs(L, functions, 0);
   return 1;
 }

@@ -70,4 +70,12 @@ for n = 1, 3 do
   same({ "changed" }, get())
   closed = nil
 end
+
+-- functions that a hook calls cannot yield
+local function yielding()
+  threads.yield_in_hook()
+  local x = 1
+  return threads.was_refused()
+end
+same({ true, true }, yielding(), coroutine.wrap(yielding)())
 print "ok"
