@@ -132,7 +132,8 @@ unsafe fn resume(l: *mut LuaState, nargs: usize, results: &mut usize) -> c_int {
     install_new((*l).global);
     move_values(st, co, running, nargs);
     if !idle && (*co).hook_yielded.is_none() {
-        // the yielded values that C code has left on the stack
+        // The function finds as many values as it had below the yielded ones. PUC passes on what C
+        // code has left.
         let kept = (Frame((*co).base).word().pc() >> 8) as usize;
         (*co).top = (*co).base.add(kept);
     }
