@@ -13,9 +13,14 @@ use crate::outcome::raising;
 use crate::push::{c_bytes, push_bytes, safepoint};
 use crate::state::LuaState;
 
+/// Returns the number of a level. There is none for a negative one.
+fn level_number(level: c_int) -> usize {
+    usize::try_from(level).unwrap_or(usize::MAX)
+}
+
 raising! {
     fn luaL_where(l, level: c_int) |e| {
-        let text = e.cx().position(level.max(0) as usize);
+        let text = e.cx().position(level_number(level));
         push_bytes(e, &text)?;
         Ok(())
     }
@@ -30,7 +35,7 @@ raising! {
         let text = {
             let cx = e.cx();
             let co = Val::of(cx, Value::thread((*of).thread));
-            cx.traceback(Some(co), message, level.max(0) as usize)
+            cx.traceback(Some(co), message, level_number(level))
         };
         push_bytes(e, &text)?;
         Ok(())

@@ -621,7 +621,7 @@ static int replace(lua_State *L) {
 }
 
 static int traceback(lua_State *L) {
-  luaL_traceback(L, lua_tothread(L, 1), "message", 0);
+  luaL_traceback(L, lua_tothread(L, 1), "message", (int)luaL_optinteger(L, 2, 0));
   return 1;
 }
 

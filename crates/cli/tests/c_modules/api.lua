@@ -276,6 +276,7 @@ t = coroutine.create(function() yield() end)
 coroutine.resume(t)
 local first = "^message\nstack traceback:\n\t%[C%]: in function 'coroutine.yield'"
 same({ true }, api.traceback(t):find(first) ~= nil)
+same({ "message\nstack traceback:" }, api.traceback((coroutine.running()), -1))
 
 -- coroutines that end, and call another function
 co = coroutine.create(function() yield() end)
