@@ -11,8 +11,12 @@ use crate::push::{c_bytes, push_bytes};
 
 unsafe fn failed(e: &mut Entry, error: &Error, name: *const c_char) -> Fallible<c_int> {
     let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or_default().as_bytes();
     let code = error.raw_os_error().unwrap_or(0);
+    let text = match code {
+        0 => "(no extra info)",
+        _ => text.split(" (os error").next().unwrap_or_default(),
+    };
+    let text = text.as_bytes();
     e.push(Value::NIL);
     let text = if name.is_null() { text.to_vec() } else { [c_bytes(name), b": ", text].concat() };
     push_bytes(e, &text)?;
@@ -32,7 +36,7 @@ raising! {
 
     fn luaL_execresult(l, status: c_int) -> c_int |e| {
         let error = Error::last_os_error();
-        if status != 0 && error.raw_os_error() != Some(0) && status == -1 {
+        if status != 0 && error.raw_os_error() != Some(0) {
             return failed(e, &error, std::ptr::null());
         }
         let (what, code) = if libc::WIFEXITED(status) {
