@@ -1,10 +1,13 @@
 //! Hooks of C code (manual 4.7, `lua_sethook`).
 
 use std::ffi::c_int;
+use std::ptr::fn_addr_eq;
 
 use perilune_runtime::frame::{Frame, flags};
-use perilune_runtime::native::{Cx, NativeResult};
+use perilune_runtime::hook::Hook;
+use perilune_runtime::native::{Cx, NativeFn, NativeResult};
 use perilune_runtime::state::{State, poll};
+use perilune_runtime::value::Tag;
 
 use crate::debug::Debug;
 use crate::entry::Entry;
@@ -47,6 +50,13 @@ pub(crate) unsafe extern "C" fn lua_sethook(
     (*l).hook.set(function, mask, count);
     (*(*l).global).new_hooks.add(l);
     (*LuaState::state(l)).request(poll::HOST);
+}
+
+/// Returns whether C code has set a hook.
+pub(crate) fn is_of_c(hook: &Hook) -> bool {
+    let f = hook.function;
+    // SAFETY: the function is live, as the coroutine with the hook is.
+    f.tag() == Tag::NATIVE && unsafe { fn_addr_eq((*f.as_native()).func, run_hook as NativeFn) }
 }
 
 /// Passes an event of the running coroutine to its hook.

@@ -78,4 +78,15 @@ local function yielding()
   return threads.was_refused()
 end
 same({ true, true }, yielding(), coroutine.wrap(yielding)())
+
+-- a coroutine that C code makes does not inherit a hook of Lua code
+local lines, co = 0
+debug.sethook(function() lines = lines + 1 end, "l")
+co = threads.thread()
+debug.sethook()
+threads.call(co, function()
+  lines = 0
+  local x = 1
+end)
+same({ 0 }, lines)
 print "ok"
