@@ -8,7 +8,7 @@ use perilune_runtime::thread::{Status, Thread};
 use perilune_runtime::value::{SlotExt, Value};
 
 use crate::entry::Entry;
-use crate::hooks::{NOT_YIELDABLE_IN_HOOK, is_of_c};
+use crate::hooks::NOT_YIELDABLE_IN_HOOK;
 use crate::new_hooks::install_new;
 use crate::outcome::raising;
 use crate::push::safepoint;
@@ -163,16 +163,8 @@ raising! {
         Thread::make_bottom(th);
         // remove the function with which it was created
         (*th).top = (*th).base;
-        let made = LuaState::of(e.st, th);
-        if let Some(hook) = (*(*e.st).thread).hook.as_ref().filter(|hook| is_of_c(hook)) {
-            // the coroutine inherits the hook of its creator
-            let mut hook = hook.clone();
-            hook.active = false;
-            (*th).hook = Some(hook);
-            (*made).hook.copy(&(*LuaState::of(e.st, (*e.st).thread)).hook);
-        }
         safepoint(e)?;
-        Ok(made)
+        Ok(LuaState::of(e.st, th))
     }
 
     fn lua_resume(l, _from: *mut LuaState, nargs: c_int, results: *mut c_int) -> c_int |e| {

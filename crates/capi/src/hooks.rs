@@ -1,18 +1,15 @@
 //! Hooks of C code (manual 4.7, `lua_sethook`).
 
 use std::ffi::c_int;
-use std::ptr::fn_addr_eq;
 
 use perilune_runtime::frame::{Frame, flags};
-use perilune_runtime::hook::Hook;
-use perilune_runtime::native::{Cx, NativeFn, NativeResult};
+use perilune_runtime::native::{Cx, NativeResult};
 use perilune_runtime::state::{State, poll};
-use perilune_runtime::value::Tag;
 
 use crate::debug::Debug;
 use crate::entry::Entry;
 use crate::load::call_back;
-use crate::new_hooks::install_new;
+use crate::new_hooks::{CHook, install_new};
 use crate::state::{HookFunction, LuaState};
 
 /// The number of active calls that cannot yield while a hook runs in a coroutine that can yield:
@@ -52,11 +49,14 @@ pub(crate) unsafe extern "C" fn lua_sethook(
     (*LuaState::state(l)).request(poll::HOST);
 }
 
-/// Returns whether C code has set a hook.
-pub(crate) fn is_of_c(hook: &Hook) -> bool {
-    let f = hook.function;
-    // SAFETY: the function is live, as the coroutine with the hook is.
-    f.tag() == Tag::NATIVE && unsafe { fn_addr_eq((*f.as_native()).func, run_hook as NativeFn) }
+/// Returns the hook that C code has set, unless a program has replaced it.
+///
+/// # Safety
+/// C1.
+unsafe fn hook_of_c<'a>(l: *mut LuaState) -> Option<&'a CHook> {
+    let hook = &(*l).hook;
+    let is_installed = || (*(*l).thread).hook.as_ref().is_some_and(|hook| hook.external);
+    (hook.is_new() || is_installed()).then_some(hook)
 }
 
 /// Passes an event of the running coroutine to its hook.
@@ -91,15 +91,15 @@ fn run_hook(cx: &mut Cx) -> NativeResult {
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_gethook(l: *mut LuaState) -> Option<HookFunction> {
-    (*l).hook.function()
+    hook_of_c(l)?.function()
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_gethookmask(l: *mut LuaState) -> c_int {
-    (*l).hook.mask()
+    hook_of_c(l).map_or(0, CHook::mask)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_gethookcount(l: *mut LuaState) -> c_int {
-    (*l).hook.count()
+    hook_of_c(l).map_or(0, CHook::count)
 }

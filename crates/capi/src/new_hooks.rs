@@ -1,10 +1,13 @@
 //! Hooks that `lua_sethook` has recorded but that are not installed yet.
 
 use std::ffi::c_int;
+use std::ptr::with_exposed_provenance_mut;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 
+use perilune_runtime::closure::NativeClosure;
+use perilune_runtime::hook::Hook;
 use perilune_runtime::native::{Cx, HookSetting, Val};
-use perilune_runtime::value::Value;
+use perilune_runtime::value::{SlotExt, Value};
 
 use crate::state::{Global, HookFunction, LuaState};
 
@@ -58,9 +61,27 @@ impl CHook {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Copies the hook of another coroutine.
-    pub(crate) fn copy(&self, other: &CHook) {
-        self.set(other.function(), other.mask(), other.count());
+    /// Returns whether the hook is not installed yet.
+    pub(crate) fn is_new(&self) -> bool {
+        self.is_new.load(Ordering::Relaxed)
+    }
+
+    /// Returns what C code has set for a coroutine with this hook.
+    ///
+    /// # Safety
+    /// N1: the hook is that of a live coroutine.
+    pub(crate) unsafe fn of(hook: Option<&Hook>) -> CHook {
+        let set = CHook::default();
+        if let Some(hook) = hook.filter(|hook| hook.external) {
+            let address = NativeClosure::bound(hook.function.as_native(), 0).get().bits();
+            set.function.store(with_exposed_provenance_mut(address as usize), Ordering::Relaxed);
+            let masks = [(hook.call, CALL), (hook.ret, RETURN), (hook.line, LINE)];
+            let mask = masks.iter().filter(|(is_set, _)| *is_set).fold(0, |all, (_, m)| all | m);
+            let counted = if hook.count > 0 { COUNT } else { 0 };
+            set.mask.store(mask | counted, Ordering::Relaxed);
+            set.count.store(hook.count as c_int, Ordering::Relaxed);
+        }
+        set
     }
 }
 
@@ -154,17 +175,18 @@ unsafe fn install(l: *mut LuaState) {
     let cx = Cx::from_state(LuaState::state(l));
     let co = Val::of(cx, Value::thread((*l).thread));
     let hook = &(*l).hook;
-    if hook.function().is_none() {
-        return cx.set_hook(Some(co), None);
-    }
+    let Some(function) = hook.function() else { return cx.set_hook(Some(co), None) };
     let (mask, count) = (hook.mask(), hook.count());
     let setting = HookSetting {
         call: mask & CALL != 0,
         ret: mask & RETURN != 0,
         line: mask & LINE != 0,
         count: if mask & COUNT != 0 { count.max(0) as u32 } else { 0 },
+        external: true,
     };
     if let Some(run) = (*(*l).global).run_hook {
-        cx.set_hook(Some(co), Some((cx.func(run, &[]), setting)));
+        // coroutines that inherit the hook find the function of C code here
+        let function = Val::light((function as *const ()).expose_provenance() as u64);
+        cx.set_hook(Some(co), Some((cx.func(run, &[function]).hide_bound(), setting)));
     }
 }

@@ -169,7 +169,7 @@ impl LuaState {
             thread: th,
             global,
             continuations: Vec::new(),
-            hook: CHook::default(),
+            hook: CHook::of((*th).hook.as_deref()),
             panicked: OK,
             in_hook: false,
             owned,

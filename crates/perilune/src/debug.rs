@@ -131,6 +131,7 @@ fn setting(triggers: HookTriggers) -> HookSetting {
         ret: triggers.on_returns,
         line: triggers.every_line,
         count: triggers.every_nth_instruction.unwrap_or(0),
+        external: false,
     }
 }
 

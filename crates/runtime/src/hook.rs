@@ -43,6 +43,8 @@ pub struct Hook {
     pub line: bool,
     /// The number of instructions between count events; 0 for none.
     pub count: u32,
+    /// Whether it belongs to code in C.
+    pub external: bool,
     /// Instructions left until the count hook.
     pub left: u32,
     /// The instruction of the running function that the last line event considered (PUC's `oldpc`).
@@ -68,6 +70,20 @@ pub(crate) struct Position {
 }
 
 impl Hook {
+    /// Returns the hook that a coroutine inherits from its creator: only those of code in C are
+    /// inherited, as `debug.sethook` sets the hook of one coroutine.
+    pub(crate) fn inherited(&self) -> Option<Hook> {
+        let of_new = Hook {
+            left: self.count,
+            old_pc: 0,
+            active: false,
+            resumed: false,
+            transfer: (0, 0),
+            ..self.clone()
+        };
+        self.external.then_some(of_new)
+    }
+
     /// Returns how far the hook has got.
     pub(crate) fn position(&self) -> Position {
         let &Hook { count, left, old_pc, active, resumed, .. } = self;

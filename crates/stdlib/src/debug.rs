@@ -298,6 +298,7 @@ fn sethook(cx: &mut Cx) -> NativeResult {
         ret: mask.contains(&b'r'),
         line: mask.contains(&b'l'),
         count: u32::try_from(count).unwrap_or(0),
+        external: false,
     };
     hook_table(cx)?.set(cx, key, f.val())?;
     let nothing = !s.call && !s.ret && !s.line && s.count == 0;
@@ -315,7 +316,7 @@ fn gethook(cx: &mut Cx) -> NativeResult {
             mask.push(letter);
         }
     }
-    cx.push(f);
+    cx.push(if s.external { cx.str(b"external hook").val() } else { f });
     cx.push(cx.str(&mask).val());
     cx.push(Val::int(i64::from(s.count)));
     cx.ret(3)

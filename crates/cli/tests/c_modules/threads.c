@@ -18,6 +18,8 @@ extern void lua_pushinteger(lua_State *, lua_Integer), lua_settop(lua_State *, i
 extern int lua_gettop(lua_State *), lua_yieldk(lua_State *, int, ptrdiff_t, void *);
 extern int lua_pcallk(lua_State *, int, int, int, ptrdiff_t, void *);
 extern void lua_sethook(lua_State *, void (*)(lua_State *, void *), int, int);
+extern void (*lua_gethook(lua_State *))(lua_State *, void *);
+extern int lua_gethookmask(lua_State *), lua_error(lua_State *);
 extern void lua_pushcclosure(lua_State *, lua_CFunction, int), lua_pushboolean(lua_State *, int);
 extern lua_State *lua_newthread(lua_State *), *lua_tothread(lua_State *, int);
 extern void lua_xmove(lua_State *, lua_State *, int);
@@ -73,16 +75,37 @@ static int yield_in_hook(lua_State *L) {
   return 0;
 }
 
+static void stop(lua_State *L, void *ar) {
+  (void)ar;
+  lua_pushinteger(L, 42);
+  lua_error(L);
+}
+
+/* Raises an error after so many instructions; 0 is no limit. */
+static int limit(lua_State *L) {
+  lua_Integer n = luaL_checkinteger(L, 1);
+  lua_sethook(L, stop, n ? 8 : 0, (int)n);
+  return 0;
+}
+
+/* Whether a coroutine has that limit. */
+static int is_limited(lua_State *L) {
+  lua_State *co = lua_tothread(L, 1);
+  lua_pushboolean(L, lua_gethook(co) == stop && lua_gethookmask(co) == 8);
+  return 1;
+}
+
 static int was_refused(lua_State *L) {
   lua_pushboolean(L, refused);
   return 1;
 }
 
 static const luaL_Reg functions[] = {{"save", save}, {"replace", replace}, {"thread", thread},
-    {"call", call}, {"yield_in_hook", yield_in_hook}, {"was_refused", was_refused}, {NULL, NULL}};
+    {"call", call}, {"yield_in_hook", yield_in_hook}, {"was_refused", was_refused},
+    {"limit", limit}, {"is_limited", is_limited}, {NULL, NULL}};
 
 int luaopen_threads(lua_State *L) {
-  lua_createtable(L, 0, 6);
+  lua_createtable(L, 0, 8);
   luaL_setfuncs(L, functions, 0);
   return 1;
 }

@@ -89,4 +89,22 @@ threads.call(co, function()
   local x = 1
 end)
 same({ 0 }, lines)
+
+-- coroutines inherit a hook of C code from their creator
+local function endless() while true do end end
+local running = coroutine.running()
+threads.limit(1000)
+local hook, mask, count = debug.gethook()
+local limited = threads.is_limited(running)
+local outer, message = pcall(coroutine.wrap(endless))
+local made = coroutine.create(function() coroutine.wrap(endless)() end)
+local inner = coroutine.resume(made)
+local inherits = threads.is_limited(made)
+threads.limit(0)
+same({ "external hook", "", 1000, true }, hook, mask, count, limited)
+same({ false, 42, false, true }, outer, message, inner, inherits)
+same({ nil, false }, debug.gethook(), threads.is_limited(running))
+threads.limit(1000000)
+debug.sethook()
+same({ false }, threads.is_limited(running))
 print "ok"

@@ -29,6 +29,9 @@ pub struct HookSetting {
     pub line: bool,
     /// The number of instructions between count events; 0 for none.
     pub count: u32,
+    /// Whether the hook belongs to code in C: coroutines inherit it from their creator, and
+    /// `debug.gethook` does not return its function.
+    pub external: bool,
 }
 
 /// Returns the value of a stack slot as a program sees it: a stale header is nil, and so is the
@@ -45,6 +48,7 @@ fn made(f: Func<'_>, s: &HookSetting) -> Hook {
         ret: s.ret,
         line: s.line,
         count: s.count,
+        external: s.external,
         left: s.count,
         old_pc: 0,
         active: false,
@@ -214,7 +218,8 @@ impl Cx {
         // SAFETY: N1, N2.
         unsafe {
             let h = (*th).hook.as_ref()?;
-            let s = HookSetting { call: h.call, ret: h.ret, line: h.line, count: h.count };
+            let &Hook { call, ret, line, count, external, .. } = &**h;
+            let s = HookSetting { call, ret, line, count, external };
             Some((Val::new(h.function), s))
         }
     }

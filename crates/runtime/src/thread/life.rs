@@ -106,7 +106,8 @@ impl State {
         // are passed with the first resume.
         (*th).stack.add(1).put(Value::NIL);
         (*th).top = (*th).stack.add(2);
-        (*th).hook = (*st).hook_of_new.clone();
+        let inherited = (*(*st).thread).hook.as_ref().and_then(|hook| hook.inherited());
+        (*th).hook = inherited.map(Box::new).or_else(|| (*st).hook_of_new.clone());
         th
     }
 }
