@@ -101,13 +101,7 @@ pub(crate) unsafe fn resume(
         begin(st, callee, nargs)
     } else if started {
         match run_to_lua(st, Ok(Entered::Native)) {
-            Ok(()) => {
-                if let Some(hook) = (*co).hook.as_mut() {
-                    // the first instruction counts as a new line
-                    hook.old_pc = u32::MAX;
-                }
-                execute::execute(st)
-            }
+            Ok(()) => execute::execute(st),
             Err(Exit::Error) => execute::after_error(st),
             Err(e) => Err(e),
         }
