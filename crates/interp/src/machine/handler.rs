@@ -33,6 +33,10 @@ pub(super) unsafe extern "C" fn of_operands(
             return 0;
         }
         let event = Event::ALL[event as usize];
+        // functions are called themselves
+        if event == Event::Call && a.is_function() {
+            return 0;
+        }
         let s = StateRef::new(st);
         let mut h = Table::metamethod(s.ptr(), a, event);
         if h.is_nil() {
