@@ -6,6 +6,7 @@ use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Value};
 
+use crate::interrupt::obey_interrupt;
 use crate::native::call_for_instruction;
 use crate::room;
 use crate::step::{Exit, raised};
@@ -27,12 +28,14 @@ pub(crate) unsafe fn close_variable(
     let Some(&slot) = (&(*th).to_close).last().filter(|&&slot| slot >= level) else {
         return Ok(false);
     };
-    (&mut (*th).to_close).pop();
-    let v = (*th).stack.add(slot as usize).get();
-    let h = Table::metamethod(s.ptr(), v, Event::Close);
+    // the variable stays pending if the call cannot begin
+    obey_interrupt(st)?;
     let inst = (*Frame(s.base).callee().as_function()).instance;
     s.top = s.base.add((*inst).max_stack as usize).max(results_end);
     raised(State::reserve(st, 8))?;
+    (&mut (*th).to_close).pop();
+    let v = (*th).stack.add(slot as usize).get();
+    let h = Table::metamethod(s.ptr(), v, Event::Close);
     let callee = s.top;
     callee.put(h);
     callee.add(1).put(Value::NIL);

@@ -158,3 +158,37 @@ fn an_interrupted_finalizer_does_not_save_the_script() {
         }
     }
 }
+
+#[test]
+fn an_interrupt_does_not_skip_the_variable_that_is_closed_next() {
+    for mode in modes::MODES {
+        let lua = mode.state();
+        let interrupt = lua.interrupt_handle();
+        let request = move |_: &Lua, ()| {
+            interrupt.request();
+            Ok(())
+        };
+        let request = lua.create_function(request).expect("there is memory");
+        let program = "
+            local request = ...
+            local function closing(name)
+                return setmetatable({}, { __close = function() closed = closed .. name end })
+            end
+            local function run(operand)
+                local outer <close> = closing(' outer')
+                do
+                    local inner <close> = closing(' inner')
+                    local sum = operand + 1
+                end
+                closed = closed .. ' not reached'
+            end
+            closed = ''
+            for _ = 1, 100 do run(1) end
+            closed = ''
+            run(setmetatable({}, { __add = request }))";
+        let error = lua.load(program).call::<()>(request).expect_err("it is interrupted");
+        assert!(error.to_string().contains("interrupted!"), "{mode:?}: {error}");
+        let closed: String = lua.globals().get("closed").expect("it is a text");
+        assert_eq!(closed, " inner outer", "{mode:?}");
+    }
+}
