@@ -31,7 +31,11 @@ unsafe fn fire(st: *mut State, event: HookEvent, line: Option<u32>, top: *mut Va
             callee.add(2).put(name);
             callee.add(3).put(line.map_or(Value::NIL, |l| Value::int(l as i64)));
             s.top = callee.add(4);
-            raised((s.vm.hook)(st, callee, 2)).map(|_| ())
+            let kept = callee.offset_from((*th).stack);
+            raised((s.vm.hook)(st, callee, 2)).map(|_| ()).inspect_err(|_| {
+                // upvalues of the hook's frames
+                s.close_upvalues((*th).stack.offset(kept));
+            })
         }
     };
     s.base = (*th).stack.offset(base);
