@@ -179,6 +179,9 @@ impl Entry {
             }
             (*resumed).resumer = resumer;
         }
+        if status != Status::Normal {
+            (*co).depth = (*st).native_depth;
+        }
         (*co).resumer = from;
         (*co).status = Status::Running;
         (*co).non_yieldable += 1;

@@ -233,6 +233,8 @@ pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised
     s.close_upvalues((*co).stack);
     (*co).hook_yielded = None;
     s.native_depth += 1;
+    (*co).depth = s.native_depth;
+    (*co).yielded_in_call = None;
     // whether the limit that stands is the error already: there may be many variables
     let mut is_stopped = false;
     while let Some(slot) = (&mut (*co).to_close).pop() {
@@ -259,7 +261,7 @@ pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised
         }
         if State::reserve(st, 8).is_err() {
             error = Some((s.error, s.error_kind));
-            break;
+            continue;
         }
         let callee = s.top;
         callee.put(h);
@@ -273,6 +275,8 @@ pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised
         s.error_handled = false;
         if call_from_native(st, callee, 2).is_err() {
             error = Some((s.error, s.error_kind));
+            s.close_upvalues((*co).stack);
+            (&mut (*co).returning).clear();
         }
     }
     s.native_depth -= 1;

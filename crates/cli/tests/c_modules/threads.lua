@@ -71,6 +71,8 @@ for n = 1, 3 do
   closed = nil
 end
 
+local co
+
 -- functions that a hook calls cannot yield
 local function yielding()
   threads.yield_in_hook()
@@ -79,8 +81,27 @@ local function yielding()
 end
 same({ true, true }, yielding(), coroutine.wrap(yielding)())
 
+-- a coroutine that was last resumed below many native calls
+local function below(n, f)
+  if n == 0 then return f() end
+  local inner = f
+  table.sort({ 1, 2 }, function(a, b)
+    if inner then below(n - 1, inner) end
+    inner = nil
+    return a < b
+  end)
+end
+co = coroutine.create(function() return 1 end)
+below(100, function() coroutine.resume(co) end)
+local results
+threads.call(co, function()
+  results = { pcall(error, "failed", 0), (select(2, pcall(pcall, 5))) }
+end)
+same({ false, false }, results[1], results[2])
+co = nil
+
 -- a coroutine that C code makes does not inherit a hook of Lua code
-local lines, co = 0
+local lines = 0
 debug.sethook(function() lines = lines + 1 end, "l")
 co = threads.thread()
 debug.sethook()

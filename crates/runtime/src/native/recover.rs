@@ -58,6 +58,8 @@ impl State {
                 false => Err(State::raise_limit(st)),
             };
             if closed.is_err() {
+                s.close_upvalues((*th).stack.add(level));
+                (&mut (*th).returning).retain(|r| (r.0 as usize) < level);
                 caught = (s.error_handled, s.error_kind);
                 (*th).stack.add(level).put(s.error);
                 s.error = Value::NIL;
