@@ -276,8 +276,8 @@ unsafe fn call_others<R: Outcome>(
     }
 }
 
-/// Runs the function that a call has entered to completion. If the call has entered none, it has
-/// already been unwound.
+/// Runs the function that a call has entered to completion. If the call has entered none, there is
+/// nothing to unwind; after an error of a call hook, the caller pops the frame.
 unsafe fn run_on(st: *mut State, entered: Result<Entered, Exit>) -> Step {
     run_all(st, Ok(entered?))
 }

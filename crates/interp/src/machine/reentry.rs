@@ -117,7 +117,7 @@ unsafe fn do_interpret(st: *mut State, base: *mut Value, nargs: usize) -> u64 {
         Ok(Entered::Lua) => execute(st),
         Ok(_) => unreachable!("it is a Lua function"),
         Err(Exit::Error) => {
-            // the stack could not grow: the frame was not created, and the caller is on top
+            // the stack could not grow, or a call hook has failed: the caller is on top afterwards
             handle(st);
             (*st).base = (*(*st).thread).stack.offset(at);
             return status::ERROR;

@@ -212,8 +212,8 @@ unsafe fn finalize(st: *mut State, object: Value) {
         (*st).error_kind,
         (*st).native_depth,
     );
-    // Hooks are not called inside finalizers and do not notice them, as the program does not decide
-    // when the collector runs.
+    // The hook is not called inside finalizers and does not notice them, as the program does not
+    // decide when the collector runs.
     let hook = (*thread).hook.as_mut().map(|hook| {
         let before = hook.position();
         hook.active = true;
