@@ -69,6 +69,9 @@ pub static VM: Vm = Vm {
     idle_slot: &machine::IDLE_SLOT,
 };
 
+/// Whether the interpreter can enter machine code on this target.
+pub const ENTERS_CODE: bool = cfg!(handlers);
+
 /// The functions that machine code calls.
 pub use machine::CALLS;
 /// Makes functions that machine code calls panic, for tests.

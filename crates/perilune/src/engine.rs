@@ -75,6 +75,9 @@ impl Default for EngineOptions {
     }
 }
 
+// Both crates list the targets. Code that cannot be entered must not be compiled.
+const _: () = assert!(!Jit::IS_SUPPORTED || perilune_interp::ENTERS_CODE);
+
 impl Engine {
     /// Whether engines have a compiler by default. On aarch64 they do not, and [`Engine::with_jit`]
     /// enables it: machine code for aarch64 has been run only under an emulator, which orders

@@ -6,7 +6,7 @@ mod modes;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use perilune::{Error, Lua};
+use perilune::{Error, Function, Lua};
 
 /// Preparations and long operations. Each operation takes far longer than [`LIMIT`].
 const OPERATIONS: &[(&str, &str)] = &[
@@ -124,6 +124,16 @@ fn an_interrupted_sort_keeps_all_elements() {
     }
 }
 
+/// Returns a function that interrupts the script that calls it.
+fn request_function(lua: &Lua) -> Function {
+    let interrupt = lua.interrupt_handle();
+    let request = move |_: &Lua, ()| {
+        interrupt.request();
+        Ok(())
+    };
+    lua.create_function(request).expect("there is memory")
+}
+
 /// An error in a finalizer is only a warning, so an interrupt that meets a finalizer must stop the
 /// script as well.
 #[test]
@@ -139,13 +149,7 @@ fn an_interrupted_finalizer_does_not_save_the_script() {
         for finalizer in finalizers {
             let what = format!("{mode:?}: {finalizer}");
             let lua = mode.state();
-            let interrupt = lua.interrupt_handle();
-            let request = move |_: &Lua, ()| {
-                interrupt.request();
-                Ok(())
-            };
-            let request = lua.create_function(request).expect("there is memory");
-            lua.globals().set("request", request).expect("there is memory");
+            lua.globals().set("request", request_function(&lua)).expect("there is memory");
             // in case it is lost
             lua.set_time_limit(Some(Duration::from_secs(20))).expect("it can be set");
             let script = format!(
@@ -163,12 +167,6 @@ fn an_interrupted_finalizer_does_not_save_the_script() {
 fn an_interrupt_does_not_skip_the_variable_that_is_closed_next() {
     for mode in modes::MODES {
         let lua = mode.state();
-        let interrupt = lua.interrupt_handle();
-        let request = move |_: &Lua, ()| {
-            interrupt.request();
-            Ok(())
-        };
-        let request = lua.create_function(request).expect("there is memory");
         let program = "
             local request = ...
             local function closing(name)
@@ -186,7 +184,8 @@ fn an_interrupt_does_not_skip_the_variable_that_is_closed_next() {
             for _ = 1, 100 do run(1) end
             closed = ''
             run(setmetatable({}, { __add = request }))";
-        let error = lua.load(program).call::<()>(request).expect_err("it is interrupted");
+        let error =
+            lua.load(program).call::<()>(request_function(&lua)).expect_err("it is interrupted");
         assert!(error.to_string().contains("interrupted!"), "{mode:?}: {error}");
         let closed: String = lua.globals().get("closed").expect("it is a text");
         assert_eq!(closed, " inner outer", "{mode:?}");

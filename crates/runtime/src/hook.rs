@@ -73,15 +73,14 @@ impl Hook {
     /// Returns the hook that a coroutine inherits from its creator: only those of code in C are
     /// inherited, as `debug.sethook` sets the hook of one coroutine.
     pub(crate) fn inherited(&self) -> Option<Hook> {
-        let of_new = Hook {
+        self.external.then(|| Hook {
             left: self.count,
             old_pc: 0,
             active: false,
             resumed: false,
             transfer: (0, 0),
             ..self.clone()
-        };
-        self.external.then_some(of_new)
+        })
     }
 
     /// Returns how far the hook has got.
