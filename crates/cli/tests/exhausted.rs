@@ -1,5 +1,6 @@
-//! Tests of real memory exhaustion: the command runs with little address space (`ulimit -v`). In
-//! every kind of program, running out of memory is a Lua error and the program can continue.
+//! Tests of limits that the system sets. Most run the command with little address space
+//! (`ulimit -v`): in every kind of program, running out of memory is a Lua error and the program
+//! can continue.
 
 #![cfg(target_os = "linux")]
 
@@ -10,8 +11,13 @@ const ADDRESS_SPACE: usize = 200_000;
 
 /// Runs `program` with little memory. Returns its output, its messages and its exit code.
 fn run(program: &str, options: &[&str]) -> (String, String, Option<i32>) {
+    run_below(&format!("-v {ADDRESS_SPACE}"), program, options)
+}
+
+/// Runs `program` with a limit of the shell's `ulimit`.
+fn run_below(limit: &str, program: &str, options: &[&str]) -> (String, String, Option<i32>) {
     let output = Command::new("sh")
-        .args(["-c", &format!("ulimit -v {ADDRESS_SPACE} && exec \"$0\" \"$@\"")])
+        .args(["-c", &format!("ulimit {limit} && exec \"$0\" \"$@\"")])
         .arg(env!("CARGO_BIN_EXE_perilune"))
         .args(options)
         .args(["-e", program])
@@ -197,4 +203,13 @@ fn an_error_that_is_not_caught() {
     let (output, messages, code) = run("local t = {} for i = 1, math.huge do t[i] = {} end", &[]);
     assert_eq!((&*output, code), ("", Some(1)));
     assert!(messages.contains(": not enough memory\n"), "{messages}");
+}
+
+/// Where files must be small, code is not written through a memory file, whose size would exceed
+/// the limit.
+#[test]
+fn small_files() {
+    let program = "local s = 0 for i = 1, 1000 do s = s + i end print(s)";
+    let (output, messages, code) = run_below("-f 100", program, &["--jit-sync", "--jit-stats"]);
+    assert_eq!((&*output, code), ("500500\n", Some(0)), "{messages}");
 }

@@ -224,9 +224,14 @@ impl Drop for Mapping {
     }
 }
 
-/// Creates a memory file that may be executed.
+/// Creates a memory file that may be executed. Fails if the process may not make files of this
+/// size: the attempt would end the process with the signal `SIGXFSZ`.
 fn memory_file(size: usize) -> io::Result<OwnedFd> {
     use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+    use rustix::process::{Resource, getrlimit};
+    if getrlimit(Resource::Fsize).current.is_some_and(|limit| limit < size as u64) {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
     // Kernels before 6.3 do not know the flag `EXEC`, and allow execution without it.
     let create = |flags| memfd_create(c"perilune-code", MemfdFlags::CLOEXEC | flags);
     let file = create(MemfdFlags::EXEC).or_else(|_| create(MemfdFlags::empty()))?;
