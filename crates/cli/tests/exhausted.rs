@@ -213,3 +213,12 @@ fn small_files() {
     let (output, messages, code) = run_below("-f 100", program, &["--jit-sync", "--jit-stats"]);
     assert_eq!((&*output, code), ("500500\n", Some(0)), "{messages}");
 }
+
+/// Each standard stream is opened when it is needed, so one that is not used takes no descriptor.
+#[test]
+fn few_descriptors() {
+    let program = "print(1) print(pcall(io.read)) print(io.open('/dev/null'))";
+    let (output, messages, code) = run_below("-n 4", program, &[]);
+    let expect = "1\ntrue\tnil\tToo many open files\t24\nnil\t/dev/null: Too many open files\t24\n";
+    assert_eq!((&*output, code), (expect, Some(0)), "{messages}");
+}

@@ -128,10 +128,8 @@ pub fn foreign_address(
         if foreign.is_none() {
             let is = |s: &Shared| stream.as_ref().is_some_and(|x| Arc::ptr_eq(x, s));
             let standard = [is(&STDIN), is(&STDOUT), is(&STDERR)].iter().position(|is| *is);
-            let (descriptor, (readable, writable)) = match &guard {
-                Some(s) => (s.descriptor(), s.directions()),
-                None => (None, (false, false)),
-            };
+            let (readable, writable) = guard.as_ref().map_or((false, false), |s| s.directions());
+            let descriptor = guard.as_mut().and_then(|s| s.descriptor());
             *foreign = make(FileInfo { descriptor, readable, writable, standard });
         }
         foreign.as_ref().map(|f| f.address())

@@ -9,7 +9,7 @@ pub(crate) mod stdout;
 mod stream;
 
 use std::ffi::OsStr;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
@@ -52,14 +52,6 @@ pub(crate) fn error_text(e: &io::Error) -> String {
     match text.rfind(" (os error ") {
         Some(i) => text[..i].to_owned(),
         None => text,
-    }
-}
-
-/// Opens the null device.
-fn null_device() -> File {
-    match OpenOptions::new().read(true).write(true).open("/dev/null") {
-        Ok(f) => f,
-        Err(e) => panic!("no standard stream and no /dev/null: {e}"),
     }
 }
 

@@ -49,25 +49,20 @@ pub fn flush_all() {
     }
 }
 
-fn duplicate(fd: impl AsFd) -> File {
-    match fd.as_fd().try_clone_to_owned() {
-        Ok(fd) => File::from(fd),
-        // This stream was closed when the process started: every operation fails as on a closed
-        // file, or reads nothing.
-        Err(_) => super::null_device(),
-    }
+fn duplicate(fd: impl AsFd) -> io::Result<File> {
+    fd.as_fd().try_clone_to_owned().map(File::from)
 }
 
 /// Standard input.
 pub(crate) static STDIN: LazyLock<Shared> = LazyLock::new(|| {
-    let mut s = Stream::new(duplicate(io::stdin()), true, false);
+    let mut s = Stream::standard(|| duplicate(io::stdin()), true, false);
     s.before = Some(flush_terminal);
     share(s)
 });
 
 /// Standard output.
 pub(crate) static STDOUT: LazyLock<Shared> = LazyLock::new(|| {
-    let mut s = Stream::new(duplicate(io::stdout()), false, true);
+    let mut s = Stream::standard(|| duplicate(io::stdout()), false, true);
     if io::stdout().is_terminal() {
         let _ = s.set_buffering(Buffering::Line, 1 << 12);
     }
@@ -76,7 +71,7 @@ pub(crate) static STDOUT: LazyLock<Shared> = LazyLock::new(|| {
 
 /// Standard error.
 pub(crate) static STDERR: LazyLock<Shared> = LazyLock::new(|| {
-    let mut s = Stream::new(duplicate(io::stderr()), false, true);
+    let mut s = Stream::standard(|| duplicate(io::stderr()), false, true);
     let _ = s.set_buffering(Buffering::None, 1);
     s.before = Some(flush_output);
     share(s)

@@ -26,8 +26,10 @@ pub enum Buffering {
 
 /// A file with buffers for reading and writing, of which only one is used at a time.
 pub(crate) struct Stream {
-    /// The file; `None` if only another language has it.
+    /// The file; `None` if only another language has it, or if it is not open yet.
     file: Option<File>,
+    /// Opens the file when it is needed.
+    open: Option<fn() -> io::Result<File>>,
     child: Option<Child>,
     readable: bool,
     writable: bool,
@@ -51,8 +53,36 @@ fn bad_file() -> io::Error {
 impl Stream {
     /// Makes a stream of an open file.
     pub(crate) fn new(file: File, readable: bool, writable: bool) -> Stream {
+        let mut s = Stream::unopened(readable, writable);
+        s.file = Some(file);
+        s
+    }
+
+    /// Makes a stream of a file of another language. Dropping it has no effect on the file.
+    pub(crate) fn of_foreign(foreign: Box<dyn ForeignStream>) -> Stream {
+        let mut s = Stream::unopened(true, true);
+        s.buffering = Buffering::None;
+        s.foreign = Some(foreign);
+        s
+    }
+
+    /// Makes a stream of a file that `open` opens when the first operation needs it. If that fails,
+    /// for example because the process has too many open files, so does the operation, and the next
+    /// one tries again.
+    pub(crate) fn standard(
+        open: fn() -> io::Result<File>,
+        readable: bool,
+        writable: bool,
+    ) -> Stream {
+        let mut s = Stream::unopened(readable, writable);
+        s.open = Some(open);
+        s
+    }
+
+    fn unopened(readable: bool, writable: bool) -> Stream {
         Stream {
-            file: Some(file),
+            file: None,
+            open: None,
             child: None,
             readable,
             writable,
@@ -66,24 +96,12 @@ impl Stream {
         }
     }
 
-    /// Makes a stream of a file of another language. Dropping it has no effect on the file.
-    pub(crate) fn of_foreign(foreign: Box<dyn ForeignStream>) -> Stream {
-        Stream {
-            file: None,
-            child: None,
-            readable: true,
-            writable: true,
-            buffering: Buffering::None,
-            size: BUFFER,
-            input: Vec::new(),
-            taken: 0,
-            output: Vec::new(),
-            before: None,
-            foreign: Some(foreign),
-        }
-    }
-
     fn file(&mut self) -> io::Result<&mut File> {
+        if self.file.is_none()
+            && let Some(open) = self.open
+        {
+            self.file = Some(open()?);
+        }
         self.file.as_mut().ok_or_else(bad_file)
     }
 
@@ -123,11 +141,10 @@ impl Stream {
             return Ok(());
         }
         // Output that cannot be written is dropped, as C does on closing the file.
-        let r = match &mut self.file {
-            Some(file) => file.write_all(&self.output),
-            None => Err(bad_file()),
-        };
-        self.output.clear();
+        let mut output = std::mem::take(&mut self.output);
+        let r = self.file().and_then(|file| file.write_all(&output));
+        output.clear();
+        self.output = output;
         r
     }
 
@@ -202,8 +219,8 @@ impl Stream {
     }
 
     /// Returns the descriptor of the file, if the stream has one.
-    pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        self.file.as_ref().map(AsFd::as_fd)
+    pub(crate) fn descriptor(&mut self) -> Option<BorrowedFd<'_>> {
+        self.file().ok().map(|file| File::as_fd(file))
     }
 
     /// Returns whether the file can be read, and whether it can be written.
@@ -247,6 +264,7 @@ impl Stream {
             f();
         }
         self.taken = 0;
+        self.file()?;
         self.input.resize(self.size.max(1), 0);
         loop {
             let Some(file) = &mut self.file else { return Err(bad_file()) };
