@@ -117,9 +117,10 @@ impl Value {
     pub const TRUE: Value = Value::from_parts(0, Tag::TRUE);
 
     /// Makes a value from raw parts. A collectable `tag` requires the address of a live object of
-    /// that kind.
+    /// that kind. The payload of nil and of booleans is 0: comparisons with constants compare it.
     #[inline(always)]
     pub const fn from_parts(bits: u64, tag: Tag) -> Value {
+        debug_assert!(tag.0 > Tag::TRUE.0 || bits == 0, "nil and booleans have no payload");
         Value { bits, tag, not_send: PhantomData }
     }
     /// Makes a boolean.

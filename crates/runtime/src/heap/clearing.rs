@@ -101,6 +101,7 @@ impl Marker {
                     && i < (*t).array_len as usize
                     && self.is_cleared(Value::from_parts(*bits.add(i), *tags.add(i)))
                 {
+                    *bits.add(i) = 0;
                     *tags.add(i) = Tag::NIL;
                 }
                 false

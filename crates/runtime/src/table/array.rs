@@ -371,6 +371,7 @@ impl Table {
     /// Removes the key of `n`, an integer whose value is now in the array, from the hash part.
     unsafe fn kill_node(t: *mut Table, n: *mut Node) {
         (*n).value_tag = Tag::NIL;
+        (*n).value_bits = 0;
         // A traversal that clears the element must not find this node again.
         (*n).key_tag = DEAD_KEY;
         Table::note_moved_to_array(t, n, (*n).key_bits as i64);

@@ -298,7 +298,7 @@ impl<F: Form> Emitter<'_, F> {
         self.guard_short(b);
         let no = self.b.ins().iconst(I8, 0);
         self.decide(no, test);
-        // Here it is nil, a boolean or an integer.
+        // Nil, a boolean or an integer: the payload of nil and of booleans is 0.
         self.switch(no_string);
         let is_float = self.has_tag(tx, Tag::FLOAT);
         self.check_not(is_float, floats);
