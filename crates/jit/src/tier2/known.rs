@@ -113,16 +113,6 @@ impl Known {
             && before.globals.iter().all(|(global, v)| self.globals.get(global) == Some(v))
     }
 
-    /// Discards facts that refer to values other than those of registers: these may not be defined
-    /// on all entries of a loop that has several.
-    pub(super) fn forget_values(&mut self) {
-        self.converted.clear();
-        self.constants.clear();
-        self.constant_globals.clear();
-        self.methods_of_strings.clear();
-        self.rows = Rows::default();
-    }
-
     /// Discards the values of upvalues, and of globals, whose environment may be such an upvalue,
     /// after a store to shared variables.
     pub(super) fn forget_upvalues(&mut self) {

@@ -204,7 +204,8 @@ impl Builder<'_> {
             _ => {}
         }
         if is_loop && kept.is_none() {
-            known.forget_values();
+            // Another entry of the loop, which has established none of it, may follow.
+            known = Known::default();
         }
         for ((closure, n), param) in merged {
             known.note_upvalue(closure, n, param);
