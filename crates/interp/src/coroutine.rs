@@ -35,7 +35,7 @@ pub(crate) unsafe fn carry(st: *mut State, from_end: *mut Value, n: usize) -> Re
     Ok(())
 }
 
-/// Implements `Vm::resume`.
+/// Resumes a coroutine.
 ///
 /// # Safety
 /// I2; `co` is a live coroutine of this state; the arguments are the top `nargs` values of the
@@ -210,7 +210,7 @@ unsafe fn begin(st: *mut State, callee: *mut Value, nargs: usize) -> Step {
     }
 }
 
-/// Implements `Vm::close`: closes a suspended or dead coroutine.
+/// Closes a suspended or dead coroutine.
 ///
 /// # Safety
 /// I2; `co` is a live coroutine of this state that is neither running nor waiting for one that is.

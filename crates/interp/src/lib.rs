@@ -34,6 +34,7 @@ mod handler;
 #[cfg(handlers)]
 mod handlers;
 mod hooks;
+mod host_call;
 mod index;
 mod interrupt;
 mod loop_entry;
@@ -63,9 +64,9 @@ pub static VM: Vm = Vm {
     finalize: call::call_finalizer,
     hook: call::call_hook,
     handle: handler::handle,
-    resume: coroutine::resume,
+    resume: host_call::resume,
     switch: switch::switch,
-    close: coroutine::close,
+    close: host_call::close,
     idle_slot: &machine::IDLE_SLOT,
 };
 

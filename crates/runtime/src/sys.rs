@@ -136,11 +136,12 @@ fn initial_stack() -> Option<(usize, usize)> {
         }
         let size = usize::try_from(limit.rlim_cur).ok().filter(|size| *size <= GAP)?;
         // The name of the program is the first item that the kernel puts on the stack.
-        let top = libc::getauxval(libc::AT_EXECFN) as usize & !(ALIGN - 1);
+        let end = libc::getauxval(libc::AT_EXECFN) as usize;
+        let top = end & !(ALIGN - 1);
         let here = 0u8;
         let used = top.checked_sub((&raw const here).addr())?;
         let size = size.checked_sub(2 * ALIGN)? & !(ALIGN - 1);
-        (used < size / 2).then_some((top - size, size))
+        (used < size / 2).then_some((top - size, end - (top - size)))
     }
 }
 
