@@ -2,7 +2,7 @@
 
 use perilune_bytecode::Op;
 use perilune_runtime::frame::{Frame, FrameWord, flags};
-use perilune_runtime::hook::{Hook, HookEvent};
+use perilune_runtime::hook::{Hook, HookEvent, Quiet};
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
@@ -12,12 +12,9 @@ use crate::step::{Exit, Step, raised};
 unsafe fn fire(st: *mut State, event: HookEvent, line: Option<u32>, top: *mut Value) -> Step {
     let mut s = StateRef::new(st);
     let th = s.thread;
-    let Some(hook) = (*th).hook.as_mut() else { return Ok(()) };
-    if hook.active {
-        return Ok(());
-    }
-    hook.active = true;
+    let Some(hook) = (*th).hook.as_ref().filter(|_| !(*th).is_quiet) else { return Ok(()) };
     let function = hook.function;
+    let _quiet = Quiet::begin(th);
     let base = s.base.offset_from((*th).stack);
     let kept_top = s.top.offset_from((*th).stack);
     s.top = top;
@@ -40,10 +37,16 @@ unsafe fn fire(st: *mut State, event: HookEvent, line: Option<u32>, top: *mut Va
     };
     s.base = (*th).stack.offset(base);
     s.top = (*th).stack.offset(kept_top);
-    if let Some(hook) = (*th).hook.as_mut() {
-        hook.active = false;
-    }
     r
+}
+
+/// Records the values that a hook can see for the event that follows: `count` of them from local
+/// variable `first` on.
+unsafe fn note_transfer(st: *mut State, first: u32, count: u32) {
+    let th = (*st).thread;
+    if !(*th).is_quiet {
+        (*th).hook_transfer = if count == 0 { (0, 0) } else { (first, count) };
+    }
 }
 
 unsafe fn live_top(st: *mut State) -> *mut Value {
@@ -87,9 +90,7 @@ pub(crate) unsafe fn enter_event(st: *mut State) -> Step {
         f if f.tag() == Tag::FUNCTION => (*(*f.as_function()).instance).num_params.into(),
         _ => (*st).top.offset_from((*st).base) as u32,
     };
-    if !hook.active {
-        hook.note_transfer(1, params);
-    }
+    note_transfer(st, 1, params);
     fire(st, if tail { HookEvent::TailCall } else { HookEvent::Call }, None, live_top(st))
 }
 
@@ -104,9 +105,7 @@ pub(crate) unsafe fn return_event(st: *mut State, src: *mut Value, n: usize) -> 
         // the protected call no longer catches errors
         Frame((*st).base).clear_flags(flags::ALL_PROTECTED);
         let top = live_top(st).max(src.add(n));
-        if !hook.active {
-            hook.note_transfer(src.offset_from((*st).base) as u32 + 1, n as u32);
-        }
+        note_transfer(st, src.offset_from((*st).base) as u32 + 1, n as u32);
         fire(st, HookEvent::Return, None, top)?;
     }
     // the caller continues in the middle of a line
@@ -121,7 +120,7 @@ pub(crate) unsafe fn return_event(st: *mut State, src: *mut Value, n: usize) -> 
         let i = *(*inst).code.add(hook.old_pc as usize);
         let continues =
             matches!(i.op(), Op::Close | Op::Return | Op::Return0 | Op::Return1 | Op::TailCall);
-        hook.resumed |= continues && !hook.active;
+        hook.resumed |= continues && !(*(*st).thread).is_quiet;
     }
     Ok(())
 }
@@ -134,7 +133,8 @@ pub(crate) unsafe fn return_event(st: *mut State, src: *mut Value, n: usize) -> 
 #[cold]
 pub(crate) unsafe fn instruction_event(st: *mut State, pc: u32) -> Step {
     let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
-    if hook.active {
+    let th = (*st).thread;
+    if (*th).is_quiet {
         // PUC counts what a hook executes as well, though that raises no events
         count_down(st, hook, pc);
         return Ok(());
@@ -143,8 +143,7 @@ pub(crate) unsafe fn instruction_event(st: *mut State, pc: u32) -> Step {
         return Ok(());
     }
     // only call and return events transfer values
-    hook.note_transfer(0, 0);
-    let th = (*st).thread;
+    note_transfer(st, 0, 0);
     (*th).hook_yields = false;
     events(st, pc)?;
     if !(*th).hook_yields || (*th).non_yieldable > 0 {

@@ -120,11 +120,6 @@ impl Unwound {
         s.top = callee;
         s.raised_at = None;
         s.error_handled = false;
-        if before.flags & flags::HOOK != 0
-            && let Some(hook) = (*th).hook.as_mut()
-        {
-            hook.active = false;
-        }
         if before.flags & flags::FINALIZER != 0 {
             s.finalizer_unwound();
         }

@@ -1,5 +1,6 @@
 //! Debug hooks (manual 6.10, `debug.sethook`).
 
+use crate::thread::Thread;
 use crate::value::Value;
 
 /// An event of a hook.
@@ -49,14 +50,9 @@ pub struct Hook {
     pub left: u32,
     /// The instruction of the running function that the last line event considered (PUC's `oldpc`).
     pub old_pc: u32,
-    /// Whether the hook is running; no events are raised inside it.
-    pub active: bool,
     /// Whether the coroutine continues before an instruction for which the hook was already called:
     /// it was resumed there, or the instruction closes several variables.
     pub resumed: bool,
-    /// For the running call or return hook: the first argument or result as a local variable, and
-    /// their number.
-    pub transfer: (u32, u32),
 }
 
 /// How far a hook has got in the program.
@@ -65,43 +61,53 @@ pub(crate) struct Position {
     count: u32,
     left: u32,
     old_pc: u32,
-    active: bool,
     resumed: bool,
+}
+
+/// Keeps the events of a coroutine from its hook until it is dropped, also by a panic: those inside
+/// a hook, whatever hook it sets, and those inside a finalizer (PUC's `allowhook`).
+pub struct Quiet {
+    thread: *mut Thread,
+    outer: bool,
+}
+
+impl Quiet {
+    /// Begins to keep events from the hook.
+    ///
+    /// # Safety
+    /// `thread` is live until the value is dropped.
+    pub unsafe fn begin(thread: *mut Thread) -> Quiet {
+        Quiet { thread, outer: std::mem::replace(&mut (*thread).is_quiet, true) }
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        // SAFETY: the coroutine is live, as the caller of `begin` has promised.
+        unsafe { (*self.thread).is_quiet = self.outer }
+    }
 }
 
 impl Hook {
     /// Returns the hook that a coroutine inherits from its creator: only those of code in C are
     /// inherited, as `debug.sethook` sets the hook of one coroutine.
     pub(crate) fn inherited(&self) -> Option<Hook> {
-        self.external.then(|| Hook {
-            left: self.count,
-            old_pc: 0,
-            active: false,
-            resumed: false,
-            transfer: (0, 0),
-            ..self.clone()
-        })
+        self.external.then(|| Hook { left: self.count, old_pc: 0, resumed: false, ..self.clone() })
     }
 
     /// Returns how far the hook has got.
     pub(crate) fn position(&self) -> Position {
-        let &Hook { count, left, old_pc, active, resumed, .. } = self;
-        Position { count, left, old_pc, active, resumed }
+        let &Hook { count, left, old_pc, resumed, .. } = self;
+        Position { count, left, old_pc, resumed }
     }
 
     /// Restores the position `before`, so that the hook continues as if nothing had been executed
     /// since. A count that was set meanwhile keeps its progress.
     pub(crate) fn restore(&mut self, before: Position) {
-        let Position { count, left, old_pc, active, resumed } = before;
-        (self.old_pc, self.active, self.resumed) = (old_pc, active, resumed);
+        let Position { count, left, old_pc, resumed } = before;
+        (self.old_pc, self.resumed) = (old_pc, resumed);
         if self.count == count {
             self.left = left;
         }
-    }
-
-    /// Records the values that the running call or return hook can see: `count` of them from local
-    /// variable `first` on. If there are none, both numbers are recorded as 0.
-    pub fn note_transfer(&mut self, first: u32, count: u32) {
-        self.transfer = if count == 0 { (0, 0) } else { (first, count) };
     }
 }

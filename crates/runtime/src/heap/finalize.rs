@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use super::Heap;
 use crate::first_panic::FirstPanic;
 use crate::header::{GcHeader, Kind};
+use crate::hook::Quiet;
 use crate::meta::Event;
 use crate::state::{State, poll};
 use crate::table::Table;
@@ -214,11 +215,8 @@ unsafe fn finalize(st: *mut State, object: Value) {
     );
     // The hook is not called inside finalizers and does not notice them, as the program does not
     // decide when the collector runs.
-    let hook = (*thread).hook.as_mut().map(|hook| {
-        let before = hook.position();
-        hook.active = true;
-        before
-    });
+    let quiet = Quiet::begin(thread);
+    let hook = (*thread).hook.as_ref().map(|hook| hook.position());
 
     // The callee, the header and the argument: frames have room for them above `top`.
     let callee = (*st).top;
@@ -248,4 +246,5 @@ unsafe fn finalize(st: *mut State, object: Value) {
     if let (Some(hook), Some(before)) = ((*thread).hook.as_mut(), hook) {
         hook.restore(before);
     }
+    drop(quiet);
 }

@@ -51,9 +51,7 @@ fn made(f: Func<'_>, s: &HookSetting) -> Hook {
         external: s.external,
         left: s.count,
         old_pc: 0,
-        active: false,
         resumed: false,
-        transfer: (0, 0),
     }
 }
 
@@ -107,10 +105,7 @@ impl Cx {
         // SAFETY: nothing has changed the stack since.
         unsafe {
             let th = self.thread_or_running(co);
-            let transfer = match &(*th).hook {
-                Some(h) if h.active && l.is_in_hook() => h.transfer,
-                _ => (0, 0),
-            };
+            let transfer = if l.is_in_hook() { (*th).hook_transfer } else { (0, 0) };
             let (line, name, is_tail_call) = (l.line(), l.name(), l.is_tail_call());
             Some((Val::new(l.function()), LevelInfo { line, name, is_tail_call, transfer }))
         }
@@ -186,11 +181,9 @@ impl Cx {
     /// Panics if `co` is given and not a coroutine.
     pub fn set_hook(&self, co: Option<Val<'_>>, hook: Option<(Func<'_>, HookSetting)>) {
         let th = self.thread_or_running(co);
-        // SAFETY: N1, N2. A hook that sets another hook remains the active one.
+        // SAFETY: N1, N2.
         unsafe {
-            let (active, transfer) =
-                (*th).hook.as_ref().map_or((false, (0, 0)), |h| (h.active, h.transfer));
-            (*th).hook = hook.map(|(f, s)| Box::new(Hook { active, transfer, ..made(f, &s) }));
+            (*th).hook = hook.map(|(f, s)| Box::new(made(f, &s)));
             (*self.state()).barrier(th.cast());
             (*self.state()).sync_hook();
         }

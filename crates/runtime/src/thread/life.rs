@@ -39,6 +39,8 @@ impl Thread {
             depth: 0,
             high_water: stack,
             hook: None,
+            is_quiet: false,
+            hook_transfer: (0, 0),
             hook_yields: false,
             hook_yielded: None,
             has_bottom: false,

@@ -88,6 +88,11 @@ pub struct Thread {
     pub high_water: *mut Value,
     /// The hook of this coroutine.
     pub hook: Option<Box<Hook>>,
+    /// Whether events are kept from the hook ([`Quiet`](crate::hook::Quiet)).
+    pub is_quiet: bool,
+    /// For the running call or return hook: the first argument or result as a local variable, and
+    /// their number; both are 0 if there are none.
+    pub hook_transfer: (u32, u32),
     /// Whether the running hook requests that the coroutine yield before the instruction.
     pub hook_yields: bool,
     /// Set while the coroutine is suspended after such a yield, with a Lua frame on top: the offset
