@@ -2,10 +2,9 @@
 
 use perilune_runtime::closure::NativeClosure;
 use perilune_runtime::frame::{Frame, flags};
-use perilune_runtime::meta::Event;
 use perilune_runtime::native::{Cx, NativeResult, Raised, Ret, StepResult};
+use perilune_runtime::pending::Pending;
 use perilune_runtime::state::State;
-use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Value};
 
 use crate::arch::{self, Left};
@@ -175,9 +174,8 @@ unsafe fn close_next(cx: &mut Cx, kept: usize) -> NativeResult {
     let st = cx.state();
     loop {
         (*st).top = (*st).base.add(kept);
-        let Some((v, close)) = take_pending(st, 0) else { break };
-        State::reserve(st, 4)?;
-        let callee = push_close(st, v, close, Value::NIL);
+        let Some(pending) = take_pending(st, 0)? else { break };
+        let callee = pending.push_call(st, Value::NIL);
         cx.set_step(AFTER_CLOSE, kept);
         if ((*st).vm.continuable)(st, callee, 2)?.is_none() {
             return Ok(Ret::YIELD);
@@ -188,30 +186,10 @@ unsafe fn close_next(cx: &mut Cx, kept: usize) -> NativeResult {
     cx.ret(n)
 }
 
-/// Removes the to-be-closed variables of the running frame from value `from` on, the last one
-/// first, up to one with a `__close` that may be called. Returns its value and that function.
-unsafe fn take_pending(st: *mut State, from: usize) -> Option<(Value, Value)> {
-    let th = (*st).thread;
-    loop {
-        let level = (*st).base.add(from).offset_from((*th).stack) as u32;
-        let slot = (&mut (*th).to_close).pop_if(|slot| *slot >= level)?;
-        let v = (*th).stack.add(slot as usize).get();
-        let close = Table::metamethod(st, v, Event::Close);
-        if (*st).calls_destructor(close) {
-            return Some((v, close));
-        }
-    }
-}
-
-/// Pushes a call of `__close`. Returns the callee's slot.
-unsafe fn push_close(st: *mut State, v: Value, close: Value, error: Value) -> *mut Value {
-    let callee = (*st).top;
-    callee.put(close);
-    callee.add(1).put(Value::NIL);
-    callee.add(2).put(v);
-    callee.add(3).put(error);
-    (*st).top = callee.add(4);
-    callee
+/// Takes the last to-be-closed variable of the running frame from value `from` on.
+unsafe fn take_pending(st: *mut State, from: usize) -> Result<Option<Pending>, Raised> {
+    let level = (*st).base.add(from).offset_from((*(*st).thread).stack);
+    State::take_pending(st, level as usize)
 }
 
 /// Closes the to-be-closed variables of the running frame from value `from` on, the last one first.
@@ -227,10 +205,9 @@ pub(crate) unsafe fn close_from(
     from: usize,
     error: Option<usize>,
 ) -> Result<(), Raised> {
-    while let Some((v, close)) = take_pending(st, from) {
-        State::reserve(st, 4)?;
+    while let Some(pending) = take_pending(st, from)? {
         let error = error.map_or(Value::NIL, |slot| (*(*st).thread).stack.add(slot).get());
-        let callee = push_close(st, v, close, error);
+        let callee = pending.push_call(st, error);
         let n = ((*st).vm.call)(st, callee, 2)?;
         (*st).top = (*st).top.sub(n);
     }

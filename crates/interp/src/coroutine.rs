@@ -2,10 +2,8 @@
 //! native stack; a suspended coroutine has no native frames.
 
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
-use perilune_runtime::meta::Event;
 use perilune_runtime::native::Raised;
 use perilune_runtime::state::{State, StateRef};
-use perilune_runtime::table::Table;
 use perilune_runtime::thread::{Status, Thread};
 use perilune_runtime::tier::MAX_NATIVE_DEPTH;
 use perilune_runtime::value::{SlotExt, Value};
@@ -235,45 +233,27 @@ pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised
     s.native_depth += 1;
     (*co).depth = s.native_depth;
     (*co).yielded_in_call = None;
-    // whether the limit that stands is the error already: there may be many variables
-    let mut is_stopped = false;
-    while let Some(slot) = (&mut (*co).to_close).pop() {
-        let place = (*co).stack.add(slot as usize);
-        let v = place.get();
-        let h = Table::metamethod(s.ptr(), v, Event::Close);
-        if !s.calls_destructor(h) {
-            if !std::mem::replace(&mut is_stopped, true) {
-                let _ = State::raise_limit(st);
-                error = Some((s.error, s.error_kind));
-            }
-            continue;
-        }
+    while !(&(*co).to_close).is_empty() {
         // calls are made from the bottom of the stack, as if by a native function
-        s.base = (*co).stack.add(2);
+        s.base = (*co).stack.add(Frame::RESERVED);
+        s.top = s.base;
         let bottom = Frame(s.base);
         bottom.set_word(FrameWord::new(FrameWord::NATIVE, 0));
         // the slots there may no longer contain a header: walks end here, and no level shows this
         // frame
         bottom.set_link(Link::new(flags::BOTTOM, 0, 0));
-        s.top = place.add(1);
-        if let Some((e, _)) = error {
-            s.error = e;
-        }
-        if State::reserve(st, 8).is_err() {
-            error = Some((s.error, s.error_kind));
-            continue;
-        }
-        let callee = s.top;
-        callee.put(h);
-        callee.add(1).put(Value::NIL);
-        callee.add(2).put(v);
-        let value = error.map_or(Value::NIL, |(e, _)| e);
-        callee.add(3).put(value);
-        s.top = callee.add(4);
         // the error is kept in `death`, which is a root
-        (*co).death = value;
-        s.error_handled = false;
-        if call_from_native(st, callee, 2).is_err() {
+        (*co).death = error.map_or(Value::NIL, |(e, _)| e);
+        let closed = match State::take_pending(st, 0) {
+            Ok(None) => break,
+            Ok(Some(pending)) => {
+                let callee = pending.push_call(st, (*co).death);
+                s.error_handled = false;
+                call_from_native(st, callee, 2).map(|_| ())
+            }
+            Err(e) => Err(e),
+        };
+        if closed.is_err() {
             error = Some((s.error, s.error_kind));
             s.close_upvalues((*co).stack);
             (&mut (*co).returning).clear();

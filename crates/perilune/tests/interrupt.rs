@@ -191,3 +191,49 @@ fn an_interrupt_does_not_skip_the_variable_that_is_closed_next() {
         assert_eq!(closed, " inner outer", "{mode:?}");
     }
 }
+
+#[test]
+fn an_interrupt_does_not_skip_the_variables_that_native_code_closes() {
+    let programs = [
+        // `coroutine.close`
+        "local suspended = coroutine.create(function()
+            local outer <close> = closing(' outer')
+            local inner <close> = closing(' inner')
+            coroutine.yield()
+        end)
+        coroutine.resume(suspended)
+        local sum = operand + 1
+        return (coroutine.close(suspended))",
+        // native code that catches an error
+        "return (load(function()
+            local outer <close> = closing(' outer')
+            local inner <close> = closing(' inner')
+            local difference = operand - 1
+        end))",
+    ];
+    for mode in modes::MODES {
+        for program in programs {
+            let lua = mode.state();
+            let program = format!(
+                "local request, fail = ...
+                closed = ''
+                local function closing(name)
+                    local function close() closed = closed .. name end
+                    return setmetatable({{}}, {{ __close = close }})
+                end
+                local operand = setmetatable({{}}, {{ __add = request, __sub = fail }})
+                {program}"
+            );
+            let interrupt = lua.interrupt_handle();
+            let fail = move |_: &Lua, ()| -> Result<(), Error> {
+                interrupt.request();
+                Err(Error::runtime("failed"))
+            };
+            let fail = lua.create_function(fail).expect("there is memory");
+            let request = request_function(&lua);
+            let _ = lua.load(&program).call::<Option<bool>>((request, fail));
+            let closed: String = lua.globals().get("closed").expect("it is a text");
+            assert_eq!(closed, " inner outer", "{mode:?}: {program}");
+        }
+    }
+}

@@ -28,6 +28,7 @@ pub mod layout;
 pub mod load;
 pub mod meta;
 pub mod native;
+pub mod pending;
 pub mod raised;
 pub mod random;
 mod remainder;

@@ -3,6 +3,7 @@
        hooks. The script next to it checks what they do. The prototypes are those
    of the manual, so that no headers are needed. */
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -451,6 +452,13 @@ static int toclose(lua_State *L) {
   return 1;
 }
 
+/* interrupt(): the script is interrupted from the terminal */
+static int interrupt(lua_State *L) {
+  (void)L;
+  raise(SIGINT);
+  return 0;
+}
+
 static int yield_to_close(lua_State *L) {
   lua_toclose(L, 1);
   return lua_yieldk(L, 0, 0, NULL);
@@ -695,7 +703,7 @@ static const luaL_Reg functions[] = {
     {"with_255_upvalues", with_255_upvalues}, {"light", light}, {"many", many}, {"arith", arith},
     {"length", length}, {"less", less}, {"concat", concat}, {"text_address", text_address},
     {"load", load}, {"dump", dump},
-    {"load_endless", load_endless}, {"set_no_local", set_no_local}, {"toclose", toclose}, {"closed_by_pop", closed_by_pop}, {"box", box}, {"unbox", unbox},
+    {"load_endless", load_endless}, {"set_no_local", set_no_local}, {"toclose", toclose}, {"interrupt", interrupt}, {"closed_by_pop", closed_by_pop}, {"box", box}, {"unbox", unbox},
     {"references", references}, {"numbers", numbers}, {"hooked", hooked}, {"stop", stop},
         {"info", info}, {"upvalue_name", upvalue_name},
     {"parameter", parameter}, {"fail_on_return", fail_on_return}, {"warning", warning},

@@ -213,6 +213,11 @@ same({ "result" }, api.toclose(closable "a", function() return "result" end))
 same({ false, "E" }, pcall(api.toclose, closable "b", function() error("E", 0) end))
 same({ "popped" }, api.closed_by_pop(closable "c"))
 same({ "anil bE cnil" }, table.concat(log, " "))
+-- an interrupt that arrives before a variable is closed
+log = {}
+local operand = setmetatable({}, { __add = api.interrupt })
+same({ false }, (pcall(api.toclose, closable "d", function() local sum = operand + 1 end)))
+same({ 1, true }, #log, log[1]:find "^d.*interrupted!$" ~= nil)
 
 local function yields(name, fails)
   return setmetatable({}, { __close = function(_, e)

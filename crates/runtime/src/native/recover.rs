@@ -1,9 +1,7 @@
 //! Catching an error of a call made from native code.
 
 use super::Cx;
-use crate::meta::Event;
 use crate::state::{State, StateRef};
-use crate::table::Table;
 use crate::thread::Thread;
 use crate::value::{SlotExt, Value};
 
@@ -39,23 +37,15 @@ impl State {
         // The slot of the callee is below all pending variables.
         (*th).stack.add(level).put(s.error);
         s.error = Value::NIL;
-        // whether the limit that stands is the error already: there may be many variables
-        let mut is_stopped = false;
-        while let Some(&slot) = (&(*th).to_close).last() {
-            if (slot as usize) < level {
-                break;
-            }
-            (&mut (*th).to_close).pop();
-            let v = (*th).stack.add(slot as usize).get();
-            let function = Table::metamethod(s.ptr(), v, Event::Close);
-            let is_called = s.calls_destructor(function);
-            if !is_called && std::mem::replace(&mut is_stopped, true) {
-                continue;
-            }
-            s.top = (*th).stack.add(slot as usize + 1);
-            let closed = match is_called {
-                true => close(st, v, function, level),
-                false => Err(State::raise_limit(st)),
+        loop {
+            s.top = (*th).stack.add(level + 1);
+            let closed = match State::take_pending(st, level) {
+                Ok(None) => break,
+                Ok(Some(pending)) => {
+                    let callee = pending.push_call(st, (*th).stack.add(level).get());
+                    (s.vm.call)(st, callee, 2).map(|_| ())
+                }
+                Err(e) => Err(e),
             };
             if closed.is_err() {
                 s.close_upvalues((*th).stack.add(level));
@@ -66,26 +56,6 @@ impl State {
             }
         }
         (s.error_handled, s.error_kind) = caught;
-        s.top = (*th).stack.add(level + 1);
         Thread::shrink_after_error(st);
     }
-}
-
-/// Calls `function`, the `__close` of `v`, with the error value, which is in slot `level` of the
-/// stack.
-unsafe fn close(
-    st: *mut State,
-    v: Value,
-    function: Value,
-    level: usize,
-) -> Result<usize, crate::native::Raised> {
-    let mut s = StateRef::new(st);
-    State::reserve(st, 8)?;
-    let callee = s.top;
-    callee.put(function);
-    callee.add(1).put(Value::NIL);
-    callee.add(2).put(v);
-    callee.add(3).put((*s.thread).stack.add(level).get());
-    s.top = callee.add(4);
-    (s.vm.call)(st, callee, 2)
 }
