@@ -67,7 +67,7 @@ unsafe fn live_top(st: *mut State) -> *mut Value {
 #[cold]
 pub(crate) unsafe fn native_call(st: *mut State) -> Step {
     let frame = Frame((*st).base);
-    if frame.word().pc() != 0 {
+    if frame.word().pc() != 0 || frame.link().flags() & flags::HIDDEN != 0 {
         return Ok(());
     }
     enter_event(st)
@@ -101,7 +101,7 @@ pub(crate) unsafe fn enter_event(st: *mut State) -> Step {
 #[cold]
 pub(crate) unsafe fn return_event(st: *mut State, src: *mut Value, n: usize) -> Step {
     let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
-    if hook.ret {
+    if hook.ret && Frame((*st).base).link().flags() & flags::HIDDEN == 0 {
         // the protected call no longer catches errors
         Frame((*st).base).clear_flags(flags::ALL_PROTECTED);
         let top = live_top(st).max(src.add(n));

@@ -5,7 +5,7 @@ use perilune_bytecode::feedback::operands as seen;
 use perilune_runtime::arith::{ArithError, arith};
 use perilune_runtime::compare;
 use perilune_runtime::debug;
-use perilune_runtime::frame::Frame;
+use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::instance::FieldEntry;
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::{Cx, NativeResult, Val};
@@ -13,8 +13,10 @@ use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
+use crate::enter::enter;
 use crate::feedback::{note_handler, note_operands};
-use crate::native::call_for_instruction;
+use crate::interrupt::obey_interrupt;
+use crate::native::{call_for_instruction, run_to_lua};
 use crate::step::{IntoExit, Step};
 
 /// Returns the address for a metamethod and its arguments, which is above the registers of the top
@@ -42,12 +44,19 @@ pub(crate) unsafe fn call_meta1(st: *mut State, h: Value, a: Value) -> Step {
 /// # Safety
 /// I2; pc stored.
 pub(crate) unsafe fn call_meta2(st: *mut State, h: Value, a: Value, b: Value) -> Step {
+    let callee = push_meta2(st, h, a, b);
+    call_for_instruction(st, callee, 2)
+}
+
+/// Places a call of `h` with two arguments above the registers of the top frame. Returns the
+/// callee's address.
+unsafe fn push_meta2(st: *mut State, h: Value, a: Value, b: Value) -> *mut Value {
     let callee = scratch(st);
     callee.put(h);
     callee.add(1).put(Value::NIL);
     callee.add(2).put(a);
     callee.add(3).put(b);
-    call_for_instruction(st, callee, 2)
+    callee
 }
 
 /// Calls metamethod `h` with three arguments for the top frame's instruction.
@@ -151,7 +160,10 @@ pub(crate) unsafe fn order_slow(
     }
     if order == Order::LessEqual && !either_handler(st, Event::Lt, b, a).is_nil() {
         let h = Cx::from_state(st).func(not_less, &[]).val().raw();
-        return call_meta2(st, h, a, b);
+        let callee = push_meta2(st, h, a, b);
+        obey_interrupt(st)?;
+        // a function that the program does not see
+        return run_to_lua(st, enter(st, callee, 2, flags::HIDDEN));
     }
     Err(debug::compare_error(st, a, b).into_exit())
 }

@@ -119,8 +119,9 @@ pub mod flags {
     /// if it has no caller). The frames below have not changed since: the interpreter continues
     /// them, and they are not announced. An announcement clears the flag.
     pub const SUSPENDED: u16 = 16384;
-    /// The frame of a native function that runs a hook for the host. It is not a level of the call
-    /// stack: the host's hook runs in the function that has called it.
+    /// The frame of a native function that is not a level of the call stack and that hooks do not
+    /// notice: one that runs a hook for the host, as the host's hook runs in the function that has
+    /// called it, or one that is a part of an instruction.
     pub const HIDDEN: u16 = 32768;
     /// The flags that mark a protected call.
     pub const ALL_PROTECTED: u16 = PROTECTED | HANDLER | HANDLER_KEPT;

@@ -223,7 +223,8 @@ impl Level {
             return None;
         }
         let called_by = self.frame.caller().map_or(0, |frame| frame.link().flags());
-        if fl & flags::HOOK != 0 || called_by & flags::HIDDEN != 0 {
+        let hidden_hook = flags::HIDDEN | flags::HOOK;
+        if fl & flags::HOOK != 0 || called_by & hidden_hook == hidden_hook {
             return Some(("hook", b"?".to_vec()));
         }
         if fl & flags::FINALIZER != 0 {
