@@ -16,6 +16,7 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 use crate::call_native::{call_native, run_all};
 use crate::depth::depth_error;
 use crate::enter::{code_of, enter_interpreted};
+use crate::error::keep_frames;
 use crate::machine;
 use crate::step::{Entered, Exit, Step};
 use crate::unwound::{Before, Unwound, leave_tier};
@@ -296,7 +297,7 @@ unsafe fn conclude<R: Outcome>(st: *mut State, r: Step, unwound: Unwound) -> Res
         }
         Err(Exit::Error) => {
             // the caller's frame is on top again
-            s.raised_at = None;
+            keep_frames(st);
             s.base = at(before.base);
             Err(Raised::new())
         }

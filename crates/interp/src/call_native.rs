@@ -9,6 +9,7 @@ use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::value::{SlotExt, Value};
 
 use crate::enter::enter;
+use crate::error::native_failed;
 use crate::execute;
 use crate::handler::handle;
 use crate::native::{enter_continued, native_returned, run_to_lua};
@@ -105,6 +106,7 @@ unsafe fn after_native_error(st: *mut State) -> Step {
         return execute::after_error(st);
     }
     // native code waits for the frame on top, which does not catch the error
+    native_failed(st);
     handle(st);
     Err(Exit::Error)
 }

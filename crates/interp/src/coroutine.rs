@@ -148,7 +148,6 @@ pub(crate) unsafe fn end_turn(
 ) -> Result<(*mut Value, usize), Raised> {
     let mut s = StateRef::new(st);
     s.native_depth = depth;
-    debug_assert!(r == Err(Exit::Error) || s.raised_at.is_none());
     let (n, status) = match r {
         Err(Exit::Yield) if (*co).hook_yielded.is_some() => (0, Status::Suspended),
         Err(Exit::Yield) => {

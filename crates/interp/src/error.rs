@@ -24,6 +24,8 @@ pub(crate) unsafe fn unwind(st: *mut State) -> Step {
     if top_frame.tag() == Tag::FUNCTION {
         // pending variables and upvalues may be anywhere in the frame
         (*st).top = (*st).base.add((*(*top_frame.as_function()).instance).max_stack as usize);
+    } else {
+        native_failed(st);
     }
     loop {
         if !(*st).error_handled {
@@ -52,8 +54,7 @@ unsafe fn catch(st: *mut State) -> bool {
         }
         if link.flags() & flags::NATIVE_CALLER != 0 || frame.word().is_machine() {
             // native code is waiting for the frame, and propagates the error
-            let at = |p: *mut Value| p.offset_from((*s.thread).stack) as u32;
-            s.raised_at = s.raised_at.or(Some((at(s.base), at(s.top))));
+            keep_frames(st);
             s.base = callee_slot(frame.0).add(2);
             return false;
         }
@@ -73,4 +74,29 @@ unsafe fn catch(st: *mut State) -> bool {
     s.error = Value::NIL;
     s.top = level.add(1);
     true
+}
+
+/// Records where the error that propagates was raised, unless that is recorded already, before
+/// frames are removed. Their values remain below `top`.
+///
+/// # Safety
+/// I2, except that the values of frames that the error has removed follow those of the top frame.
+pub(crate) unsafe fn keep_frames(st: *mut State) {
+    let mut s = StateRef::new(st);
+    let stack = (*s.thread).stack;
+    let at = |p: *mut Value| p.offset_from(stack) as u32;
+    let here = (at(s.base), at(s.top));
+    let (_, top) = *s.raised_at.get_or_insert(here);
+    s.top = stack.add(top as usize);
+}
+
+/// Forgets where the error with which the native function on top has failed was raised if the
+/// function has pushed or popped values since: it may have overwritten the frames.
+///
+/// # Safety
+/// As [`keep_frames`].
+pub(crate) unsafe fn native_failed(st: *mut State) {
+    let mut s = StateRef::new(st);
+    let top = s.top.offset_from((*s.thread).stack) as u32;
+    s.raised_at = s.raised_at.filter(|&(_, kept)| kept == top);
 }

@@ -37,6 +37,7 @@ impl State {
         // The slot of the callee is below all pending variables.
         (*th).stack.add(level).put(s.error);
         s.error = Value::NIL;
+        s.raised_at = None;
         loop {
             s.top = (*th).stack.add(level + 1);
             let closed = match State::take_pending(st, level) {

@@ -11,6 +11,7 @@ impl State {
         self.error = value;
         self.error_kind = ErrorKind::Value;
         self.error_handled = false;
+        self.raised_at = None;
         Raised::new()
     }
 
@@ -52,6 +53,7 @@ impl State {
         self.error = Value::string(self.memory_message);
         self.error_kind = ErrorKind::Memory;
         self.error_handled = true;
+        self.raised_at = None;
         Raised::new()
     }
 

@@ -100,7 +100,7 @@ pub struct State {
     pub panic: Option<Box<dyn Any + Send>>,
     /// The position at which the propagating error was raised, if it has propagated through native
     /// frames since: offsets of `base` and `top`. A coroutine that is ended by the error keeps its
-    /// frames for tracebacks.
+    /// frames, for tracebacks and with their variables to be closed.
     pub raised_at: Option<(u32, u32)>,
     /// Whether the message handler has already processed `error`.
     pub error_handled: bool,
