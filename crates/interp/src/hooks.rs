@@ -36,7 +36,10 @@ unsafe fn fire(st: *mut State, event: HookEvent, line: Option<u32>, top: *mut Va
         }
     };
     s.base = (*th).stack.offset(base);
-    s.top = (*th).stack.offset(kept_top);
+    if r.is_ok() {
+        // after an error, values of the hook's frames are still needed
+        s.top = (*th).stack.offset(kept_top);
+    }
     r
 }
 
