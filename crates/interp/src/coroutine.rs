@@ -4,7 +4,7 @@
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::native::Raised;
 use perilune_runtime::state::{State, StateRef};
-use perilune_runtime::thread::{Status, Thread};
+use perilune_runtime::thread::{MAX_STACK, Status, Thread};
 use perilune_runtime::tier::MAX_NATIVE_DEPTH;
 use perilune_runtime::value::{SlotExt, Value};
 
@@ -21,9 +21,19 @@ unsafe fn fail(st: *mut State, message: &[u8]) -> Raised {
     (*st).raise_handled(Value::string(message))
 }
 
-/// Copies the `n` values below `from_end` onto the end of the running coroutine's values.
-pub(crate) unsafe fn carry(st: *mut State, from_end: *mut Value, n: usize) -> Result<(), Raised> {
+/// Copies the `n` values below `from_end` onto the end of the running coroutine's values. `what`
+/// names them in the error that they are too many for its stack.
+pub(crate) unsafe fn carry(
+    st: *mut State,
+    from_end: *mut Value,
+    n: usize,
+    what: &str,
+) -> Result<(), Raised> {
     if (*st).limit.offset_from((*st).top) < n as isize {
+        let used = (*st).top.offset_from((*(*st).thread).stack) as usize;
+        if used + n > MAX_STACK {
+            return Err(fail(st, format!("too many {what} to resume").as_bytes()));
+        }
         Thread::grow(st, n)?;
     }
     for i in 0..n {
@@ -76,7 +86,7 @@ pub(crate) unsafe fn resume(
     let by_hook = (*co).hook_yielded.take();
     // Lua code that was suspended by a hook receives no values
     let nargs = if by_hook.is_some() { 0 } else { nargs };
-    if let Err(e) = carry(st, args_end, nargs) {
+    if let Err(e) = carry(st, args_end, nargs, "arguments") {
         Thread::save_registers(st);
         Thread::load_registers(st, from);
         return Err(e);
@@ -108,7 +118,7 @@ pub(crate) unsafe fn resume(
         begin(st, (*co).stack, nargs)
     };
     let (end, n) = end_turn(st, from, co, depth, r)?;
-    carry(st, end, n)?;
+    carry(st, end, n, "results")?;
     Ok(n)
 }
 

@@ -38,16 +38,19 @@ unsafe fn resume_wrapped(st: *mut State, f: *mut NativeClosure) -> Switched {
     let co = NativeClosure::bound(f, 0).get().as_thread();
     let (args, nargs) = (s.base, s.top.offset_from(s.base) as usize);
     let results = results_of(st, co, nargs)?;
-    let Ok((end, n)) = take_turn(st, co, results, args, nargs) else {
-        push_error(st);
-        Frame(s.base).set_word(FrameWord::new(FrameWord::NATIVE, RESUMED));
-        return Some(((*f).func)(Cx::from_state(st)).map(|ret| ret.0));
-    };
-    if n == 1 {
+    let turn = take_turn(st, co, results, args, nargs);
+    if let Ok((end, 1)) = turn {
         s.base.sub(Frame::RESERVED).put(end.sub(1).get());
         return Some(Ok(Ret::IN_PLACE.0));
     }
-    Some(carry(st, end, n).map(|()| n as i32))
+    match turn.and_then(|(end, n)| carry(st, end, n, "results").map(|()| n)) {
+        Ok(n) => Some(Ok(n as i32)),
+        Err(_) => {
+            push_error(st);
+            Frame(s.base).set_word(FrameWord::new(FrameWord::NATIVE, RESUMED));
+            Some(((*f).func)(Cx::from_state(st)).map(|ret| ret.0))
+        }
+    }
 }
 
 /// Executes `coroutine.resume(co, …)`.
@@ -62,14 +65,15 @@ unsafe fn resume(st: *mut State) -> Switched {
     let turn = take_turn(st, co, results, s.base.add(1), n - 1);
     // the coroutine stays in its slot, below the values to return
     s.top = s.base.add(2);
-    s.base.add(1).put(Value::bool(turn.is_ok()));
-    Some(match turn {
-        Ok((end, n)) => carry(st, end, n).map(|()| n as i32 + 1),
+    let carried = turn.and_then(|(end, n)| carry(st, end, n, "results").map(|()| n));
+    s.base.add(1).put(Value::bool(carried.is_ok()));
+    Some(Ok(match carried {
+        Ok(n) => n as i32 + 1,
         Err(_) => {
             push_error(st);
-            Ok(2)
+            2
         }
-    })
+    }))
 }
 
 /// Moves the error that was raised onto the stack.

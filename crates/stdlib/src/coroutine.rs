@@ -87,10 +87,13 @@ fn resume_wrapped(cx: &mut Cx) -> NativeResult {
         Resumed::Failed => {
             // An error inside the coroutine closes its variables, which may change the error.
             if before == Status::Suspended && cx.thread_status(cx.bound(0)) == Status::Dead {
-                // C code that ran in it may have changed the values of this function. As the
+                // C code that ran in it may have changed the values of this function. If the
                 // coroutine has failed, the error is on top again afterwards.
                 cx.push(cx.bound(0));
-                cx.close_thread(cx.top() - 1);
+                if cx.close_thread(cx.top() - 1) {
+                    // it has ended, with more results than there is room for
+                    cx.pop(1);
+                }
             }
             let e = cx.get(cx.top() - 1);
             match (e.as_str(), cx.caught_kind()) {
