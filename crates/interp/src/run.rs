@@ -666,10 +666,8 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             }
             Op::Close => {
                 (*st).close_upvalues(ra!());
-                if (&(*(*st).thread).to_close)
-                    .last()
-                    .is_some_and(|&slot| slot >= ra!().offset_from((*(*st).thread).stack) as u32)
-                {
+                let level = ra!().offset_from((*(*st).thread).stack) as u32;
+                if (&(*(*st).thread).to_close).last().is_some_and(|&slot| slot >= level) {
                     step!(close_variable(st, ra!(), base).map(|_| ()));
                 }
             }
@@ -863,6 +861,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                         Ok(false) => {}
                         Ok(true) => {
                             reload!();
+                            changed!();
                             continue;
                         }
                         Err(e) => return e,

@@ -290,6 +290,35 @@ fn errors_hooks_and_interrupts_reach_stitched_code() {
 }
 
 #[test]
+fn a_counting_interpreter_notices_a_hook_that_stitched_code_sets_while_a_function_returns() {
+    let options = JitOptions { counts: true, ..JitOptions::eager_baseline() };
+    let lua = Lua::with_engine(&Engine::with_jit(options));
+    lua.set_instruction_limit(Some(1_000_000)).expect("it can be set");
+    let returns = lua
+        .load(
+            "local returns, active = 0, false
+            local function hook() returns = returns + 1 end
+            local closable = setmetatable({}, { __close = function()
+                if active then debug.sethook(hook, 'r') end
+            end })
+            local function twice() local x <close> = closable end
+            local function once()
+                local x <close> = closable
+                return 1
+            end
+            twice() twice()
+            active = true
+            local x = once()
+            debug.sethook()
+            return returns",
+        )
+        .eval::<i64>()
+        .expect("it runs");
+    // of `debug.sethook`, `__close`, and `once`
+    assert_eq!(returns, 3);
+}
+
+#[test]
 fn operands_of_any_size() {
     // registers and constants with the largest numbers that instructions name
     let engine = baseline();
