@@ -8,7 +8,7 @@ use perilune_runtime::instance::Instance;
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::table::Table;
-use perilune_runtime::thread::{MIN_FREE, Thread};
+use perilune_runtime::thread::{MAX_STACK, MIN_FREE, Thread};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::step::{Entered, Exit, IntoExit, raised};
@@ -27,10 +27,9 @@ pub(crate) unsafe fn enter(
     nargs: usize,
     frame_flags: u16,
 ) -> Result<Entered, Exit> {
-    let (mut callee, mut nargs, mut tries) = (callee, nargs, 0);
-    while !matches!(callee.get().tag(), Tag::FUNCTION | Tag::NATIVE) {
-        callee = become_metamethod(st, callee, nargs, &mut tries)?;
-        nargs += 1;
+    let (mut callee, mut nargs) = (callee, nargs);
+    while !is_function(callee.get()) {
+        (callee, nargs) = become_metamethod(st, callee, nargs)?;
     }
     match code_of(st, callee) {
         Some(entry) => machine::enter_code(st, callee, entry, nargs, frame_flags),
@@ -64,7 +63,6 @@ pub(crate) unsafe fn enter_interpreted(
     frame_flags: u16,
 ) -> Result<Entered, Exit> {
     let mut s = StateRef::new(st);
-    let mut tries = 0;
     loop {
         let f = callee.get();
         match f.tag() {
@@ -129,16 +127,22 @@ pub(crate) unsafe fn enter_interpreted(
                 return Ok(Entered::Native);
             }
             _ => {
-                callee = become_metamethod(st, callee, nargs, &mut tries)?;
-                nargs += 1;
+                (callee, nargs) = become_metamethod(st, callee, nargs)?;
             }
         }
     }
 }
 
-/// Replaces the value at `callee` with its `__call` metamethod, and inserts the value in front of
-/// its `nargs` arguments. `tries` counts how often this was done in one call. Returns the address
-/// of the callee, which may have moved.
+/// Returns whether a frame can be entered for a value.
+#[inline(always)]
+pub(crate) fn is_function(v: Value) -> bool {
+    matches!(v.tag(), Tag::FUNCTION | Tag::NATIVE)
+}
+
+/// Replaces the value at `callee`, which is not a function, with its `__call` metamethod, or with
+/// that of the metamethod, and so on up to a function, and inserts each value that was called in
+/// front of the arguments. Returns the address of the callee, which may have moved, and the number
+/// of arguments, which was `nargs`.
 ///
 /// # Safety
 /// As [`enter`].
@@ -147,28 +151,36 @@ pub(crate) unsafe fn become_metamethod(
     st: *mut State,
     mut callee: *mut Value,
     nargs: usize,
-    tries: &mut u32,
-) -> Result<*mut Value, Exit> {
+) -> Result<(*mut Value, usize), Exit> {
     let mut s = StateRef::new(st);
-    let h = Table::metamethod(s.ptr(), callee.get(), Event::Call);
-    *tries += 1;
-    if h.is_nil() || *tries > 100 {
-        s.top = s.top.max(callee.add(2 + nargs));
-        return Err(debug::call_error(st, callee).into_exit());
+    let (mut f, mut more) = (callee.get(), 0);
+    // a chain without an end needs more room than there is
+    while !is_function(f) && more <= MAX_STACK {
+        let h = Table::metamethod(s.ptr(), f, Event::Call);
+        if h.is_nil() {
+            callee.put(f);
+            s.top = s.top.max(callee.add(2 + nargs));
+            return Err(debug::call_error(st, callee).into_exit());
+        }
+        (f, more) = (h, more + 1);
     }
-    if s.limit.offset_from(callee) < nargs as isize + 4 {
+    if s.limit.offset_from(callee) < (nargs + more + 3) as isize {
         let at = callee.offset_from((*s.thread).stack);
         s.top = callee.add(2 + nargs);
-        raised(Thread::grow(st, MIN_FREE))?;
+        raised(Thread::grow(st, more.max(MIN_FREE)))?;
         callee = (*s.thread).stack.offset(at);
     }
     let args = callee.add(2);
     for i in (0..nargs).rev() {
-        args.add(i + 1).put(args.add(i).get());
+        args.add(i + more).put(args.add(i).get());
     }
-    args.put(callee.get());
-    callee.put(h);
-    Ok(callee)
+    let mut f = callee.get();
+    for i in (0..more).rev() {
+        args.add(i).put(f);
+        f = Table::metamethod(s.ptr(), f, Event::Call);
+    }
+    callee.put(f);
+    Ok((callee, nargs + more))
 }
 
 /// Notifies the compiler that a method is entered often.

@@ -42,13 +42,11 @@ pub(crate) unsafe fn tail_callee(
         let base = s.base;
         s.close_upvalues(base);
     }
-    let mut tries = 0;
     while ra.get().tag() != Tag::FUNCTION {
         if ra.get().tag() == Tag::NATIVE {
             return Ok(TailCallee::Native(ra, nargs));
         }
-        ra = become_metamethod(st, ra, nargs, &mut tries)?;
-        nargs += 1;
+        (ra, nargs) = become_metamethod(st, ra, nargs)?;
     }
     let base = s.base;
     let link = Frame(base).link();

@@ -19,7 +19,7 @@ use super::entry::{call_code, left_code};
 use super::panics::{self, guarded};
 use super::{builtin, float, handler, leaf, miss, preserve, stub, verify, virtuals};
 use crate::closing_scope::close_for_return;
-use crate::enter::{become_metamethod, code_of};
+use crate::enter::{become_metamethod, code_of, is_function};
 use crate::execute;
 use crate::for_loop;
 use crate::native::{
@@ -475,10 +475,8 @@ unsafe fn call_for_machine(
 /// As [`call_for_machine`], for a value that is not a native function (usually one with a `__call`
 /// metamethod that has machine code), or for a call about which a hook must be notified.
 unsafe fn call_other(st: *mut State, mut callee: *mut Value, mut nargs: usize, c: usize) -> Step {
-    let mut tries = 0;
-    while !matches!(callee.get().tag(), Tag::FUNCTION | Tag::NATIVE) {
-        callee = become_metamethod(st, callee, nargs, &mut tries)?;
-        nargs += 1;
+    while !is_function(callee.get()) {
+        (callee, nargs) = become_metamethod(st, callee, nargs)?;
     }
     match code_of(st, callee) {
         Some(entry) => run_to_lua(st, call_code(st, callee, entry, nargs, c)),
