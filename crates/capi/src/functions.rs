@@ -7,17 +7,16 @@ use perilune_runtime::state::State;
 use perilune_runtime::table::Table;
 use perilune_runtime::value::Value;
 
-use crate::arch::{THUNKS, thunk, thunk_number};
+use crate::arch::{thunk, thunk_number};
+use crate::thunk::{self, Target};
 
 /// The C functions without upvalues that a state knows, by address. Each is a single value, so that
 /// it is equal to itself wherever it is pushed. Their number is bounded by the functions that
 /// modules have.
 pub(crate) struct Functions {
     known: HashMap<usize, *mut NativeClosure, foldhash::fast::FixedState>,
-    /// The native functions of Rust that C code has requested as C functions, by number.
-    natives: Vec<*mut NativeClosure>,
-    /// The numbers of the functions in `natives`.
-    numbers: HashMap<*mut NativeClosure, usize, foldhash::fast::FixedState>,
+    /// The native functions of Rust that thunks call in this state, by the number of the thunk.
+    natives: HashMap<usize, *mut NativeClosure, foldhash::fast::FixedState>,
     /// The root slot of the list that keeps these values alive.
     root: u32,
 }
@@ -30,12 +29,7 @@ impl Functions {
     pub(crate) unsafe fn new(st: *mut State) -> Functions {
         let list = Table::new(st, 0, 0);
         let root = (*st).add_host_root(Value::table(list));
-        Functions {
-            known: HashMap::default(),
-            natives: Vec::new(),
-            numbers: HashMap::default(),
-            root,
-        }
+        Functions { known: HashMap::default(), natives: HashMap::default(), root }
     }
 
     /// Returns the value of a C function without upvalues, and creates it the first time; `run`
@@ -47,8 +41,8 @@ impl Functions {
         if let Some(f) = self.known.get(&code.addr()) {
             return Value::native(*f);
         }
-        if let Some(f) = thunk_number(code).and_then(|i| self.natives.get(i)) {
-            return Value::native(*f);
+        if let Some(f) = thunk_number(code).and_then(|number| self.native(cx, number)) {
+            return f;
         }
         let f = cx.func_foreign(run, &[], code).val().raw();
         self.keep(cx.state(), f);
@@ -63,27 +57,43 @@ impl Functions {
     }
 
     /// Returns a C function that calls a native function of Rust, and keeps the latter alive from
-    /// then on; null if all [`THUNKS`] are in use.
+    /// then on; null if all thunks are in use.
     ///
     /// # Safety
     /// `f` is a live native function of `st`.
     pub(crate) unsafe fn thunk_of(&mut self, st: *mut State, f: *mut NativeClosure) -> *const () {
-        let number = match self.numbers.get(&f) {
-            Some(number) => *number,
-            None if self.natives.len() == THUNKS => return std::ptr::null(),
-            None => {
-                self.keep(st, Value::native(f));
-                self.numbers.insert(f, self.natives.len());
-                self.natives.push(f);
-                self.natives.len() - 1
-            }
-        };
+        let Some(number) = thunk::number_of(Target::of(f)) else { return std::ptr::null() };
+        self.add(st, number, f);
         thunk(number)
     }
 
-    /// Returns the native function with this number.
-    pub(crate) fn native(&self, number: usize) -> Option<Value> {
-        self.natives.get(number).map(|f| Value::native(*f))
+    /// Makes a thunk call a native function, unless it calls one already.
+    unsafe fn add(&mut self, st: *mut State, number: usize, f: *mut NativeClosure) {
+        if !self.natives.contains_key(&number) {
+            self.natives.insert(number, f);
+            self.keep(st, Value::native(f));
+        }
+    }
+
+    /// Returns the native function that the thunk with this number calls. If C code has the thunk
+    /// from another state, that is this state's function with the same code; `None` if there is
+    /// none.
+    ///
+    /// # Safety
+    /// N1.
+    pub(crate) unsafe fn native(&mut self, cx: &Cx, number: usize) -> Option<Value> {
+        if let Some(f) = self.natives.get(&number) {
+            return Some(Value::native(*f));
+        }
+        let f = thunk::target(number)?.in_state(cx)?;
+        self.add(cx.state(), number, f);
+        Some(Value::native(f))
+    }
+}
+
+impl Drop for Functions {
+    fn drop(&mut self) {
+        thunk::release(self.natives.keys().copied());
     }
 }
 

@@ -44,6 +44,8 @@ extern void lua_setglobal(lua_State *, const char *);
 extern int lua_resume(lua_State *, lua_State *, int, int *), lua_status(lua_State *);
 extern int lua_resetthread(lua_State *);
 extern void lua_toclose(lua_State *, int);
+extern lua_CFunction lua_tocfunction(lua_State *, int);
+extern int lua_rawequal(lua_State *, int, int);
 
 #define REGISTRY (-1001000)
 #define pop(L, n) lua_settop(L, -(n) - 1)
@@ -337,7 +339,28 @@ static int address(lua_State *L) {
   return 3;
 }
 
-static const luaL_Reg functions[] = {{"in_memory", in_memory},
+/* Passes the address of a function to another state: whether the function that code returns there
+   has the same address, whether it is equal to the function made of the address, and what the
+   latter returns for a text. */
+static int in_another_state(lua_State *L) {
+  lua_CFunction f = lua_tocfunction(L, 1);
+  const char *text = luaL_checklstring(L, 3, NULL);
+  lua_State *other = luaL_newstate();
+  luaL_openlibs(other);
+  luaL_loadstring(other, luaL_checklstring(L, 2, NULL));
+  lua_pcallk(other, 0, 1, 0, 0, NULL);
+  lua_pushcclosure(other, f, 0);
+  lua_pushboolean(L, lua_rawequal(other, -1, -2));
+  lua_pushboolean(L, lua_tocfunction(other, -2) == f);
+  lua_pushstring(other, text);
+  lua_pcallk(other, 1, 1, 0, 0, NULL);
+  lua_pushstring(L, lua_tolstring(other, -1, NULL));
+  lua_close(other);
+  return 3;
+}
+
+static const luaL_Reg functions[] = {{"in_another_state", in_another_state},
+    {"in_memory", in_memory},
     {"userdata_without_memory", userdata_without_memory},
     {"replaced_allocator", replaced_allocator}, {"traceback", traceback},
     {"other_globals", other_globals}, {"warnings", warnings},

@@ -40,6 +40,17 @@ local u
 same({ true, true }, (function(x, a, b) u = x return a, b end)(states.address()))
 same({ ("%p"):format(u) }, tostring(u):match "0x%x+")
 
+-- functions of the library in other states; nil stands for a function or a failure
+local results = { type = "string", tostring = "x", ["string.upper"] = "X", ["string.lower"] = "x",
+  ["io.open"] = "nil", ipairs = "nil", ["utf8.codes"] = "nil" }
+for name, want in pairs(results) do
+  local f = assert(load("return " .. name))()
+  for other in pairs(results) do
+    local equal, same_address, got = states.in_another_state(f, "return " .. other, "x")
+    same({ name == other, name == other, want }, equal, same_address, tostring(got))
+  end
+end
+
 -- libraries that are open stay as they are
 local changes = "string.added = 5 function print() return 'changed' end"
 same({ "5changed" }, states.opened_again(changes, "return ('x').added .. print()"))
