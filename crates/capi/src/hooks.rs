@@ -1,15 +1,18 @@
 //! Hooks of C code (manual 4.7, `lua_sethook`).
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 
 use perilune_runtime::frame::{Frame, flags};
-use perilune_runtime::native::{Cx, NativeResult};
+use perilune_runtime::native::{Cx, NativeResult, Val};
 use perilune_runtime::state::{State, poll};
+use perilune_runtime::value::Value;
 
+use crate::arch::stub;
 use crate::debug::Debug;
 use crate::entry::Entry;
 use crate::load::call_back;
-use crate::new_hooks::{CHook, install_new};
+use crate::new_hooks::{function_of_lua, install_new, mask_of};
+use crate::outcome::{Fallible, Outcome, guarded};
 use crate::state::{HookFunction, LuaState};
 
 /// The number of active calls that cannot yield while a hook runs in a coroutine that can yield:
@@ -49,14 +52,44 @@ pub(crate) unsafe extern "C" fn lua_sethook(
     (*LuaState::state(l)).request(poll::HOST);
 }
 
-/// Returns the hook that C code has set, unless a program has replaced it.
+/// Returns the hook of a coroutine as the arguments with which `lua_sethook` would set it.
 ///
 /// # Safety
 /// C1.
-unsafe fn hook_of_c<'a>(l: *mut LuaState) -> Option<&'a CHook> {
-    let hook = &(*l).hook;
-    let is_installed = || (*(*l).thread).hook.as_ref().is_some_and(|hook| hook.external);
-    (hook.is_new() || is_installed()).then_some(hook)
+unsafe fn hook_of(l: *mut LuaState) -> (Option<HookFunction>, c_int, c_int) {
+    let of_c = &(*l).hook;
+    match (*(*l).thread).hook.as_deref() {
+        Some(hook) if !of_c.is_new() && !hook.external => {
+            (Some(hook_of_lua), mask_of(hook), hook.count as c_int)
+        }
+        None if !of_c.is_new() => (None, 0, 0),
+        _ => (of_c.function(), of_c.mask(), of_c.count()),
+    }
+}
+
+/// The hook that C code gets for a hook set by `debug.sethook`: calls the function that this
+/// coroutine has in the table of hook functions. C code may set it again, or call it from its own
+/// hook.
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn hook_of_lua(l: *mut LuaState, ar: *mut c_void) {
+    unsafe extern "C" fn body(l: *mut LuaState, ar: *mut c_void) -> Outcome {
+        guarded(l, |e| -> Fallible<()> {
+            let ar: *const Debug = ar.cast();
+            let cx = e.cx();
+            let co = Val::of(cx, Value::thread((*l).thread));
+            let Some(f) = function_of_lua(cx, co) else { return Ok(()) };
+            let name = EVENTS.get((*ar).event as usize).copied().unwrap_or_default();
+            let line = (*ar).currentline;
+            let f = f.val().raw();
+            cx.reserve(4)?;
+            let cx = e.cx();
+            cx.push_callee(Val::of(cx, f));
+            cx.push(cx.str(name).val());
+            cx.push(if line < 0 { Val::NIL } else { Val::int(i64::from(line)) });
+            Ok(cx.call_n(2, 0)?)
+        })
+    }
+    stub!(body)
 }
 
 /// Passes an event of the running coroutine to its hook.
@@ -91,15 +124,15 @@ fn run_hook(cx: &mut Cx) -> NativeResult {
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_gethook(l: *mut LuaState) -> Option<HookFunction> {
-    hook_of_c(l)?.function()
+    hook_of(l).0
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_gethookmask(l: *mut LuaState) -> c_int {
-    hook_of_c(l).map_or(0, CHook::mask)
+    hook_of(l).1
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn lua_gethookcount(l: *mut LuaState) -> c_int {
-    hook_of_c(l).map_or(0, CHook::count)
+    hook_of(l).2
 }

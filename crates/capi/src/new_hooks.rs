@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 
 use perilune_runtime::closure::NativeClosure;
 use perilune_runtime::hook::Hook;
-use perilune_runtime::native::{Cx, HookSetting, Val};
+use perilune_runtime::native::{Cx, Func, HookSetting, Val};
 use perilune_runtime::value::{SlotExt, Value};
 
+use crate::hooks::hook_of_lua;
 use crate::state::{Global, HookFunction, LuaState};
 
 /// `LUA_MASKCALL`
@@ -75,14 +76,23 @@ impl CHook {
         if let Some(hook) = hook.filter(|hook| hook.external) {
             let address = NativeClosure::bound(hook.function.as_native(), 0).get().bits();
             set.function.store(with_exposed_provenance_mut(address as usize), Ordering::Relaxed);
-            let masks = [(hook.call, CALL), (hook.ret, RETURN), (hook.line, LINE)];
-            let mask = masks.iter().filter(|(is_set, _)| *is_set).fold(0, |all, (_, m)| all | m);
-            let counted = if hook.count > 0 { COUNT } else { 0 };
-            set.mask.store(mask | counted, Ordering::Relaxed);
+            set.mask.store(mask_of(hook), Ordering::Relaxed);
             set.count.store(hook.count as c_int, Ordering::Relaxed);
         }
         set
     }
+}
+
+/// Returns the events for which a hook is called.
+pub(crate) fn mask_of(hook: &Hook) -> c_int {
+    let masks = [(hook.call, CALL), (hook.ret, RETURN), (hook.line, LINE), (hook.count > 0, COUNT)];
+    masks.iter().filter(|(is_set, _)| *is_set).fold(0, |all, (_, mask)| all | mask)
+}
+
+/// Returns the function that `debug.sethook` has recorded for a coroutine.
+pub(crate) fn function_of_lua<'a>(cx: &'a Cx, co: Val<'_>) -> Option<Func<'a>> {
+    let functions = cx.registry().get_name(cx, "_HOOKKEY").as_table()?;
+    functions.get(co).as_func()
 }
 
 /// The list of the coroutines whose hooks C code has set since hooks were last installed: the first
@@ -182,8 +192,12 @@ unsafe fn install(l: *mut LuaState) {
         ret: mask & RETURN != 0,
         line: mask & LINE != 0,
         count: if mask & COUNT != 0 { count.max(0) as u32 } else { 0 },
-        external: true,
+        external: function as *const () != hook_of_lua as *const (),
     };
+    if !setting.external {
+        // C code sets the hook again that it got from `lua_gethook`
+        return cx.set_hook(Some(co), function_of_lua(cx, co).map(|f| (f, setting)));
+    }
     if let Some(run) = (*(*l).global).run_hook {
         // coroutines that inherit the hook find the function of C code here
         let function = Val::light((function as *const ()).expose_provenance() as u64);

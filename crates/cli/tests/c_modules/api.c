@@ -83,6 +83,8 @@ extern const char *lua_setlocal(lua_State *, const lua_Debug *, int);
 extern const char *lua_getupvalue(lua_State *, int, int);
 extern void lua_warning(lua_State *, const char *, int);
 extern void lua_sethook(lua_State *, lua_Hook, int, int);
+extern lua_Hook lua_gethook(lua_State *);
+extern int lua_gethookmask(lua_State *), lua_gethookcount(lua_State *);
 extern int luaL_error(lua_State *, const char *, ...), luaL_ref(lua_State *, int);
 extern void luaL_unref(lua_State *, int, int), luaL_setfuncs(lua_State *, const luaL_Reg *, int);
 extern void luaL_buffinit(lua_State *, luaL_Buffer *), luaL_addlstring(luaL_Buffer *,
@@ -539,6 +541,31 @@ static int hooked(lua_State *L) {
   return 3;
 }
 
+/* Calls a function without a hook and sets the hook again: whether there was one, its events, and
+   their count. */
+static int without_hook(lua_State *L) {
+  lua_Hook h = lua_gethook(L);
+  int mask = lua_gethookmask(L), count = lua_gethookcount(L);
+  lua_sethook(L, NULL, 0, 0);
+  lua_callk(L, 0, 0, 0, NULL);
+  lua_sethook(L, h, mask, count);
+  lua_pushboolean(L, h != NULL);
+  lua_pushinteger(L, mask);
+  lua_pushinteger(L, count);
+  return 3;
+}
+
+static lua_Hook chained;
+
+static void chaining_hook(lua_State *L, lua_Debug *ar) { chained(L, ar); }
+
+/* Sets a hook that calls the one before. */
+static int chain_hook(lua_State *L) {
+  chained = lua_gethook(L);
+  lua_sethook(L, chaining_hook, lua_gethookmask(L), lua_gethookcount(L));
+  return 0;
+}
+
 static void failing_hook(lua_State *L, lua_Debug *ar) {
   (void)ar;
   lua_sethook(L, NULL, 0, 0);
@@ -705,6 +732,7 @@ static const luaL_Reg functions[] = {
     {"load", load}, {"dump", dump},
     {"load_endless", load_endless}, {"set_no_local", set_no_local}, {"toclose", toclose}, {"interrupt", interrupt}, {"closed_by_pop", closed_by_pop}, {"box", box}, {"unbox", unbox},
     {"references", references}, {"numbers", numbers}, {"hooked", hooked}, {"stop", stop},
+    {"without_hook", without_hook}, {"chain_hook", chain_hook},
         {"info", info}, {"upvalue_name", upvalue_name},
     {"parameter", parameter}, {"fail_on_return", fail_on_return}, {"warning", warning},
     {"yield_to_close", yield_to_close}, {"push", push}, {"hidden_libraries", hidden_libraries}, {"another_state", another_state}, {"replace", replace}, {"traceback", traceback},

@@ -259,6 +259,30 @@ same({ true, true, 3 }, (function(c, r, n) return c, r, n >= 3 and 3 end)(api.ho
   x = x + 1
   return x
 end)))
+do -- a hook of Lua that C code removes and sets again, or calls
+  local called
+  local function on_call(event) called[#called + 1] = { event, debug.getinfo(2, "f").func } end
+  local function probe() end
+  local function count()
+    called = {}
+    probe()
+    local calls, n = called, 0
+    called = {} -- the iterator is called as well
+    for _, c in ipairs(calls) do
+      if c[1] == "call" and c[2] == probe then n = n + 1 end
+    end
+    return n
+  end
+  called = {}
+  debug.sethook(on_call, "c")
+  same({ true, 1, 0 }, api.without_hook(probe))
+  same({ on_call, "c", 0 }, debug.gethook())
+  same({ 1 }, count())
+  api.chain_hook()
+  same({ "external hook", "c", 0 }, debug.gethook())
+  same({ 1 }, count())
+  debug.sethook()
+end
 local function busy() while true do end end
 api.stop(1000)
 local ok, err = pcall(busy)
