@@ -197,7 +197,7 @@ raising! {
                 // an error of the call itself, such as that the value cannot be called, was raised
                 // in this frame, which has not passed it to the handler
                 ((*st).vm.handle)(st);
-                e.cx().recover(kept);
+                e.cx().recover_protected(kept);
                 status_of_error(e.cx())
             }
         };

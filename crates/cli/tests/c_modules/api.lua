@@ -36,6 +36,20 @@ same({ 2, "h:attempt to call a nil value", 7 }, api.pcallk(handler, nil))
 same({ 2, "h:attempt to call a table value", 7 }, api.pcallk(handler, setmetatable({}, {})))
 same({ 5, "error in error handling", 7 }, api.pcallk(function(e) error(e, 0) end, error, "E"))
 same({ 5, "error in error handling", 7 }, api.pcallk({}, error, "E"))
+-- the handler also receives the errors of closing variables
+local function unclosable()
+  local meta = { __close = print }
+  local x <close> = setmetatable({}, meta)
+  meta.__close = 5
+  error("A", 0)
+end
+same({ 2, "h:attempt to call a number value", 7 }, api.pcallk(handler, unclosable))
+same({ 2, "attempt to call a number value", 7 }, api.pcallk(nil, unclosable))
+local function failing_close()
+  local x <close> = setmetatable({}, { __close = function(_, e) error("B" .. e, 0) end })
+  error("A", 0)
+end
+same({ 2, "h:Bh:A", 7 }, api.pcallk(handler, failing_close))
 co = coroutine.wrap(function(h, f) return api.pcallk(h, f) end)
 same({ "first" }, co(nil, function() yield "first" return yield "second" end))
 same({ "second" }, co())

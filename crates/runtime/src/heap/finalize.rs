@@ -226,7 +226,7 @@ unsafe fn finalize(st: *mut State, object: Value) {
     (*st).top = callee.add(3);
     let result = ((*st).vm.finalize)(st, callee, 1);
     if result.is_err() {
-        State::recover(st, saved.0 as usize, (saved.1 - saved.0) as usize);
+        State::recover(st, saved.0 as usize, (saved.1 - saved.0) as usize, false);
         let error = (*st).top.sub(1).get();
         let message = if error.is_string() {
             crate::string::LuaString::bytes(error.as_string()).to_vec()

@@ -100,7 +100,7 @@ impl Cx {
             Ok(n) => Ok(n),
             Err(Raised { .. }) => {
                 // SAFETY: N1; the frame of this function is still in place.
-                unsafe { State::recover(self.state(), base, kept) };
+                unsafe { State::recover(self.state(), base, kept, false) };
                 Err(())
             }
         }
@@ -114,7 +114,7 @@ impl Cx {
         unsafe {
             let st = self.state();
             ((*st).vm.handle)(st);
-            State::recover(st, base, kept);
+            State::recover(st, base, kept, false);
         }
     }
 
