@@ -141,7 +141,6 @@ impl LuaState {
     #[cold]
     unsafe fn make(st: *mut State, th: *mut Thread) -> *mut LuaState {
         let main = (*st).main_thread;
-        let mut extra = [0; EXTRA_SPACE];
         let (global, owned) = if th == main {
             let mut owned = Box::new(Global {
                 jump: std::ptr::null_mut(),
@@ -159,10 +158,7 @@ impl LuaState {
             });
             (&raw mut *owned, Some(owned))
         } else {
-            let main = LuaState::of(st, main);
-            // a new coroutine has a copy of the space of the main one
-            extra = (*block_of(main)).extra;
-            ((*main).global, None)
+            ((*LuaState::of(st, main)).global, None)
         };
         let public = LuaState {
             registers: st.cast::<u8>().add(REGISTERS),
@@ -174,6 +170,8 @@ impl LuaState {
             in_hook: false,
             owned,
         };
+        // a copy of the space that the main coroutine had when this one was created
+        let extra = (*th).companion.word().to_ne_bytes();
         let block = Box::into_raw(Box::new(Block { extra, public }));
         let public = &raw mut (*block).public;
         (*th).companion = Companion::new(public.cast(), free);

@@ -555,6 +555,14 @@ static int without_hook(lua_State *L) {
   return 3;
 }
 
+/* extra(thread [, n]): the number in its extra space, which can be changed */
+static int extra(lua_State *L) {
+  lua_Integer *space = (lua_Integer *)lua_tothread(L, 1) - 1;
+  lua_pushinteger(L, *space);
+  if (lua_gettop(L) == 3) *space = luaL_checkinteger(L, 2);
+  return 1;
+}
+
 static lua_Hook chained;
 
 static void chaining_hook(lua_State *L, lua_Debug *ar) { chained(L, ar); }
@@ -733,6 +741,7 @@ static const luaL_Reg functions[] = {
     {"load_endless", load_endless}, {"set_no_local", set_no_local}, {"toclose", toclose}, {"interrupt", interrupt}, {"closed_by_pop", closed_by_pop}, {"box", box}, {"unbox", unbox},
     {"references", references}, {"numbers", numbers}, {"hooked", hooked}, {"stop", stop},
     {"without_hook", without_hook}, {"chain_hook", chain_hook},
+    {"extra", extra},
         {"info", info}, {"upvalue_name", upvalue_name},
     {"parameter", parameter}, {"fail_on_return", fail_on_return}, {"warning", warning},
     {"yield_to_close", yield_to_close}, {"push", push}, {"hidden_libraries", hidden_libraries}, {"another_state", another_state}, {"replace", replace}, {"traceback", traceback},

@@ -297,6 +297,14 @@ do -- a hook of Lua that C code removes and sets again, or calls
   same({ 1 }, count())
   debug.sethook()
 end
+-- a new coroutine has a copy of the main one's space
+local main = coroutine.running()
+api.extra(main, 5)
+local earlier = coroutine.create(print)
+api.extra(main, 6)
+same({ 5, 6 }, api.extra(earlier), api.extra(coroutine.create(print)))
+api.extra(earlier, 7)
+same({ 6, 7, 6 }, api.extra(main), api.extra(earlier), api.extra(coroutine.create(print)))
 local function busy() while true do end end
 api.stop(1000)
 local ok, err = pcall(busy)

@@ -7,18 +7,37 @@ use std::ptr::null_mut;
 pub struct Companion {
     block: *mut (),
     free: Option<unsafe fn(*mut ())>,
+    /// The word in front of a block that is still to be made.
+    word: u64,
 }
 
 impl Companion {
     /// No companion.
-    pub const NONE: Companion = Companion { block: null_mut(), free: None };
+    pub const NONE: Companion = Companion { block: null_mut(), free: None, word: 0 };
 
     /// Makes a companion of a block, which `free` frees.
     ///
     /// # Safety
-    /// `free` may be called once with `block`, on the state's thread. It does not use the state.
+    /// `free` may be called once with `block`, on the state's thread. It does not use the state. In
+    /// front of the block is a word that may be read until then.
     pub unsafe fn new(block: *mut (), free: unsafe fn(*mut ())) -> Companion {
-        Companion { block, free: Some(free) }
+        Companion { block, free: Some(free), word: 0 }
+    }
+
+    /// Returns the word in front of the block. A coroutine without a block has the one that the
+    /// main coroutine had when it was created.
+    pub fn word(&self) -> u64 {
+        if self.block.is_null() {
+            return self.word;
+        }
+        // SAFETY: the caller of `new` promised this.
+        unsafe { self.block.cast::<u64>().sub(1).read() }
+    }
+
+    /// Returns the companion of a new coroutine, if this is the one of the main coroutine: it has
+    /// no block yet.
+    pub(crate) fn inherited(&self) -> Companion {
+        Companion { word: self.word(), ..Companion::NONE }
     }
 
     /// Returns the block, or null.

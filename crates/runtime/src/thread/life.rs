@@ -108,6 +108,7 @@ impl State {
         // are passed with the first resume.
         (*th).stack.add(1).put(Value::NIL);
         (*th).top = (*th).stack.add(2);
+        (*th).companion = (*(*st).main_thread).companion.inherited();
         let inherited = (*(*st).thread).hook.as_ref().and_then(|hook| hook.inherited());
         (*th).hook = inherited.map(Box::new).or_else(|| (*st).hook_of_new.clone());
         th
