@@ -555,6 +555,17 @@ static int without_hook(lua_State *L) {
   return 3;
 }
 
+static void yielding_hook(lua_State *L, lua_Debug *ar) {
+  lua_sethook(L, NULL, 0, 0);
+  lua_yieldk(L, 0, 0, NULL);
+}
+
+/* Makes a hook yield at the next line. */
+static int yield_in_hook(lua_State *L) {
+  lua_sethook(L, yielding_hook, 4, 0);
+  return 0;
+}
+
 /* extra(thread [, n]): the number in its extra space, which can be changed */
 static int extra(lua_State *L) {
   lua_Integer *space = (lua_Integer *)lua_tothread(L, 1) - 1;
@@ -741,6 +752,7 @@ static const luaL_Reg functions[] = {
     {"load_endless", load_endless}, {"set_no_local", set_no_local}, {"toclose", toclose}, {"interrupt", interrupt}, {"closed_by_pop", closed_by_pop}, {"box", box}, {"unbox", unbox},
     {"references", references}, {"numbers", numbers}, {"hooked", hooked}, {"stop", stop},
     {"without_hook", without_hook}, {"chain_hook", chain_hook},
+    {"yield_in_hook", yield_in_hook},
     {"extra", extra},
         {"info", info}, {"upvalue_name", upvalue_name},
     {"parameter", parameter}, {"fail_on_return", fail_on_return}, {"warning", warning},

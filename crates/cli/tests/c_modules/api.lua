@@ -297,6 +297,16 @@ do -- a hook of Lua that C code removes and sets again, or calls
   same({ 1 }, count())
   debug.sethook()
 end
+local at
+local function yielding()
+  at = debug.getinfo(1, "l").currentline + 2
+  api.yield_in_hook()
+  local x = 1
+end
+local _, yielded = api.pcall(yielding)
+same({ "api.lua:" .. at .. ": attempt to yield from outside a coroutine" },
+  yielded:match "api.lua.*")
+
 -- a new coroutine has a copy of the main one's space
 local main = coroutine.running()
 api.extra(main, 5)

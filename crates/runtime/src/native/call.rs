@@ -167,11 +167,14 @@ impl Cx {
         unsafe {
             let st = self.state();
             if (*(*st).thread).non_yieldable > 0 {
-                return Err(if (*st).thread == (*st).main_thread {
-                    self.error_plain("attempt to yield from outside a coroutine")
+                let message: &[u8] = if (*st).thread == (*st).main_thread {
+                    b"attempt to yield from outside a coroutine"
                 } else {
-                    self.error_plain("attempt to yield across a C-call boundary")
-                });
+                    b"attempt to yield across a C-call boundary"
+                };
+                // A native function has no position, but a hook of C code fails at the one of the
+                // Lua function for which it was called.
+                return Err(self.error_plain([&self.position(0), message].concat()));
             }
         }
         self.set_step(step, self.top() - n);
