@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
+use perilune_runtime::load::GLOBALS;
 use perilune_runtime::native::Raised;
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Value};
@@ -60,7 +61,7 @@ raising! {
     fn lua_getglobal(l, name: *const c_char) -> c_int |e| {
         let key = Value::string((*e.st).intern(c_bytes(name)));
         // the table in the registry, which a program may replace
-        let globals = Table::get_int((*e.st).registry, 2);
+        let globals = Table::get_int((*e.st).registry, GLOBALS);
         Ok(push_index(e, globals, key)?)
     }
 

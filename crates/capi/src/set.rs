@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
+use perilune_runtime::load::GLOBALS;
 use perilune_runtime::native::{Raised, Val};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Tag, Value};
@@ -10,7 +11,6 @@ use crate::entry::Entry;
 use crate::index::value_or_nil;
 use crate::outcome::raising;
 use crate::push::c_bytes;
-use crate::status::GLOBALS;
 
 /// Pops the last value and assigns it to `object[key]`, honoring metamethods.
 ///
@@ -81,7 +81,7 @@ unsafe fn set_raw_slow(e: &mut Entry, t: *mut Table, key: Value, v: Value) -> Re
 raising! {
     fn lua_setglobal(l, name: *const c_char) |e| {
         let key = Value::string((*e.st).intern(c_bytes(name)));
-        let globals = Table::get_int((*e.st).registry, 2);
+        let globals = Table::get_int((*e.st).registry, GLOBALS);
         Ok(set_index(e, globals, key)?)
     }
 
@@ -113,14 +113,8 @@ raising! {
     }
 
     fn lua_rawseti(l, index: c_int, i: i64) |e| {
-        let st = e.st;
-        let t = value_or_nil(st, index).as_table();
-        let v = (*st).top.sub(1).get();
-        set_raw(e, t, Value::int(i))?;
-        if i == GLOBALS && t == (*st).registry && v.is_table() {
-            (*st).set_globals(v.as_table());
-        }
-        Ok(())
+        let t = value_or_nil(e.st, index).as_table();
+        Ok(set_raw(e, t, Value::int(i))?)
     }
 
     fn lua_rawsetp(l, index: c_int, p: *const c_void) |e| {

@@ -26,9 +26,6 @@ pub(crate) const NONE: c_int = -1;
 /// `LUA_REGISTRYINDEX`
 pub(crate) const REGISTRY: c_int = -1_001_000;
 
-/// `LUA_RIDX_GLOBALS`
-pub(crate) const GLOBALS: i64 = 2;
-
 /// The names of the types, by number from `LUA_TNONE` on.
 pub(crate) const TYPE_NAMES: [&std::ffi::CStr; 10] = [
     c"no value",

@@ -35,6 +35,9 @@ const LARGE_PART: usize = 1 << 20;
 /// available.
 const BETWEEN_TRIALS: usize = 64 << 10;
 
+/// The index of the table of globals in the registry (`LUA_RIDX_GLOBALS`).
+pub const GLOBALS: i64 = 2;
+
 /// The error of a chunk that cannot be loaded.
 pub struct LoadError {
     /// The message, as PUC words it.
@@ -117,7 +120,7 @@ impl State {
         if bytes >= 1 << 16 && !(*st).check_room(bytes) {
             return Err(LoadError::memory());
         }
-        let env = env.unwrap_or(Value::table((*st).globals));
+        let env = env.unwrap_or_else(|| (*st).environment());
         let closure = State::instantiate(st, proto, env);
         // After a failed allocation, constants may be the wrong strings.
         let failed = closure.is_null() || (*st).heap.has_failed();
@@ -171,6 +174,19 @@ impl State {
         c
     }
 
+    /// Returns the environment of functions that are loaded: the value in the registry, which
+    /// programs may replace.
+    ///
+    /// # Safety
+    /// The state is live.
+    pub(crate) unsafe fn environment(&mut self) -> Value {
+        let v = Table::get_int(self.registry, GLOBALS);
+        if v.is_table() && v.as_table() != self.globals {
+            self.set_globals(v.as_table());
+        }
+        v
+    }
+
     /// Sets the table of globals for functions that are loaded from now on.
     ///
     /// # Safety
@@ -179,7 +195,7 @@ impl State {
         // If there is no memory to make it an environment, the first access to a global tries
         // again.
         let _ = Table::make_environment(self, globals);
-        Table::set_int(self, self.registry, 2, Value::table(globals));
+        Table::set_int(self, self.registry, GLOBALS, Value::table(globals));
         self.globals = globals;
     }
 }

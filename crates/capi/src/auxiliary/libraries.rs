@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
+use perilune_runtime::load::GLOBALS;
 use perilune_runtime::native::{Cx, Raised};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Value};
@@ -26,7 +27,8 @@ unsafe fn open(
     push_subtable(e, Value::table((*st).registry), b"_LOADED")?;
     let name = (*st).intern(name);
     e.push(Value::string(name));
-    let tables = [(*st).globals, (*st).top.sub(2).get().as_table()];
+    let globals = e.cx().globals().val().raw().as_table();
+    let tables = [globals, (*st).top.sub(2).get().as_table()];
     for t in tables {
         let before = Table::get_str(t, name);
         e.push(before);
@@ -67,7 +69,7 @@ unsafe fn require(e: &mut Entry, name: &[u8], f: CFunction, global: bool) -> Fal
     let module = (*st).top.sub(1).get();
     if global {
         e.push(module);
-        let globals = Table::get_int((*st).registry, 2);
+        let globals = Table::get_int((*st).registry, GLOBALS);
         set_index(e, globals, key)?;
     }
     (*st).top = (*st).top.sub(3);
@@ -78,7 +80,7 @@ unsafe fn require(e: &mut Entry, name: &[u8], f: CFunction, global: bool) -> Fal
 raising! {
     fn luaopen_base(l) -> c_int |e| {
         perilune_stdlib::base::open(e.cx())?;
-        let globals = Value::table((*e.st).globals);
+        let globals = e.cx().globals().val().raw();
         e.push(globals);
         Ok(1)
     }

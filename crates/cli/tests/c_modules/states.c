@@ -46,6 +46,8 @@ extern int lua_resetthread(lua_State *);
 extern void lua_toclose(lua_State *, int);
 extern lua_CFunction lua_tocfunction(lua_State *, int);
 extern int lua_rawequal(lua_State *, int, int);
+extern void lua_seti(lua_State *, int, lua_Integer), lua_rawset(lua_State *, int);
+extern void lua_settable(lua_State *, int);
 
 #define REGISTRY (-1001000)
 #define pop(L, n) lua_settop(L, -(n) - 1)
@@ -183,16 +185,26 @@ static int traceback(lua_State *L) {
   return 1;
 }
 
-/* Gives a state another table of globals. */
+/* Gives a state another table of globals, in one of five ways. */
 static int other_globals(lua_State *L) {
   lua_State *other = luaL_newstate();
   luaL_openlibs(other);
+  lua_pushinteger(other, 2);
   lua_createtable(other, 0, 1);
   lua_getglobal(other, "load");
   lua_setfield(other, -2, "load");
   lua_pushstring(other, "of the new table");
   lua_setfield(other, -2, "x");
-  lua_rawseti(other, REGISTRY, 2);
+  switch (luaL_checkinteger(L, 1)) {
+    case 1: lua_rawseti(other, REGISTRY, 2); break;
+    case 2: lua_seti(other, REGISTRY, 2); break;
+    case 3: lua_rawset(other, REGISTRY); break;
+    case 4: lua_settable(other, REGISTRY); break;
+    default:
+      luaL_loadstring(other, "debug.getregistry()[2] = ...");
+      lua_rotate(other, -2, 1);
+      lua_pcallk(other, 1, 0, 0, 0, NULL);
+  }
   lua_gc(other, 2);
   luaL_loadstring(other, "y = load 'return x'() return y");
   lua_pcallk(other, 0, 1, 0, 0, NULL);

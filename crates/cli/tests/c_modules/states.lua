@@ -32,7 +32,7 @@ local text = states.traceback "local function f() error 'no' end f()"
 same({ 0 }, (select(2, text:gsub("%[C%]: in %?", ""))))
 same({ true }, text:find "in main chunk$" ~= nil)
 
-same({ "of the new table", true }, states.other_globals())
+for way = 1, 5 do same({ "of the new table", true }, states.other_globals(way)) end
 same({ "a+b;c+d+e;@on;;" }, states.warnings())
 same({ "a is refused" }, states.refused_warnings "return select(2, pcall(warn, 'a', 'b'))")
 same({ "[string \"warn 'a'\"]:1: a is refused" }, states.refused_warnings "warn 'a'")

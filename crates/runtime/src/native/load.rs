@@ -51,7 +51,7 @@ impl Cx {
     ) -> Option<Val<'_>> {
         // SAFETY: N1.
         unsafe {
-            let env = env.map_or_else(|| Value::table((*self.state()).globals), Val::raw);
+            let env = env.map_or_else(|| (*self.state()).environment(), Val::raw);
             let closure = State::instantiate(self.state(), proto.clone(), env);
             // After a failed allocation, constants may be the wrong strings.
             let failed = closure.is_null() || (*self.state()).heap.has_failed();

@@ -335,7 +335,10 @@ impl Cx {
     /// Returns the table of globals.
     pub fn globals(&self) -> Tab<'_> {
         // SAFETY: N1.
-        unsafe { Tab(Val::new(Value::table((*self.state()).globals))) }
+        unsafe {
+            (*self.state()).environment();
+            Tab(Val::new(Value::table((*self.state()).globals)))
+        }
     }
 
     /// Returns the metatable of any value.

@@ -14,6 +14,7 @@ use crate::first_panic::FirstPanic;
 use crate::frame::{Frame, FrameWord, Link};
 use crate::heap::{Allocator, Heap};
 use crate::host::HostRoots;
+use crate::load::GLOBALS;
 use crate::meta::Event;
 use crate::raised::ErrorKind;
 use crate::random::Random;
@@ -124,7 +125,7 @@ impl State {
             let done = Table::make_environment(s.ptr(), s.globals);
             debug_assert!(done, "an empty table");
             Table::set_int(s.ptr(), s.registry, 1, Value::thread(main));
-            Table::set_int(s.ptr(), s.registry, 2, Value::table(s.globals));
+            Table::set_int(s.ptr(), s.registry, GLOBALS, Value::table(s.globals));
         }
         st
     }
