@@ -2,14 +2,13 @@
 
 use std::ffi::{c_char, c_int};
 
-use perilune_runtime::native::Val;
 use perilune_runtime::value::Value;
-use perilune_stdlib::base::load_file;
+use perilune_stdlib::base::read_file;
 
 use crate::load::{load, mode_of};
 use crate::outcome::raising;
 use crate::push::{bytes, c_bytes};
-use crate::status::{FILE, OK, SYNTAX};
+use crate::status::{FILE, MEMORY};
 
 raising! {
     fn luaL_loadbufferx(
@@ -30,18 +29,13 @@ raising! {
 
     fn luaL_loadfilex(l, name: *const c_char, mode: *const c_char) -> c_int |e| {
         let name = if name.is_null() { None } else { Some(c_bytes(name)) };
-        let mode = if mode.is_null() { &b"bt"[..] } else { c_bytes(mode) };
-        let loaded = load_file(e.cx(), name, mode, None).map(Val::raw);
-        match loaded {
-            Ok(f) => {
-                e.push(f);
-                Ok(OK)
-            }
+        let mode = mode_of(mode);
+        match read_file(e.cx(), name) {
+            Ok(file) => load(e, file.chunk(), &file.name, mode),
             Err(message) => {
-                let is_file = message.starts_with(b"cannot ");
-                let v = Value::string((*e.st).intern(&message));
-                e.push(v);
-                Ok(if is_file { FILE } else { SYNTAX })
+                let message = (*e.st).intern(&message);
+                e.push(Value::string(message));
+                Ok(if message == (*e.st).memory_message { MEMORY } else { FILE })
             }
         }
     }

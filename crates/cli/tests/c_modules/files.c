@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +27,8 @@ extern const char *luaL_checklstring(lua_State *, int, size_t *);
 extern long long luaL_checkinteger(lua_State *, int);
 extern void *luaL_checkudata(lua_State *, int, const char *);
 extern int luaL_fileresult(lua_State *, int, const char *);
+extern int luaL_loadfilex(lua_State *, const char *, const char *);
+extern void lua_rotate(lua_State *, int, int);
 
 static int closed;
 
@@ -52,6 +55,26 @@ static int open_file(lua_State *L) {
   p->f = fopen(name, mode);
   p->closef = close_file;
   return p->f ? 1 : luaL_fileresult(L, 0, name);
+}
+
+/* load_file(text): the status and the message of loading a file with a name like a message */
+static int load_file(lua_State *L) {
+  const char *text = luaL_checklstring(L, 1, NULL), *name = "cannot be";
+  char folder[] = "/tmp/perilune-XXXXXX", before[4096];
+  FILE *f = NULL;
+  int status;
+  if (getcwd(before, sizeof before) && mkdtemp(folder) && chdir(folder) == 0)
+    f = fopen(name, "w");
+  if (!f) return luaL_fileresult(L, 0, folder);
+  fputs(text, f);
+  fclose(f);
+  status = luaL_loadfilex(L, name, NULL);
+  remove(name);
+  lua_pushinteger(L, luaL_loadfilex(L, name, NULL));
+  lua_rotate(L, -2, 1);
+  lua_pushinteger(L, status);
+  lua_rotate(L, -4, 1);
+  return chdir(before) == 0 && rmdir(folder) == 0 ? 4 : 0;
 }
 
 /* pipe(): the ends of a pipe */
@@ -103,6 +126,7 @@ static int wait_for(lua_State *L) {
 
 static const luaL_Reg functions[] = {{"open", open_file}, {"pipe", make_pipe},
     {"never_opened", never_opened}, {"next_byte", next_byte}, {"count_closed", count_closed},
+    {"load_file", load_file},
     {"print", print}, {"fork", make_child}, {"wait", wait_for}, {NULL, NULL}};
 
 int luaopen_files(lua_State *L) {

@@ -109,6 +109,11 @@ same(lines[1], "before child before after")
 same(lines[2], "before child after")
 os.remove(name)
 
+-- the status of loading a file does not depend on what its name looks like
+local status, message, of_missing, missing = files.load_file "x = = 1"
+same(status .. message, "3cannot be:1: unexpected symbol near '='")
+same(of_missing .. missing, "6cannot open cannot be: No such file or directory")
+
 -- what both write appears in this order
 io.write "o"
 files.print ""

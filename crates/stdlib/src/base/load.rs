@@ -133,7 +133,30 @@ pub fn load_file<'a>(
     mode: &[u8],
     env: Option<Val<'_>>,
 ) -> Result<Val<'a>, Vec<u8>> {
-    let (bytes, chunk_name) = match name {
+    let file = read_file(cx, name)?;
+    cx.load(file.chunk(), &file.name, mode, env)
+}
+
+/// A file that is to be loaded.
+pub struct SourceFile {
+    bytes: Vec<u8>,
+    /// The name of the chunk.
+    pub name: Vec<u8>,
+}
+
+impl SourceFile {
+    /// Returns the chunk in the file.
+    pub fn chunk(&self) -> &[u8] {
+        skip_comment(&self.bytes)
+    }
+}
+
+/// Reads a file (`None`: the standard input) to load it.
+///
+/// # Errors
+/// Returns the message if the file cannot be read.
+pub fn read_file(cx: &Cx, name: Option<&[u8]>) -> Result<SourceFile, Vec<u8>> {
+    let (bytes, name) = match name {
         Some(path) => {
             let path = c_str(path);
             let fail = |what: &str, e: &std::io::Error| {
@@ -152,7 +175,7 @@ pub fn load_file<'a>(
         }
     };
     cx.count_source(bytes.len());
-    cx.load(skip_comment(&bytes), &chunk_name, mode, env)
+    Ok(SourceFile { bytes, name })
 }
 
 /// Skips a byte-order mark and a first line that starts with `#`. Keeps its line feed, so that the

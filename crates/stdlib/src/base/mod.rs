@@ -7,7 +7,7 @@ mod protect;
 mod values;
 
 pub(crate) use convert::{is_plain, is_space};
-pub use load::load_file;
+pub use load::{load_file, read_file};
 pub(crate) use values::check_metatable;
 
 use perilune_runtime::native::{Builtin, Cx, NativeFn, NativeResult, Raised, Val};
