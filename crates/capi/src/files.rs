@@ -124,18 +124,18 @@ impl ForeignStream for File {
         }
     }
 
-    fn read_line(&mut self, out: &mut Vec<u8>) -> io::Result<bool> {
-        let before = out.len();
+    fn read_line(&mut self, out: &mut Vec<u8>, n: usize) -> io::Result<bool> {
+        let mut is_end = false;
         // SAFETY: as above. The file is locked meanwhile.
         unsafe {
             flockfile(self.0);
-            loop {
+            for _ in 0..n {
                 let c = getc_unlocked(self.0);
-                if c == libc::EOF {
-                    break;
+                is_end = c == libc::EOF || c == c_int::from(b'\n');
+                if c != libc::EOF {
+                    out.push(c as u8);
                 }
-                out.push(c as u8);
-                if c == c_int::from(b'\n') {
+                if is_end {
                     break;
                 }
             }
@@ -143,7 +143,7 @@ impl ForeignStream for File {
             funlockfile(self.0);
             checked(!failed)?;
         }
-        Ok(out.len() > before)
+        Ok(is_end)
     }
 
     fn peek(&mut self) -> io::Result<Option<u8>> {

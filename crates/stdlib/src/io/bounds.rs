@@ -22,6 +22,12 @@ impl Bounds<'_> {
         Bounds { sign: Some(cx.stop_sign()), room: (cx.room() / 2).min(LONGEST) }
     }
 
+    /// Returns a bound for the number of bytes.
+    #[cfg(test)]
+    pub(crate) fn of_room(room: usize) -> Bounds<'static> {
+        Bounds { sign: None, room }
+    }
+
     /// Returns an error when the script must stop, or when this number of bytes is too large.
     /// [`is_refusal`] recognizes the error.
     #[inline]

@@ -42,8 +42,9 @@ pub trait ForeignStream: Send {
     fn set_buffering(&mut self, when: Buffering, size: usize) -> io::Result<()>;
     /// Appends up to `n` bytes to `out`, and returns their number; 0 only at the end of the file.
     fn read(&mut self, out: &mut Vec<u8>, n: usize) -> io::Result<usize>;
-    /// Appends a line to `out`, with its line feed; false at the end of the file.
-    fn read_line(&mut self, out: &mut Vec<u8>) -> io::Result<bool>;
+    /// Appends up to `n` bytes of a line to `out`, which has room for them. Returns true when that
+    /// was the end of the line, with its line feed, or of the file.
+    fn read_line(&mut self, out: &mut Vec<u8>, n: usize) -> io::Result<bool>;
     /// Returns the next byte without consuming it; `None` at the end of the file.
     fn peek(&mut self) -> io::Result<Option<u8>>;
     /// Consumes the byte that [`ForeignStream::peek`] has returned.

@@ -13,6 +13,9 @@ const BUFFER: usize = 1 << 14;
 /// Number of bytes read between two checks of the bounds.
 const READ_AT_ONCE: u64 = 1 << 20;
 
+/// The number of bytes of a foreign file's line that are read between two checks of the bounds.
+const LINE_AT_ONCE: usize = 4 << 10;
+
 /// When buffered output is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Buffering {
@@ -293,8 +296,15 @@ impl Stream {
     /// Appends a line to `out`, with its line feed; false at the end of the file.
     pub(crate) fn read_line(&mut self, out: &mut Vec<u8>, bounds: &Bounds<'_>) -> io::Result<bool> {
         if let Some(f) = &mut self.foreign {
-            let any = f.read_line(out)?;
-            return bounds.check(out.len()).map(|()| any);
+            let before = out.len();
+            loop {
+                reserve(out, LINE_AT_ONCE)?;
+                let is_end = f.read_line(out, LINE_AT_ONCE)?;
+                bounds.check(out.len())?;
+                if is_end {
+                    return Ok(out.len() > before);
+                }
+            }
         }
         let mut any = false;
         while self.fill()? {
@@ -475,8 +485,17 @@ mod tests {
             self.1 = later;
             Ok(now.len())
         }
-        fn read_line(&mut self, out: &mut Vec<u8>) -> io::Result<bool> {
-            self.read(out, 1).map(|n| n > 0)
+        // every byte except for `x` ends a line
+        fn read_line(&mut self, out: &mut Vec<u8>, n: usize) -> io::Result<bool> {
+            for _ in 0..n {
+                let Some((&byte, later)) = self.1.split_first() else { return Ok(true) };
+                out.push(byte);
+                self.1 = later;
+                if byte != b'x' {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
         }
         fn peek(&mut self) -> io::Result<Option<u8>> {
             Ok(self.1.first().copied())
@@ -520,6 +539,18 @@ mod tests {
         s.read_all(&mut out, &Bounds::NONE).unwrap();
         assert_eq!(out, b"a12345");
         assert!(!s.fill().unwrap());
+    }
+
+    #[test]
+    fn lines_of_another_language_are_bounded() {
+        const LONG: &[u8] = &[b'x'; 3 * LINE_AT_ONCE];
+        let of_other = || Stream::of_foreign(Box::new(Other(std::sync::Arc::default(), LONG)));
+        let mut line = Vec::new();
+        assert!(of_other().read_line(&mut line, &Bounds::NONE).unwrap());
+        assert_eq!(line.len(), LONG.len());
+        line.clear();
+        assert!(of_other().read_line(&mut line, &Bounds::of_room(100)).is_err());
+        assert_eq!(line.len(), LINE_AT_ONCE);
     }
 
     #[test]
