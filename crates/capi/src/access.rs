@@ -160,7 +160,10 @@ infallible! {
         match v.tag() {
             Tag::STRING => u64::from((*v.as_string()).len),
             Tag::TABLE => Table::length(v.as_table()) as u64,
-            Tag::USERDATA => u64::from((*v.as_userdata()).header.word),
+            Tag::USERDATA if (*v.as_userdata()).header.aux == Userdata::BLOCK => {
+                u64::from((*v.as_userdata()).header.word)
+            }
+            Tag::USERDATA => crate::files::size_for_c(e, v) as u64,
             _ => 0,
         }
     }

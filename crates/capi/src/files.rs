@@ -251,6 +251,15 @@ fn open(info: FileInfo<'_>) -> Option<Box<dyn Foreign>> {
     Some(Box::new(Side { stream: Box::new(Stream { file, close }), owned }))
 }
 
+/// Returns the size of the memory of a userdata of the host, as C code sees it: that of a file is
+/// its `luaL_Stream`, and others have none.
+///
+/// # Safety
+/// `v` is live.
+pub(crate) unsafe fn size_for_c(e: &mut Entry, v: Value) -> usize {
+    if stream_for_c(e, v).is_null() { 0 } else { size_of::<Stream>() }
+}
+
 /// Returns the `luaL_Stream` of a file; null for userdata of the host that are not files.
 ///
 /// # Safety

@@ -29,6 +29,7 @@ extern void *luaL_checkudata(lua_State *, int, const char *);
 extern int luaL_fileresult(lua_State *, int, const char *);
 extern int luaL_loadfilex(lua_State *, const char *, const char *);
 extern void lua_rotate(lua_State *, int, int);
+extern unsigned long long lua_rawlen(lua_State *, int);
 
 static int closed;
 
@@ -124,9 +125,15 @@ static int wait_for(lua_State *L) {
   return 1;
 }
 
+static int raw_length(lua_State *L) {
+  lua_pushinteger(L, (long long)lua_rawlen(L, 1));
+  return 1;
+}
+
 static const luaL_Reg functions[] = {{"open", open_file}, {"pipe", make_pipe},
     {"never_opened", never_opened}, {"next_byte", next_byte}, {"count_closed", count_closed},
     {"load_file", load_file},
+    {"raw_length", raw_length},
     {"print", print}, {"fork", make_child}, {"wait", wait_for}, {NULL, NULL}};
 
 int luaopen_files(lua_State *L) {

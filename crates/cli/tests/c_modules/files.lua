@@ -109,6 +109,11 @@ same(lines[1], "before child before after")
 same(lines[2], "before child after")
 os.remove(name)
 
+-- the memory of a file is a luaL_Stream
+for _, file in ipairs { io.stdout, assert(io.tmpfile()), files.open("/dev/null", "r") } do
+  same(files.raw_length(file), 16)
+end
+
 -- the status of loading a file does not depend on what its name looks like
 local status, message, of_missing, missing = files.load_file "x = = 1"
 same(status .. message, "3cannot be:1: unexpected symbol near '='")
