@@ -19,19 +19,28 @@ pub mod utf8;
 
 use perilune_runtime::native::{Cx, Raised};
 
-/// Opens all libraries, as `luaL_openlibs` does.
+/// Opens a library: makes its table and assigns that to a global variable.
+pub type Open = fn(&mut Cx) -> Result<(), Raised>;
+
+/// The names of the libraries, in the order in which `luaL_openlibs` opens them, and the functions
+/// that open them.
+pub const LIBRARIES: [(&str, Open); 10] = [
+    ("_G", base::open),
+    ("package", package::open),
+    ("coroutine", coroutine::open),
+    ("table", table::open),
+    ("io", io::open),
+    ("os", os::open),
+    ("string", string::open),
+    ("math", math::open),
+    ("utf8", utf8::open),
+    ("debug", debug::open),
+];
+
+/// Opens all libraries.
 ///
 /// # Errors
 /// Returns "not enough memory".
 pub fn open_all(cx: &mut Cx) -> Result<(), Raised> {
-    base::open(cx)?;
-    package::open(cx)?;
-    coroutine::open(cx)?;
-    table::open(cx)?;
-    io::open(cx)?;
-    os::open(cx)?;
-    string::open(cx)?;
-    math::open(cx)?;
-    utf8::open(cx)?;
-    debug::open(cx)
+    LIBRARIES.iter().try_for_each(|(_, open)| open(cx))
 }

@@ -6,6 +6,7 @@ use perilune_runtime::load::GLOBALS;
 use perilune_runtime::native::{Cx, Raised};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Value};
+use perilune_stdlib::LIBRARIES;
 
 use crate::auxiliary::metatables::push_subtable;
 use crate::entry::Entry;
@@ -77,6 +78,23 @@ unsafe fn require(e: &mut Entry, name: &[u8], f: CFunction, global: bool) -> Fal
     Ok(())
 }
 
+/// Returns the C function that opens a library.
+fn opener(library: &str) -> CFunction {
+    match library {
+        "_G" => luaopen_base,
+        "package" => luaopen_package,
+        "coroutine" => luaopen_coroutine,
+        "table" => luaopen_table,
+        "io" => luaopen_io,
+        "os" => luaopen_os,
+        "string" => luaopen_string,
+        "math" => luaopen_math,
+        "utf8" => luaopen_utf8,
+        "debug" => luaopen_debug,
+        _ => unreachable!("there is a function for each library"),
+    }
+}
+
 raising! {
     fn luaopen_base(l) -> c_int |e| {
         perilune_stdlib::base::open(e.cx())?;
@@ -106,20 +124,8 @@ raising! {
     fn luaopen_package(l) -> c_int |e| { open(e, b"package", perilune_stdlib::package::open) }
 
     fn luaL_openlibs(l) |e| {
-        let libraries: [(&[u8], CFunction); 10] = [
-            (b"_G", luaopen_base),
-            (b"package", luaopen_package),
-            (b"coroutine", luaopen_coroutine),
-            (b"table", luaopen_table),
-            (b"io", luaopen_io),
-            (b"os", luaopen_os),
-            (b"string", luaopen_string),
-            (b"math", luaopen_math),
-            (b"utf8", luaopen_utf8),
-            (b"debug", luaopen_debug),
-        ];
-        for (name, f) in libraries {
-            require(e, name, f, true)?;
+        for (name, _) in LIBRARIES {
+            require(e, name.as_bytes(), opener(name), true)?;
             e.pop();
         }
         Ok(())
