@@ -50,10 +50,12 @@ impl State {
         s.error = Value::NIL;
         s.raised_at = None;
         loop {
-            s.top = (*th).stack.add(level + 1);
+            let mut end = level + 1;
+            s.top = (*th).stack.add(end);
             let closed = match State::take_pending(st, level) {
                 Ok(None) => break,
                 Ok(Some(pending)) => {
+                    end = end.max(pending.slot + 1);
                     let callee = pending.push_call(st, (*th).stack.add(level).get());
                     (s.vm.call)(st, callee, 2).map(|_| ())
                 }
@@ -61,7 +63,7 @@ impl State {
             };
             if closed.is_err() {
                 if handles {
-                    s.top = (*th).stack.add(slot as usize + 1);
+                    s.top = (*th).stack.add(end);
                     (s.vm.handle)(st);
                 }
                 s.close_upvalues((*th).stack.add(level));
