@@ -8,7 +8,7 @@ use perilune_runtime::table::Table;
 use perilune_runtime::value::Value;
 
 use crate::arch::{thunk, thunk_number};
-use crate::thunk::{self, Target};
+use crate::targets::{self, Target};
 
 /// The C functions without upvalues that a state knows, by address. Each is a single value, so that
 /// it is equal to itself wherever it is pushed. Their number is bounded by the functions that
@@ -62,7 +62,7 @@ impl Functions {
     /// # Safety
     /// `f` is a live native function of `st`.
     pub(crate) unsafe fn thunk_of(&mut self, st: *mut State, f: *mut NativeClosure) -> *const () {
-        let Some(number) = thunk::number_of(Target::of(f)) else { return std::ptr::null() };
+        let Some(number) = targets::number_of(Target::of(f)) else { return std::ptr::null() };
         self.add(st, number, f);
         thunk(number)
     }
@@ -85,7 +85,7 @@ impl Functions {
         if let Some(f) = self.natives.get(&number) {
             return Some(Value::native(*f));
         }
-        let f = thunk::target(number)?.in_state(cx)?;
+        let f = targets::target(number)?.in_state(cx)?;
         self.add(cx.state(), number, f);
         Some(Value::native(f))
     }
@@ -93,7 +93,7 @@ impl Functions {
 
 impl Drop for Functions {
     fn drop(&mut self) {
-        thunk::release(self.natives.keys().copied());
+        targets::release(self.natives.keys().copied());
     }
 }
 

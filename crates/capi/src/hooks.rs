@@ -29,6 +29,7 @@ pub(crate) fn prepare(cx: &Cx) {
         let st = cx.state();
         let main = LuaState::of(st, (*st).main_thread);
         (*(*main).global).run_hook = Some(run_hook);
+        (*(*main).global).lua_hook = hook_of_lua as *const ();
         (*st).host_poll = Some(at_safepoint);
     }
 }
@@ -71,7 +72,7 @@ unsafe fn hook_of(l: *mut LuaState) -> (Option<HookFunction>, c_int, c_int) {
 /// coroutine has in the table of hook functions. C code may set it again, or call it from its own
 /// hook.
 #[unsafe(naked)]
-pub(crate) unsafe extern "C" fn hook_of_lua(l: *mut LuaState, ar: *mut c_void) {
+unsafe extern "C" fn hook_of_lua(l: *mut LuaState, ar: *mut c_void) {
     unsafe extern "C" fn body(l: *mut LuaState, ar: *mut c_void) -> Outcome {
         guarded(l, |e| -> Fallible<()> {
             let ar: *const Debug = ar.cast();

@@ -43,6 +43,7 @@ mod set;
 mod stack;
 mod state;
 mod status;
+mod targets;
 mod texts;
 mod thunk;
 mod userdata;

@@ -9,7 +9,6 @@ use perilune_runtime::hook::Hook;
 use perilune_runtime::native::{Cx, Func, HookSetting, Val};
 use perilune_runtime::value::{SlotExt, Value};
 
-use crate::hooks::hook_of_lua;
 use crate::state::{Global, HookFunction, LuaState};
 
 /// `LUA_MASKCALL`
@@ -192,7 +191,7 @@ unsafe fn install(l: *mut LuaState) {
         ret: mask & RETURN != 0,
         line: mask & LINE != 0,
         count: if mask & COUNT != 0 { count.max(0) as u32 } else { 0 },
-        external: function as *const () != hook_of_lua as *const (),
+        external: function as *const () != (*(*l).global).lua_hook,
     };
     if !setting.external {
         // C code sets the hook again that it got from `lua_gethook`

@@ -87,6 +87,8 @@ pub(crate) struct Global {
     pub(crate) new_hooks: NewHooks,
     /// The native function that calls the hooks.
     pub(crate) run_hook: Option<NativeFn>,
+    /// The address of the hook that C code gets for a hook set by `debug.sethook`.
+    pub(crate) lua_hook: *const (),
     /// The C functions that the state knows.
     pub(crate) functions: Functions,
     /// Texts that C code has pointers to.
@@ -146,6 +148,7 @@ impl LuaState {
                 jump: std::ptr::null_mut(),
                 new_hooks: NewHooks::default(),
                 run_hook: None,
+                lua_hook: std::ptr::null(),
                 functions: Functions::new(st),
                 texts: Texts::default(),
                 panic: None,
