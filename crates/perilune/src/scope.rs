@@ -216,7 +216,7 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
         let place = Rc::new(Cell::new(std::ptr::null_mut()));
         let mut registry = UserDataRegistry::new(&self.lua, Target::One(place.clone()));
         register(&mut registry);
-        let meta = registry.build(|_| ())?;
+        let meta = registry.build(&self.lua, |_| ())?;
         let entry = self.lua.enter();
         let s = entry.stack();
         s.poll()?;

@@ -35,11 +35,13 @@ impl Lua {
         let mut registry = UserDataRegistry::new(self, Target::Type(TypeId::of::<T>()));
         f(&mut registry);
         let entry = self.enter();
+        let s = entry.stack();
         let metatables = &self.control.metatables;
         let mut slots = None;
-        let built = registry.build(|meta| {
+        let built = registry.build(self, |meta| {
+            let meta = s.word(&meta.0);
             // SAFETY: P4; the table is rooted by its handle, and then by its own slot.
-            let slot = unsafe { (*entry.st).add_host_root(meta.0.word()) };
+            let slot = unsafe { (*s.st).add_host_root(meta.0) };
             slots = Some((slot, metatables.borrow_mut().insert(key, slot)));
         });
         let Some((slot, before)) = slots else {
@@ -55,7 +57,7 @@ impl Lua {
         let unused = if built.is_err() { Some(slot) } else { before };
         if let Some(unused) = unused {
             // SAFETY: P4; the slot is in use nowhere else.
-            unsafe { (*entry.st).host_roots.release(unused) };
+            unsafe { (*s.st).host_roots.release(unused) };
         }
         built.map(|_| slot)
     }

@@ -10,6 +10,7 @@ use super::target::{Outer, Target};
 use crate::callback::Callee;
 #[cfg(feature = "async")]
 use crate::stack::Stack;
+use crate::sync::XRc;
 #[cfg(feature = "async")]
 use crate::traits::FromLua;
 use crate::traits::{FromLuaMulti, IntoLua, IntoLuaMulti};
@@ -164,10 +165,17 @@ impl<T> UserDataRegistry<T> {
         })
     }
 
-    /// Creates the metatable. `publish` receives it before the values of the fields are created,
-    /// since these may have the type itself.
-    pub(crate) fn build(self, publish: impl FnOnce(&Table)) -> Result<Table> {
-        let UserDataRegistry { lua, parts, .. } = self;
+    /// Creates the metatable in a state. `publish` receives it before the values of the fields are
+    /// created, since these may have the type itself.
+    ///
+    /// # Errors
+    /// Returns the first error of a field or method, or an error when the code that filled the
+    /// registry has swapped it with one of another state.
+    pub(crate) fn build(self, lua: &Lua, publish: impl FnOnce(&Table)) -> Result<Table> {
+        let UserDataRegistry { lua: of, parts, .. } = self;
+        if !XRc::ptr_eq(&of.control, &lua.control) {
+            return Err(Error::runtime("the registry belongs to another state"));
+        }
         if let Some(e) = parts.failure {
             return Err(e);
         }
@@ -208,17 +216,17 @@ impl<T> UserDataRegistry<T> {
             // an unknown field is an error only if the type has neither an `__index` of its own nor
             // methods
             let strict = own.is_nil() && members.is_empty();
-            meta.raw_set("__index", index::getter(&lua, &members, &getters, fallback, strict)?)?;
+            meta.raw_set("__index", index::getter(lua, &members, &getters, fallback, strict)?)?;
         } else if fallback.is_nil() && (own.is_table() || !members.is_empty()) {
             meta.raw_set("__index", &members)?;
         }
         if !setters.is_empty() {
             let own: Value = meta.raw_get("__newindex")?;
-            meta.raw_set("__newindex", index::setter(&lua, &setters, own)?)?;
+            meta.raw_set("__newindex", index::setter(lua, &setters, own)?)?;
         }
         publish(&meta);
         for (name, value) in fields {
-            members.raw_set(name, value(&lua)?)?;
+            members.raw_set(name, value(lua)?)?;
         }
         Ok(meta)
     }

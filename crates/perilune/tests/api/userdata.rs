@@ -410,3 +410,24 @@ fn fields_may_be_of_the_type_itself() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn registries_do_not_change_states() -> Result<()> {
+    struct Plain;
+    let (one, other) = (Lua::new(), Lua::new());
+    let mut inner = Ok(());
+    let outer = one.register_userdata_type::<Plain>(|mine| {
+        inner = other.register_userdata_type::<Plain>(|theirs| {
+            theirs.add_method("method", |_, _, ()| Ok(1));
+            std::mem::swap(mine, theirs);
+        });
+    });
+    for e in [outer.unwrap_err(), inner.unwrap_err()] {
+        assert!(e.to_string().contains("belongs to another state"), "{e}");
+    }
+    let u = one.create_any_userdata(Plain)?;
+    drop(other);
+    one.gc_collect()?;
+    assert!(u.call_method::<i64>("method", ()).is_err());
+    Ok(())
+}
