@@ -23,7 +23,7 @@ impl Failure {
     pub(crate) fn of<'a>(s: Stack<'a>, v: Raw) -> Option<&'a mut Failure> {
         let cell = HostCell::<Failure>::of(s, v)?;
         // SAFETY: P1: the cell is alive; failures are never taken, and no reference to one is kept
-        // while code runs.
+        // while code of Lua or of the host runs.
         Some(unsafe { &mut *HostCell::value(cell) })
     }
 
@@ -61,18 +61,21 @@ impl Failure {
         // SAFETY: the value was just created.
         cx.raise(unsafe { Val::of(cx, v.0) })
     }
+}
 
-    fn text(&self) -> String {
-        match self {
-            Failure::Error(e) => e.to_string(),
-            Failure::Panic(None) => Error::PreviouslyResumedPanic.to_string(),
-            Failure::Panic(Some(p)) => {
-                let said = p.downcast_ref::<&str>().map(|s| (*s).to_owned());
-                said.or_else(|| p.downcast_ref::<String>().cloned())
-                    .unwrap_or_else(|| "<panic>".to_owned())
-            }
+/// Returns the text of the failure that a value holds. The `Display` of an error may run any code,
+/// which may free the value; so this keeps the error itself alive.
+fn text(s: Stack<'_>, v: Raw) -> Option<String> {
+    let e = match s.failure(v)? {
+        Failure::Error(e) => e.clone(),
+        Failure::Panic(None) => Error::PreviouslyResumedPanic,
+        Failure::Panic(Some(p)) => {
+            let said = p.downcast_ref::<&str>().map(|s| (*s).to_owned());
+            let said = said.or_else(|| p.downcast_ref::<String>().cloned());
+            return Some(said.unwrap_or_else(|| "<panic>".to_owned()));
         }
-    }
+    };
+    Some(e.to_string())
 }
 
 // SAFETY of all blocks of this impl: P1 (an operation is running, so the state is alive and on this
@@ -166,9 +169,8 @@ fn tostring(cx: &mut Cx) -> NativeResult {
     // SAFETY: N1.
     let lua = unsafe { Lua::borrowed(st) };
     let s = Stack { st, lua: &lua };
-    let text = match s.failure(Raw(cx.get(0).raw())) {
-        Some(f) => f.text(),
-        None => return Err(cx.error("an error is expected")),
+    let Some(text) = text(s, Raw(cx.get(0).raw())) else {
+        return Err(cx.error("an error is expected"));
     };
     let v = cx.str(text.as_bytes()).val();
     cx.ret1(v)

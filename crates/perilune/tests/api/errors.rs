@@ -188,3 +188,47 @@ fn kinds_of_errors_do_not_follow_from_messages() {
     let e = raised(&format!("local _, e = pcall(function() return {EXHAUST} end) error(e, 0)"));
     assert!(matches!(e, Error::MemoryError(_)), "{e}");
 }
+
+thread_local! {
+    /// What the `Display` of [`Shown`] does.
+    static SHOW: std::cell::RefCell<Option<Function>> = const { std::cell::RefCell::new(None) };
+    static DROPPED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// An error that runs Lua when it is shown.
+#[derive(Debug)]
+struct Shown;
+
+impl std::error::Error for Shown {}
+
+impl std::fmt::Display for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let show = SHOW.with_borrow_mut(Option::take).expect("it is set");
+        show.call::<()>(()).expect("it returns");
+        assert!(!DROPPED.get(), "the error is dropped while it is shown");
+        f.write_str("shown")
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        DROPPED.set(true);
+    }
+}
+
+/// `debug.setlocal` may remove an error from the frames that hold it.
+#[test]
+fn errors_live_while_they_are_shown() -> Result<()> {
+    let lua = Lua::with_engine(&Engine::interpreter());
+    let remove = "for level = 1, 4 do
+            for i = 1, 10 do
+                local name, v = debug.getlocal(level, i)
+                if name and type(v) == 'userdata' then debug.setlocal(level, i, nil) end
+            end
+        end
+        collectgarbage() collectgarbage()";
+    SHOW.set(Some(lua.load(remove).into_function()?));
+    lua.globals().set("make", lua.create_function(|_, ()| Ok(Error::external(Shown)))?)?;
+    assert_eq!(lua.load("return tostring(make())").eval::<String>()?, "shown");
+    Ok(())
+}
