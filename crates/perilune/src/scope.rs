@@ -221,8 +221,7 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
         let s = entry.stack();
         s.poll()?;
         // SAFETY: the value is taken out and dropped when the scope ends.
-        let scoped = unsafe { Scoped::new(Box::new(data)) };
-        place.set(scoped.address());
+        let scoped = unsafe { Scoped::new(Box::new(data), place.clone()) };
         let u = s.udata(HostCell::boxed(scoped, Some(&self.lua.control)));
         s.set_udata_meta(u, s.word(&meta.0));
         let handle = s.handle(u);
@@ -237,7 +236,7 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
                     value = HostCell::take(cell).ok();
                 }
             });
-            value.map(|v| v.0 as Box<dyn Erased>)
+            value.map(|v| v.value as Box<dyn Erased>)
         }));
         Ok(AnyUserData(handle))
     }

@@ -82,7 +82,8 @@ impl Target {
                 if at.is_null() {
                     return Err(Error::UserDataDestructed);
                 }
-                if !(*cell).is_taken() && (*HostCell::value(cell)).address() != at {
+                let scoped = HostCell::value(cell);
+                if !(*cell).is_taken() && !Rc::ptr_eq(&(*scoped).place, place) {
                     return Err(Error::UserDataTypeMismatch);
                 }
                 (cell.cast(), at.cast())

@@ -107,3 +107,25 @@ fn panics_and_destructors() {
     assert!(lua.load("f()").exec().is_err());
     assert_eq!(lua.load("6 * 7").eval::<i64>().unwrap(), 42);
 }
+
+#[test]
+fn values_without_a_size_differ() -> Result<()> {
+    struct Key<'a>(std::marker::PhantomData<&'a ()>);
+    impl UserData for Key<'_> {
+        fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
+            methods.add_method("open", |_, _, ()| Ok("open"));
+        }
+    }
+    struct Other<'a>(std::marker::PhantomData<&'a ()>);
+    impl UserData for Other<'_> {}
+    let lua = Lua::new();
+    lua.scope(|scope| {
+        let key = scope.create_userdata(Key(Default::default()))?;
+        let other = scope.create_userdata(Other(Default::default()))?;
+        let open: Function = key.get("open")?;
+        assert_eq!(open.call::<String>(&key)?, "open");
+        let e = open.call::<String>(&other).unwrap_err();
+        assert!(e.to_string().contains("userdata is not expected type"), "{e}");
+        Ok(())
+    })
+}
