@@ -124,15 +124,24 @@ impl Engine {
 
     /// Starts compiling all functions of a program to machine code before they run, on all compile
     /// threads. Functions that call each other are compiled together. Returns the number of
-    /// functions; [`Engine::wait_for_compiler`] waits until they are compiled.
+    /// functions; [`Engine::wait_for_compiler`] waits until they are compiled. Returns 0 for a
+    /// program of another engine.
     pub fn precompile(&self, program: &Program) -> usize {
-        self.jit.as_ref().map_or(0, |jit| jit.precompile(&program.proto))
+        self.jit_for(&program.engine).map_or(0, |jit| jit.precompile(&program.proto))
+    }
+
+    /// Returns the compiler if `owner`, whose functions it is to compile, is this engine. A
+    /// compiler frees code when none of its own engine's states runs it.
+    fn jit_for(&self, owner: &Arc<EngineShared>) -> Option<&Arc<Jit>> {
+        self.jit.as_ref().filter(|_| Arc::ptr_eq(&self.shared, owner))
     }
 
     /// Compiles a function of one of the engine's states and all functions inside it, like
-    /// [`Engine::precompile`], and waits until that is done. Returns 0 for functions of the host.
+    /// [`Engine::precompile`], and waits until that is done. Returns 0 for functions of the host,
+    /// and for a state of another engine.
     pub fn precompile_function(&self, cx: &Cx, f: Func<'_>) -> usize {
-        let (Some(jit), Some(proto)) = (&self.jit, listing::proto(&f)) else { return 0 };
+        let Some(jit) = self.jit_for(listing::engine(cx)) else { return 0 };
+        let Some(proto) = listing::proto(&f) else { return 0 };
         let count = jit.precompile(proto);
         cx.blocking(|| jit.wait());
         count

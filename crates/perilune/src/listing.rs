@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use perilune_bytecode::{Proto, disassemble, disassemble_function, inner_names, place};
 use perilune_jit::DumpRequest;
-use perilune_runtime::native::Func;
+use perilune_runtime::engine::EngineShared;
+use perilune_runtime::native::{Cx, Func};
 
 /// Returns the bytecode of a Lua function and of all functions inside it as text; `None` for
 /// functions of the host.
@@ -36,6 +37,12 @@ pub(crate) fn proto<'a>(f: &'a Func<'_>) -> Option<&'a Arc<Proto>> {
     }
     // SAFETY: N2: the function, and so its instance and its proto, are alive while `f` is.
     Some(unsafe { &(*(*f.val().raw().as_function()).instance).proto })
+}
+
+/// Returns the engine of a state.
+pub(crate) fn engine(cx: &Cx) -> &Arc<EngineShared> {
+    // SAFETY: N1: the state is alive.
+    unsafe { &(*cx.state()).engine }
 }
 
 fn list(out: &mut String, proto: &Proto, name: &str, request: &DumpRequest) {

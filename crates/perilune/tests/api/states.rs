@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
 
 use perilune::native::Cx;
-use perilune::{Error, Function, Lua, Result, Table, Thread, Value};
+use perilune::{Engine, Error, Function, JitOptions, Lua, Result, Table, Thread, Value};
 
 /// Returns the message of the panic of `f`.
 fn panic_of<R>(f: impl FnOnce() -> R) -> String {
@@ -255,5 +255,18 @@ fn panics_of_warning_functions_are_ignored() -> Result<()> {
     lua.load("warn('a') setmetatable({}, {__gc = error}) collectgarbage()").exec()?;
     lua.remove_warning_function();
     assert_eq!(Arc::strong_count(&owner), 1);
+    Ok(())
+}
+
+#[test]
+fn engines_compile_programs_of_their_own() -> Result<()> {
+    let engine = || Engine::with_jit(JitOptions::default());
+    let (one, other) = (engine(), engine());
+    let program = one.compile("return ...", "=program")?;
+    assert_eq!(other.precompile(&program), 0);
+    with(&Lua::with_engine(&one), |cx| {
+        let f = cx.load(b"return ...", b"=function", b"t", None).expect("it compiles");
+        assert_eq!(other.precompile_function(cx, f.as_func().expect("a function")), 0);
+    });
     Ok(())
 }
