@@ -281,7 +281,7 @@ fn number(value: &str, min: u32, max: u32) -> Result<u32, String> {
 
 /// Parses a number of bytes; `k`, `m` and `g` stand for powers of 1024.
 fn size(value: &str) -> Result<usize, String> {
-    let wrong = || format!("'{value}' is no number of bytes (such as 65536, 512k or 64m)");
+    let wrong = || format!("'{value}' is no number of bytes up to 2g (such as 65536, 512k or 64m)");
     let (digits, shift) = match value.as_bytes().last().map(u8::to_ascii_lowercase) {
         Some(b'k') => (&value[..value.len() - 1], 10),
         Some(b'm') => (&value[..value.len() - 1], 20),
@@ -289,13 +289,12 @@ fn size(value: &str) -> Result<usize, String> {
         _ => (value, 0),
     };
     let n: usize = digits.parse().map_err(|_| wrong())?;
-    // Machine code uses 32-bit displacements within its region.
-    n.checked_mul(1 << shift).filter(|n| *n <= 1 << 31).ok_or_else(wrong)
+    n.checked_mul(1 << shift).filter(|n| *n <= JitOptions::MAX_BUDGET).ok_or_else(wrong)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{JitChoices, Perf, Tier, size};
+    use super::{JitChoices, JitOptions, Perf, Tier, size};
 
     fn choices(line: &str) -> Result<JitChoices, String> {
         let mut choices = JitChoices::default();
@@ -327,7 +326,8 @@ mod tests {
         assert_eq!((c.perf, c.gdb, c.stats, c.dump.len()), (Some(Perf::Jitdump), true, true, 2));
         assert_eq!(choices("--perf").map(|c| c.perf), Ok(Some(Perf::Map)));
         assert_eq!(JitChoices::default().option("--jitter"), Ok(false));
-        assert_eq!(size("1G"), Ok(1 << 30));
+        assert_eq!((size("1G"), size("2g")), (Ok(1 << 30), Ok(JitOptions::MAX_BUDGET)));
+        assert!(size("4g").unwrap_err().contains("up to 2g"));
     }
 
     #[test]

@@ -45,7 +45,7 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             code (DEFAULT; off by default on aarch64, where machine code has
             been run by an emulator only)
   --jit-budget=BYTES
-            limit on the size of machine code (64m)
+            limit on the size of machine code (64m), at most 2g
   --jit-no-inlining
             do not inline functions
   --jit-partition-max-bytes=BYTES

@@ -219,7 +219,7 @@ fn wrong_values() {
         ("--jit=maybe", "'--jit=maybe': 'maybe' is none of 'off', 'baseline' and 'on'"),
         (
             "--jit-budget=64q",
-            "'--jit-budget=64q': '64q' is no number of bytes (such as 65536, 512k or 64m)",
+            "'--jit-budget=64q': '64q' is no number of bytes up to 2g (such as 65536, 512k or 64m)",
         ),
         ("--jit-threshold=0", "'--jit-threshold=0': '0' is no number from 1 to 1073741824"),
         ("--jit-workers=-1", "'--jit-workers=-1': '-1' is no number from 1 to 1024"),

@@ -100,7 +100,8 @@ pub struct CodeSpace {
 
 impl CodeSpace {
     /// Creates an empty space. It maps memory when code is first placed.
-    pub fn new(options: Options) -> Arc<CodeSpace> {
+    pub fn new(mut options: Options) -> Arc<CodeSpace> {
+        options.budget = options.budget.min(Region::MAX_BUDGET);
         fork::watch();
         Arc::new_cyclic(|this| CodeSpace {
             this: this.clone(),

@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 use common::*;
 use perilune_code::{
     Cause, CodeSpace, Counter, Life, MappingKind, Method, NotNow, Options, Phase, Placement,
-    Refusal,
+    Refusal, Region,
 };
 
 fn space() -> Arc<CodeSpace> {
@@ -450,4 +450,16 @@ fn states_forget_placements_when_memory_becomes_scarce() {
         assert_eq!(state.shared.kept.load(Relaxed).is_null(), n >= 56, "{n}");
     }
     assert_eq!(space.stats().get(Counter::Withdrawals), 1);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "maps gigabytes")]
+fn budgets_have_a_maximum() {
+    let space =
+        CodeSpace::new(Options { background: false, budget: usize::MAX, ..Options::default() });
+    assert_eq!(space.usage().total, Region::MAX_BUDGET);
+    let method = method(&space);
+    compile(method.begin().expect("it can be compiled"), 7);
+    assert_eq!(space.usage().total, Region::MAX_BUDGET);
+    installed(&method);
 }

@@ -81,15 +81,18 @@ struct State {
 }
 
 impl Region {
-    /// Reserves address space for `budget` bytes of code, rounded up to pages; memory is allocated
-    /// when code is written.
+    /// The largest budget: code uses 32-bit displacements within its region.
+    pub const MAX_BUDGET: usize = 1 << 31;
+
+    /// Reserves address space for `budget` bytes of code, at most [`Region::MAX_BUDGET`], rounded
+    /// up to pages; memory is allocated when code is written.
     ///
     /// # Errors
     /// Returns an error if the system refuses the mapping, or if the target is not supported
     /// ([`MACHINE_CODE`]).
     pub fn new(budget: usize, kind: MappingKind) -> io::Result<Arc<Region>> {
         let page = page_size();
-        let total = budget.max(1).next_multiple_of(page);
+        let total = budget.clamp(1, Region::MAX_BUDGET).next_multiple_of(page);
         let mapping = Mapping::new(total, kind)?;
         let granule = if mapping.is_page_exclusive() { page } else { GRANULE };
         let state = Mutex::new(State { spans: Spans::new(total), peak: 0 });

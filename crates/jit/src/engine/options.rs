@@ -1,6 +1,7 @@
 //! How methods are compiled.
 
 use perilune_bytecode::Proto;
+use perilune_code::Region;
 use perilune_runtime::chaos::Chaos;
 
 use crate::observe::dump::DumpRequest;
@@ -37,7 +38,7 @@ pub struct JitOptions {
     /// Whether compiling is synchronous: the thread that runs the program compiles, or waits for a
     /// compile thread unless the program has to stop.
     pub sync: bool,
-    /// Bytes of executable memory.
+    /// Bytes of executable memory; a larger number than [`JitOptions::MAX_BUDGET`] counts as that.
     pub budget: usize,
     /// Whether hot functions that call each other are compiled together, if they are waiting at the
     /// same time. Calls between them are then direct, but none of them can run until all are
@@ -119,6 +120,9 @@ impl Default for JitOptions {
 }
 
 impl JitOptions {
+    /// The largest [`JitOptions::budget`].
+    pub const MAX_BUDGET: usize = Region::MAX_BUDGET;
+
     /// Returns whether a function may have code of this tier.
     pub(crate) fn allows(&self, proto: &Proto, tier: Fixed) -> bool {
         self.mix.is_none_or(|seed| tier_of(seed, proto) == tier)
