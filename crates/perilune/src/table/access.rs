@@ -83,6 +83,8 @@ impl Table {
         let top = s.top();
         s.push(Raw(self.0.word()));
         s.push(key);
+        // the values stay on the stack during the conversion, which may begin further operations
+        s.reserve(4)?;
         if s.cx().index(top, key.0).is_err() {
             return Err(s.caught(top));
         }

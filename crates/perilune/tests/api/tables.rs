@@ -1,6 +1,6 @@
 //! Tables.
 
-use perilune::{Error, Lua, Result, Table, Value};
+use perilune::{Error, FromLua, Function, Lua, Result, Table, Value};
 
 #[test]
 fn get_and_set() -> Result<()> {
@@ -111,5 +111,30 @@ fn promises_of_iterators_are_not_trusted() -> Result<()> {
     let lua = Lua::new();
     assert_eq!(lua.create_sequence_from(Promising(0))?.raw_len(), 3);
     assert_eq!(lua.create_table_from(Promising(0).map(|n| (n, n)))?.raw_len(), 3);
+    Ok(())
+}
+
+/// The number of tables nested in a value.
+struct Depth(usize);
+
+impl FromLua for Depth {
+    fn from_lua(value: Value, _: &Lua) -> Result<Depth> {
+        let Value::Table(t) = value else { return Ok(Depth(0)) };
+        t.get::<Depth>("next").map(|d| Depth(d.0 + 1))
+    }
+}
+
+#[test]
+fn conversions_inside_lookups_by_metamethods() -> Result<()> {
+    let lua = Lua::new();
+    let nested = "local t
+        for i = 1, 100 do t = setmetatable({}, {__index = {next = t}}) end
+        return t";
+    let t: Value = lua.load(nested).eval()?;
+    assert_eq!(lua.unpack::<Depth>(t.clone())?.0, 100);
+    let f = lua.create_function(|_, d: Depth| Ok(d.0))?;
+    let resumed: Function =
+        lua.load("local f, t = ... return coroutine.wrap(f)(t)").into_function()?;
+    assert_eq!(resumed.call::<usize>((f, t))?, 100);
     Ok(())
 }
