@@ -289,16 +289,18 @@ fn load_text(cx: &mut Cx) -> NativeResult {
         return cx.ret(cx.top() - cx.kept());
     }
     let n = cx.top();
+    // `load` ignores further arguments, for which there may be no room
+    let count = n.clamp(3, 4);
     let (load, mode) = (cx.bound(0), cx.str(b"t").val());
     cx.push_callee(load);
-    for i in 0..n.max(3) {
+    for i in 0..count {
         cx.push(match i {
             2 => mode,
             i if i < n => cx.get(i),
             _ => Val::NIL,
         });
     }
-    cx.call_then(n.max(3), 1)
+    cx.call_then(count, 1)
 }
 
 /// Creates a `print` that calls the host's receiver.

@@ -319,3 +319,13 @@ fn states_are_apart() -> Result<()> {
     assert!(globals.get::<Option<Function>>("f")?.is_none());
     Ok(())
 }
+
+#[test]
+fn load_with_many_arguments() -> Result<()> {
+    let sandbox = sandbox();
+    let text = "local many = {}
+        for i = 1, 200 do many[i] = i end
+        return load('return x', 'name', 't', {x = 5}, table.unpack(many))()";
+    assert_eq!(sandbox.run(|_| sandbox.load(text).eval::<i64>())?, 5);
+    Ok(())
+}
