@@ -6,9 +6,10 @@ use std::sync::Arc;
 use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::native::{Cx, ErrorKind, NativeResult, Raised, Val};
 
+use crate::callback::inside;
 use crate::cell::HostCell;
 use crate::stack::{Raw, Stack, type_name};
-use crate::{Error, Lua, Result};
+use crate::{Error, Result};
 
 /// The reason why a callback returned no results.
 pub(crate) enum Failure {
@@ -165,11 +166,7 @@ fn metatable(s: Stack<'_>) -> Raw {
 
 /// Implements `__tostring` of errors.
 fn tostring(cx: &mut Cx) -> NativeResult {
-    let st = cx.state();
-    // SAFETY: N1.
-    let lua = unsafe { Lua::borrowed(st) };
-    let s = Stack { st, lua: &lua };
-    let Some(text) = text(s, Raw(cx.get(0).raw())) else {
+    let Some(text) = inside(cx, |s| Ok(text(s, Raw(s.cx().get(0).raw()))))? else {
         return Err(cx.error("an error is expected"));
     };
     let v = cx.str(text.as_bytes()).val();

@@ -138,3 +138,25 @@ fn destructors_that_panic_do_not_keep_others_from_running() -> Result<()> {
     assert_eq!(count.load(Ordering::Relaxed), 40);
     Ok(())
 }
+
+#[test]
+fn panics_while_errors_are_shown_are_caught() -> Result<()> {
+    #[derive(Debug)]
+    struct Secret;
+    impl std::error::Error for Secret {}
+    impl std::fmt::Display for Secret {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            resume_unwind(Box::new("shown"))
+        }
+    }
+    let lua = Lua::new();
+    let make = lua.create_function(|_, ()| Ok(perilune::Error::external(Secret)))?;
+    let text = "local make, closed = ...
+        local caught = pcall(function()
+            local x <close> = setmetatable({}, {__close = function() closed = true end})
+            return tostring(make())
+        end)
+        return caught, closed";
+    assert_eq!(lua.load(text).call::<(bool, bool)>((make, false))?, (false, true));
+    Ok(())
+}
