@@ -1,7 +1,7 @@
 //! Resuming and ending coroutines.
 
-use perilune_runtime::native::{Cx, NativeResult, Resumed};
-use perilune_runtime::thread::Thread as ThreadObject;
+use perilune_runtime::native::{Cx, NativeResult, Raised, Resumed};
+use perilune_runtime::thread::{Status, Thread as ThreadObject};
 
 use crate::stack::{Raw, Stack};
 use crate::traits::{FromLuaMulti, IntoLuaMulti};
@@ -137,10 +137,12 @@ impl Thread {
 fn resume(cx: &mut Cx) -> NativeResult {
     // the coroutine may yield again before its next safepoint
     cx.interrupted()?;
+    status(cx)?;
     let n = cx.top() - 1;
     match cx.resume(0, n) {
         Resumed::Values(n) => cx.ret(n),
         Resumed::Failed => {
+            status(cx)?;
             let trace = cx.traceback(Some(cx.get(0)), None, 0);
             let e = cx.get(cx.top() - 1);
             let raised = cx.raise(e);
@@ -150,8 +152,17 @@ fn resume(cx: &mut Cx) -> NativeResult {
     }
 }
 
+/// Returns the status of the coroutine that is value 0. A hook may have replaced the value.
+fn status(cx: &Cx) -> std::result::Result<Status, Raised> {
+    let co = cx.get(0);
+    if co.is_thread() { Ok(cx.thread_status(co)) } else { Err(cx.error("a coroutine is expected")) }
+}
+
 /// Implements the closing of a coroutine: closes the argument, and propagates errors.
 fn close(cx: &mut Cx) -> NativeResult {
+    if matches!(status(cx)?, Status::Running | Status::Normal) {
+        return Err(cx.error("cannot close a running coroutine"));
+    }
     if cx.close_thread(0) {
         return cx.ret(0);
     }

@@ -1,6 +1,6 @@
 //! Coroutines.
 
-use perilune::{Error, Function, Lua, Result, ThreadStatus};
+use perilune::{Engine, Error, Function, Lua, Result, ThreadStatus};
 
 #[test]
 fn life() -> Result<()> {
@@ -102,5 +102,24 @@ fn events_are_told_in_order() -> Result<()> {
     assert!(co.resume::<i64>(1).is_err() && co.is_resumable());
     lua.remove_thread_event_callback();
     assert_eq!(co.resume::<i64>(3)?, 3);
+    Ok(())
+}
+
+#[test]
+fn hooks_that_replace_the_coroutine() -> Result<()> {
+    let lua = Lua::with_engine(&Engine::interpreter());
+    let hook = "local v = ...
+        debug.sethook(function() debug.setlocal(2, 1, v) end, 'c')";
+    let hook: Function = lua.load(hook).into_function()?;
+    for v in ["1", "coroutine.running()"] {
+        let v: perilune::Value = lua.load(format!("return {v}")).eval()?;
+        for is_resumed in [false, true] {
+            let co = lua.create_thread(lua.load("coroutine.yield()").into_function()?)?;
+            hook.call::<()>(&v)?;
+            let _ = if is_resumed { co.resume::<()>(()) } else { co.close() };
+            lua.remove_hook();
+        }
+    }
+    assert!(!lua.load("return coroutine.isyieldable()").eval::<bool>()?);
     Ok(())
 }
