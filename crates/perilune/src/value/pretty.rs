@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::ffi::c_void;
 use std::fmt::{Debug, Formatter, Result};
 
-use crate::{Table, Value};
+use crate::{Function, Table, Thread, Value};
 
 /// The indentation, in columns, below which tables are shown by their address only: a script may
 /// build tables that are too deep for the native stack.
@@ -54,6 +54,11 @@ fn value(v: &Value, f: &mut Formatter<'_>, indent: usize, seen: &mut Seen) -> Re
         Value::Number(n) => write!(f, "{n}"),
         Value::String(s) => write!(f, "{s:?}"),
         Value::LightUserData(p) if p.0.is_null() => f.write_str("null"),
+        Value::Table(Table(h)) | Value::Function(Function(h)) | Value::Thread(Thread(h))
+            if !h.control.is_alive() =>
+        {
+            write!(f, "{}: <destroyed>", v.type_name())
+        }
         Value::Table(t) if indent < MAX_INDENT && !seen.contains(&t.to_pointer()) => {
             table(t, f, indent, seen)
         }

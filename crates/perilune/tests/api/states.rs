@@ -49,6 +49,13 @@ fn handles_that_outlive_the_state() -> Result<()> {
     assert_eq!(panic_of(|| t == t.clone()), GONE);
     assert_eq!(panic_of(|| weak.upgrade()), GONE);
     let _ = format!("{t:?} {f:?} {s:?} {co:?}");
+    for (v, name) in [
+        (Value::Table(t.clone()), "table"),
+        (Value::Function(f.clone()), "function"),
+        (Value::Thread(co.clone()), "thread"),
+    ] {
+        assert_eq!(format!("{v:#?}"), format!("{name}: <destroyed>"));
+    }
     drop((t.clone(), t, f, s, co));
     Ok(())
 }
