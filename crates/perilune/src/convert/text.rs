@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use bstr::{BStr, BString};
+use bstr::{BStr, BString, ByteSlice};
 
 use perilune_runtime::string::LuaString as StrObject;
 use perilune_runtime::value::Value as Word;
@@ -45,19 +45,18 @@ from_bytes! {
     ['a] &'a BStr: |s| s;
 }
 
-/// Conversions of strings of the system, which must be UTF-8.
+/// Conversions of strings of the system: any bytes on Unix, UTF-8 elsewhere.
 macro_rules! from_os {
     ($($t:ty)*) => {$(
         impl IntoLua for $t {
             fn into_lua(self, lua: &Lua) -> Result<Value> {
-                let text: &OsStr = self.as_ref();
-                let text = text.to_str().ok_or_else(|| {
+                let bytes = <[u8]>::from_os_str(self.as_ref()).ok_or_else(|| {
                     Error::runtime(format!(
                         "error converting Rust {} to Lua string (invalid utf-8 encoding)",
                         stringify!($t)
                     ))
                 })?;
-                text.into_lua(lua)
+                lua.create_string(bytes).map(Value::String)
             }
         }
     )*};
@@ -83,6 +82,11 @@ fn utf8<'a>(bytes: &'a [u8], to: &str) -> Result<&'a str> {
     std::str::from_utf8(bytes).map_err(|e| Error::from_lua_conversion("string", to, e.to_string()))
 }
 
+/// Returns bytes as a string of the system: any bytes on Unix, UTF-8 elsewhere.
+fn os<'a>(bytes: &'a [u8], to: &str) -> Result<&'a OsStr> {
+    bytes.to_os_str().map_err(|e| Error::from_lua_conversion("string", to, e.to_string()))
+}
+
 macro_rules! to_text {
     ($($t:ident $(<$p:ty>)?: $name:literal, $make:expr;)*) => {$(
         impl FromLua for $t $(<$p>)? {
@@ -105,8 +109,8 @@ to_text! {
     BString: "BString", |b| Ok(BString::from(b));
     String: "String", |b| utf8(b, "String").map(str::to_owned);
     Box<str>: "Box<str>", |b| utf8(b, "Box<str>").map(Box::from);
-    OsString: "OsString", |b| utf8(b, "OsString").map(OsString::from);
-    PathBuf: "PathBuf", |b| utf8(b, "PathBuf").map(PathBuf::from);
+    OsString: "OsString", |b| os(b, "OsString").map(OsString::from);
+    PathBuf: "PathBuf", |b| os(b, "PathBuf").map(PathBuf::from);
     CString: "CString", |b| {
         CString::new(b).map_err(|e| Error::from_lua_conversion("string", "CString", e.to_string()))
     };

@@ -147,3 +147,17 @@ fn null_pointers_are_shown_as_by_the_c_library() -> Result<()> {
     assert_eq!((shown.as_str(), formatted.as_str()), ("userdata: (nil)", "(null)"));
     Ok(())
 }
+
+#[cfg(unix)]
+#[test]
+fn strings_of_the_system_are_bytes() -> Result<()> {
+    use std::os::unix::ffi::OsStringExt;
+
+    let lua = Lua::new();
+    let name = OsString::from_vec(b"a\xFFb".to_vec());
+    round(&lua, name.clone());
+    round(&lua, PathBuf::from(&name));
+    assert_eq!(lua.convert::<LuaString>(name.as_os_str())?, b"a\xFFb");
+    assert_eq!(lua.convert::<LuaString>(std::path::Path::new(&name))?, b"a\xFFb");
+    Ok(())
+}
