@@ -1,6 +1,6 @@
 //! The expansion of `chunk!`.
 
-use proc_macro2::{Delimiter, Ident, LineColumn, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, LineColumn, Spacing, Span, TokenStream, TokenTree};
 use quote::quote;
 
 /// Lua source as it was written, and the variables that it captures.
@@ -8,12 +8,14 @@ struct Source {
     text: String,
     /// The position in the file where the text ends so far.
     at: Option<LineColumn>,
+    /// Whether the last token is a part of an operator that continues.
+    joint: bool,
     captured: Vec<Ident>,
 }
 
 /// Returns code that creates a chunk from the tokens.
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
-    let mut source = Source { text: String::new(), at: None, captured: Vec::new() };
+    let mut source = Source { text: String::new(), at: None, joint: false, captured: Vec::new() };
     source.tokens(tokens);
     let Source { text, captured, .. } = source;
     if captured.is_empty() {
@@ -56,21 +58,29 @@ impl Source {
                         self.put("$", p.span());
                     }
                 }
-                token => self.put(&token.to_string(), token.span()),
+                token => {
+                    self.put(&token.to_string(), token.span());
+                    if let TokenTree::Punct(p) = token {
+                        self.joint = p.spacing() == Spacing::Joint;
+                    }
+                }
             }
         }
     }
 
     /// Appends a token at the same distance from the previous one as in the file, so that line
-    /// numbers are the same and separate tokens stay separate.
+    /// numbers are the same. Tokens that are not adjacent in the file stay separate, even if they
+    /// come from different places, such as the definition and the call of a macro.
     fn put(&mut self, text: &str, span: Span) {
         let (start, end) = (span.start(), span.end());
+        let joint = std::mem::take(&mut self.joint);
         if let Some(at) = self.at {
             let lines = start.line.saturating_sub(at.line);
             if lines > 0 {
                 self.text.extend(std::iter::repeat_n('\n', lines));
-            } else if start.column > at.column {
-                self.text.extend(std::iter::repeat_n(' ', start.column - at.column));
+            } else if start != at && !joint {
+                let columns = start.column.saturating_sub(at.column);
+                self.text.extend(std::iter::repeat_n(' ', columns.max(1)));
             }
         }
         self.text.push_str(text);

@@ -327,3 +327,18 @@ mod names_of_the_prelude {
         Ok(())
     }
 }
+
+#[test]
+fn chunks_in_macros() -> Result<()> {
+    macro_rules! or_else {
+        ($name:ident, $other:ident) => {
+            chunk! { return $name or $other == 5 and 1 .. "" }
+        };
+    }
+    let lua = Lua::new();
+    lua.globals().set("other", 5)?;
+    assert_eq!(lua.load(or_else!(name, other)).eval::<String>()?, "1");
+    lua.globals().set("name", "set")?;
+    assert_eq!(lua.load(or_else!(name, other)).eval::<String>()?, "set");
+    Ok(())
+}
