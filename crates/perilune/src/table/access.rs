@@ -253,7 +253,7 @@ unsafe fn store(s: Stack<'_>, t: *mut TableObject, key: Raw, value: Raw) -> Resu
 #[cold]
 pub(crate) fn key_error(e: KeyError) -> Error {
     match e {
-        KeyError::Nil => Error::runtime("index is nil"),
-        KeyError::Nan => Error::runtime("index is NaN"),
+        KeyError::Nil => Error::runtime("table index is nil"),
+        KeyError::Nan => Error::runtime("table index is NaN"),
     }
 }

@@ -138,3 +138,17 @@ fn conversions_inside_lookups_by_metamethods() -> Result<()> {
     assert_eq!(resumed.call::<usize>((f, t))?, 100);
     Ok(())
 }
+
+#[test]
+fn invalid_keys_are_named_as_in_lua() -> Result<()> {
+    let lua = Lua::new();
+    let plain = lua.create_table()?;
+    let other: Table = lua.load("return setmetatable({}, {})").eval()?;
+    for t in [plain, other] {
+        let e = t.set(Value::Nil, 1).unwrap_err();
+        assert!(e.to_string().contains("table index is nil"), "{e}");
+        let e = t.set(f64::NAN, 1).unwrap_err();
+        assert!(e.to_string().contains("table index is NaN"), "{e}");
+    }
+    Ok(())
+}
