@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use perilune_runtime::native::NativeFn;
 use perilune_runtime::userdata::CellHead;
-use perilune_runtime::value::Value as Word;
+use perilune_runtime::value::{Tag, Value as Word};
 
 use super::scoped::Scoped;
 use crate::cell::{HostCell, unavailable};
@@ -99,7 +99,8 @@ impl Target {
 
 #[cold]
 pub(super) fn mismatch<T>(s: Stack<'_>, v: Raw) -> Error {
-    if s.cell(v).is_some() {
+    // the library's userdata, such as files, have no cell
+    if v.0.tag() == Tag::USERDATA {
         return Error::UserDataTypeMismatch;
     }
     let message = format!("expected userdata of type '{}'", short_type_name::<T>());
