@@ -507,3 +507,21 @@ async fn on_tokio() -> Result<()> {
     assert!(co.into_async::<bool>(())?.await?);
     Ok(())
 }
+
+#[test]
+fn values_are_yielded_from_async_functions_only() -> Result<()> {
+    let lua = Lua::new();
+    let e = block_on(lua.yield_with::<()>("stale")).0.unwrap_err();
+    assert!(e.to_string().contains("outside an async function"), "{e}");
+    let pause = lua.create_async_function(|_, ()| async {
+        let mut ready = false;
+        std::future::poll_fn(|_| {
+            if std::mem::replace(&mut ready, true) { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        Ok(())
+    })?;
+    let yielded: Value = lua.load("return coroutine.wrap(...)()").call(pause)?;
+    assert!(matches!(yielded, Value::LightUserData(_)), "{yielded:?}");
+    Ok(())
+}

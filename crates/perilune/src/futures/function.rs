@@ -9,6 +9,7 @@ use perilune_runtime::native::{Cx, NativeResult};
 use perilune_runtime::thread::Thread as ThreadObject;
 use perilune_runtime::value::{SlotExt, Value as Word};
 
+use super::polling::Exchange;
 use crate::callback::inside;
 use crate::cell::HostCell;
 use crate::function::Wrapped;
@@ -139,10 +140,9 @@ fn poll(s: Stack<'_>, values: Option<MultiValue>) -> Result<Next> {
     let polling = &s.lua.control.polling;
     // SAFETY: the waker outlives the poll in which it was set.
     let waker = polling.waker.get().map_or(Waker::noop(), |w| unsafe { w.as_ref() });
-    // Hides the values that an outer future exchanges.
-    let before = polling.exchange.replace(values);
+    let exchange = Exchange::new(polling, values);
     let r = future.as_mut().poll(s, &mut Context::from_waker(waker));
-    let mine = polling.exchange.replace(before).map(unboxed);
+    let mine = exchange.end().map(unboxed);
     match r {
         Poll::Pending => {
             s.cut(1);
@@ -343,20 +343,24 @@ impl Lua {
     /// ```
     ///
     /// # Errors
-    /// Returns the error of a conversion.
+    /// Returns the error of a conversion, or an error outside an async function.
     pub async fn yield_with<R: FromLuaMulti>(&self, args: impl IntoLuaMulti) -> Result<R> {
         let mut args = Some(args.into_lua_multi(self)?);
         let values = std::future::poll_fn(move |_| {
             let _entry = self.enter();
-            let exchange = &self.control.polling.exchange;
+            let polling = &self.control.polling;
+            if !polling.is_exchanging.get() {
+                let message = "attempt to yield from outside an async function";
+                return Poll::Ready(Err(Error::runtime(message)));
+            }
             match args.take() {
                 Some(values) => {
-                    exchange.replace(Some(boxed(values)));
+                    polling.exchange.replace(Some(boxed(values)));
                     Poll::Pending
                 }
-                None => Poll::Ready(exchange.take().map(unboxed).unwrap_or_default()),
+                None => Poll::Ready(Ok(polling.exchange.take().map(unboxed).unwrap_or_default())),
             }
         });
-        R::from_lua_multi(values.await, self)
+        R::from_lua_multi(values.await?, self)
     }
 }
