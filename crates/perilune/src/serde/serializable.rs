@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::ffi::c_void;
 
 use ::serde::ser::{Error as _, Serialize, SerializeMap, SerializeSeq, Serializer};
+use perilune_runtime::compare::{float_lt_int, int_lt_float};
 
 use super::{DeserializeOptions as Options, path};
 use crate::stack::Raw;
@@ -213,10 +214,22 @@ fn order(a: &Value, b: &Value) -> Ordering {
     rank(a).cmp(&rank(b)).then_with(|| match (a, b) {
         (Value::Boolean(a), Value::Boolean(b)) => a.cmp(b),
         (Value::Integer(a), Value::Integer(b)) => a.cmp(b),
-        (Value::Integer(a), Value::Number(b)) => (*a as f64).total_cmp(b),
-        (Value::Number(a), Value::Integer(b)) => a.total_cmp(&(*b as f64)),
+        (Value::Integer(a), Value::Number(b)) => order_mixed(*a, *b),
+        (Value::Number(a), Value::Integer(b)) => order_mixed(*b, *a).reverse(),
         (Value::Number(a), Value::Number(b)) => a.total_cmp(b),
         (Value::String(a), Value::String(b)) => a.cmp(b),
         _ => a.to_pointer().cmp(&b.to_pointer()),
     })
+}
+
+/// Orders an integer and a float by their exact values. Rounding large integers would make the
+/// order of all numbers inconsistent.
+fn order_mixed(i: i64, f: f64) -> Ordering {
+    if int_lt_float(i, f) {
+        Ordering::Less
+    } else if float_lt_int(f, i) {
+        Ordering::Greater
+    } else {
+        Ordering::Equal
+    }
 }
