@@ -89,7 +89,8 @@ impl Lua {
         Ok(())
     }
 
-    /// Returns the number of instructions left until the limit; `None` without a limit.
+    /// Returns the number of instructions left until the limit; `None` without a limit, or while
+    /// more than `u64::MAX / 2` are left.
     pub fn instructions_left(&self) -> Option<u64> {
         let entry = self.enter();
         // SAFETY: P1.
