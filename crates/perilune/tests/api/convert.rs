@@ -161,3 +161,14 @@ fn strings_of_the_system_are_bytes() -> Result<()> {
     assert_eq!(lua.convert::<LuaString>(std::path::Path::new(&name))?, b"a\xFFb");
     Ok(())
 }
+
+#[test]
+fn lists_convert_up_to_their_border() -> Result<()> {
+    let lua = Lua::new();
+    round(&lua, vec![Some(1), None, Some(3)]);
+    round(&lua, [Some(1), None, Some(3)]);
+    let holes: Value = lua.load("return {1, nil, 3}").eval()?;
+    assert_eq!(lua.unpack::<Vec<Option<i64>>>(holes.clone())?, [Some(1), None, Some(3)]);
+    assert!(lua.unpack::<Vec<i64>>(holes).is_err());
+    Ok(())
+}
