@@ -38,8 +38,9 @@ impl Lua {
     /// Creates a state with the whole standard library.
     ///
     /// # Safety
-    /// There is nothing to uphold: `debug` is as memory-safe as the rest. The function is unsafe
-    /// for compatibility with programs that were written for C Lua.
+    /// There is nothing to uphold: `debug` is as memory-safe as the rest, since `debug.setlocal`
+    /// does not change the values of native functions. The function is unsafe for compatibility
+    /// with programs that were written for C Lua.
     ///
     /// # Panics
     /// Panics when there is not enough memory.

@@ -7,7 +7,8 @@ use super::{DeserializeOptions as Options, userdata};
 use crate::stack::{Raw, Stack};
 use crate::{Error, Result};
 
-/// A table and the tables around it. All of them are in slots of the stack, so they are alive and
+/// A table and the tables around it. All of them are in slots of the stack, which no code changes
+/// meanwhile (`debug.setlocal` does not set values of native functions), so they are alive and
 /// their addresses are not reused.
 #[derive(Clone, Copy)]
 pub(super) struct Path<'a> {

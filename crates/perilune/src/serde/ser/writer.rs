@@ -271,7 +271,8 @@ pub(crate) struct Compound<'a> {
 impl Compound<'_> {
     #[inline(always)]
     fn table(&self) -> *mut TableObject {
-        // SAFETY: the value was pushed, and stays until the end.
+        // SAFETY: the value was pushed, and stays until the end: `debug.setlocal` does not change
+        // the values of native functions.
         unsafe { self.w.s.get(self.at).0.as_table() }
     }
 
