@@ -358,7 +358,7 @@ fn calls_of_short_functions_are_stopped() {
             let e = run().err().unwrap_or_default();
             assert!(!e.contains("interrupted!"), "{mode:?}: {text}: {e}");
             lua.set_time_limit(Some(Duration::ZERO)).expect("it is set");
-            thread::sleep(Duration::from_millis(5));
+            thread::sleep(Duration::from_millis(20));
             for _ in 0..3 {
                 let e = run().expect_err(text);
                 assert!(e.contains("time limit exceeded"), "{mode:?}: {text}: {e}");

@@ -121,8 +121,8 @@ fn run(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// Returns the call whose future is value 0. Since `debug.setlocal` may change that value, and the
-/// collector may then free the call, the reference must not be used after anything else has run.
+/// Returns the call whose future is value 0. The reference must not be used after other code has
+/// run, which may use the call as well.
 fn waiting<'a>(s: Stack<'a>) -> Result<&'a mut Waiting> {
     // SAFETY: the frame has value 0.
     let cell = HostCell::<Waiting>::of(s, unsafe { s.get(0) }).ok_or(Error::CallbackDestructed)?;

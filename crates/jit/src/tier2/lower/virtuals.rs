@@ -45,7 +45,7 @@ impl Lower<'_, '_> {
             places.push(homes.len());
             self.describe_word(&mut homes, virtuals::closure(closure.inner, first));
             let instance = self.emit().instance_of(0);
-            self.add_slot(&mut homes, instance, Known::Tag(Tag::NIL));
+            self.add_slot(&mut homes, instance, Known::Tag(Tag::INTEGER));
         }
         let registers = tables.iter().map(|table| &table.registers);
         let registers = registers.chain(closures.iter().map(|closure| &closure.registers));
@@ -79,13 +79,16 @@ impl Lower<'_, '_> {
         let site = virtuals::site(table.fields.len(), table.slots, is_class, pc.index());
         self.describe_word(homes, site);
         let instance = self.emit().instance_of(frame.index());
-        self.add_slot(homes, instance, Known::Tag(Tag::NIL));
+        self.add_slot(homes, instance, Known::Tag(Tag::INTEGER));
         match table.metatable {
             Some(metatable) => {
                 let bits = self.bits(metatable.table());
                 self.add_slot(homes, bits, Known::Tag(Tag::TABLE));
             }
-            None => self.describe_word(homes, 0),
+            None => {
+                let payload = self.emit().int(0);
+                self.add_slot(homes, payload, Known::Tag(Tag::NIL));
+            }
         }
         for &((by, pc), content) in &table.fields {
             if by == frame {
@@ -111,10 +114,10 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Adds a word: a nil with a payload.
+    /// Adds a word, as an integer.
     fn describe_word(&mut self, homes: &mut Vec<Home>, word: u64) {
         let word = self.emit().int(word as i64);
-        self.add_slot(homes, word, Known::Tag(Tag::NIL));
+        self.add_slot(homes, word, Known::Tag(Tag::INTEGER));
     }
 
     fn add_slot(&self, homes: &mut Vec<Home>, payload: ir::Value, tag: Known) {
