@@ -109,6 +109,22 @@ impl<'a> Stack<'a> {
         }
     }
 
+    /// Runs `f`, which may call metamethods, and catches its error, whose traceback then begins at
+    /// the function that failed. `kept` is the number of values that remain on the stack.
+    ///
+    /// # Panics
+    /// Resumes the panic of a callback.
+    pub(crate) fn traced<R>(
+        self,
+        kept: usize,
+        f: impl FnOnce(&mut Cx) -> std::result::Result<R, Raised>,
+    ) -> Result<R> {
+        let tracing = Tracing::new(self);
+        let r = f(self.cx());
+        drop(tracing);
+        r.map_err(|_| self.caught(kept))
+    }
+
     /// Converts value number `at`, the topmost one, to the error that it represents.
     ///
     /// # Safety
@@ -143,6 +159,35 @@ impl<'a> Stack<'a> {
         text.push(b'\n');
         text.extend_from_slice(&traceback);
         Ok(Error::RuntimeError(String::from_utf8_lossy(&text).into_owned()))
+    }
+}
+
+/// Requests a traceback of errors that propagate to the frame on top, until it is dropped.
+struct Tracing<'a> {
+    s: Stack<'a>,
+    /// Whether the caller of the frame has requested one.
+    before: bool,
+}
+
+impl<'a> Tracing<'a> {
+    fn new(s: Stack<'a>) -> Tracing<'a> {
+        // SAFETY: P1: the frame in which the operation began is on top.
+        let before = unsafe {
+            let frame = Frame((*s.st).base);
+            let before = frame.link().flags() & flags::TRACED != 0;
+            frame.add_flags(flags::TRACED);
+            before
+        };
+        Tracing { s, before }
+    }
+}
+
+impl Drop for Tracing<'_> {
+    fn drop(&mut self) {
+        if !self.before {
+            // SAFETY: P1: the same frame is on top again, as calls that fail restore it.
+            unsafe { Frame((*self.s.st).base).clear_flags(flags::TRACED) };
+        }
     }
 }
 

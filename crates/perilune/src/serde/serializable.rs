@@ -233,3 +233,19 @@ fn order_mixed(i: i64, f: f64) -> Ordering {
         Ordering::Equal
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Ordering;
+
+    use super::order;
+    use crate::Value;
+
+    #[test]
+    fn large_integers_differ_from_floats() {
+        let (i, f) = (Value::Integer(i64::MAX), Value::Number(2f64.powi(63)));
+        assert_eq!((order(&i, &f), order(&f, &i)), (Ordering::Less, Ordering::Greater));
+        let (i, f) = (Value::Integer(i64::MIN), Value::Number(-2f64.powi(63)));
+        assert_eq!((order(&i, &f), order(&f, &i)), (Ordering::Equal, Ordering::Equal));
+    }
+}

@@ -49,10 +49,7 @@ impl Table {
         let value = unsafe { s.get(top + 1) };
         s.push(Raw(self.0.word()));
         s.push(value);
-        let r = s.cx().set_index(top + 2, key.0);
-        if r.is_err() {
-            return Err(s.caught(top));
-        }
+        s.traced(top, |cx| cx.set_index(top + 2, key.0))?;
         s.cut(top);
         Ok(())
     }
@@ -85,9 +82,7 @@ impl Table {
         s.push(key);
         // the values stay on the stack during the conversion, which may begin further operations
         s.reserve(4)?;
-        if s.cx().index(top, key.0).is_err() {
-            return Err(s.caught(top));
-        }
+        s.traced(top, |cx| cx.index(top, key.0))?;
         // SAFETY: index pushes one value, which stays on the stack meanwhile.
         let r = unsafe { V::from_lua_raw(s.get(s.top() - 1), s) };
         s.cut(top);
@@ -177,13 +172,9 @@ impl Table {
         let top = s.top();
         s.reserve(4)?;
         s.push(Raw(self.0.word()));
-        match s.cx().length(top) {
-            Ok(n) => {
-                s.cut(top);
-                Ok(n)
-            }
-            Err(_) => Err(s.caught(top)),
-        }
+        let n = s.traced(top, |cx| cx.length(top))?;
+        s.cut(top);
+        Ok(n)
     }
 
     /// Returns the metatable.

@@ -245,9 +245,7 @@ impl AnyUserData {
         let top = s.top();
         s.push(s.word(&self.0));
         let r = push_one(s, key, top).and_then(|key| {
-            if s.cx().index(top, key.0).is_err() {
-                return Err(s.caught(top));
-            }
+            s.traced(top, |cx| cx.index(top, key.0))?;
             // SAFETY: index pushes one value, which stays on the stack meanwhile.
             unsafe { V::from_lua_raw(s.get(s.top() - 1), s) }
         });
@@ -266,9 +264,7 @@ impl AnyUserData {
         push_one(s, value, top)?;
         // SAFETY: both were pushed.
         let key = unsafe { s.get(top + 1) };
-        if s.cx().set_index(top, key.0).is_err() {
-            return Err(s.caught(top));
-        }
+        s.traced(top, |cx| cx.set_index(top, key.0))?;
         s.cut(top);
         Ok(())
     }

@@ -67,11 +67,8 @@ pub(crate) fn metamethod_equals(a: &Handle, b: &Handle) -> Result<bool> {
     cx.push_callee(h);
     cx.push(va);
     cx.push(vb);
-    let cx = s.cx();
-    if cx.call_n(2, 1).is_err() {
-        return Err(s.caught(top));
-    }
-    let r = cx.get(top).truthy();
+    s.traced(top, |cx| cx.call_n(2, 1))?;
+    let r = s.cx().get(top).truthy();
     s.cut(top);
     Ok(r)
 }

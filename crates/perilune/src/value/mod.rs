@@ -119,11 +119,8 @@ impl Value {
                 let top = s.top();
                 s.reserve(2)?;
                 s.push(s.word(h));
-                let cx = s.cx();
-                if cx.push_tostring(top).is_err() {
-                    return Err(s.caught(top));
-                }
-                let text = cx.get(top + 1).as_str();
+                s.traced(top, |cx| cx.push_tostring(top))?;
+                let text = s.cx().get(top + 1).as_str();
                 let text = text.map(|t| String::from_utf8_lossy(t.bytes()).into_owned());
                 s.cut(top);
                 Ok(text.unwrap_or_default())

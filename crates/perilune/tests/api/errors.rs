@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use perilune::{
     Engine, Error, ErrorContext, ExternalError, Function, JitOptions, Lua, LuaOptions, Result,
-    StdLib, Value,
+    StdLib, Table, Value,
 };
 
 #[test]
@@ -231,4 +231,39 @@ fn errors_live_while_they_are_shown() -> Result<()> {
     lua.globals().set("make", lua.create_function(|_, ()| Ok(Error::external(Shown)))?)?;
     assert_eq!(lua.load("return tostring(make())").eval::<String>()?, "shown");
     Ok(())
+}
+
+#[test]
+fn tracebacks_of_metamethods() -> Result<()> {
+    let lua = Lua::new();
+    let text = "local function broken() error('x') end
+        local function event(...) broken() return ... end
+        local meta = {__index = event, __newindex = event, __len = event, __eq = event}
+        meta.__tostring = event
+        return setmetatable({}, meta), setmetatable({}, meta)";
+    let (t, other): (Table, Table) = lua.load(text).set_name("=t").eval()?;
+    let check = || {
+        let errors = [
+            t.get::<Value>("k").unwrap_err(),
+            t.set("k", 1).unwrap_err(),
+            t.len().unwrap_err(),
+            t.equals(&other).unwrap_err(),
+            Value::Table(t.clone()).to_string().unwrap_err(),
+        ];
+        for e in errors {
+            let text = e.to_string();
+            assert!(text.contains("t:1: in upvalue 'broken'\n\tt:2: in "), "{text}");
+        }
+    };
+    check();
+    lua.scope(|scope| {
+        let f = scope.create_function(|_, ()| {
+            check();
+            Ok(())
+        })?;
+        let called: Function = lua.load("local f = ... f() error('later')").into_function()?;
+        let e = called.call::<()>(f).unwrap_err().to_string();
+        assert!(e.contains("later") && !e.contains("'broken'"), "{e}");
+        Ok(())
+    })
 }

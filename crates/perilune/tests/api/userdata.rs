@@ -115,8 +115,6 @@ fn wrong_selves_are_errors() -> Result<()> {
     );
     assert!(message("a:dot()").starts_with("bad argument #2 to `Vec2.dot`: "));
     assert!(message("Vec2.new(1)").starts_with("bad argument #2 to `Vec2.new`: "));
-    let m = message("a.dot(io.stdout)");
-    assert!(m.contains("userdata is not expected type"), "{m}");
     lua.globals().set("other", lua.create_any_userdata(1u8)?)?;
     let m = message("a.dot(other, b)");
     assert!(
@@ -130,7 +128,7 @@ fn wrong_selves_are_errors() -> Result<()> {
     );
     let m = message("a.dot(io.stdout, b)");
     assert!(
-        m.starts_with("bad argument `self` to `Vec2.dot`: error converting Lua userdata"),
+        m.starts_with("bad argument `self` to `Vec2.dot`: userdata is not expected type"),
         "{m}"
     );
     Ok(())
