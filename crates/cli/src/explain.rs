@@ -95,6 +95,8 @@ pub(crate) fn explain(name: &[u8], source: &[u8], line: usize, text: &str) -> Op
     };
     let text = text.split('\n').next().unwrap_or_default();
     let clean = printable(source);
+    // A byte that starts no token is a token of its own, also as part of a character.
+    let span = clean.floor_char_boundary(span.start)..clean.ceil_char_boundary(span.end);
     let mut snippet = Snippet::source(&clean[..])
         .path(String::from_utf8_lossy(name).into_owned())
         .annotation(AnnotationKind::Primary.span(span.clone()).label(text));
@@ -172,6 +174,17 @@ mod tests {
 2 | x = = 1
   |     ^ unexpected symbol near '='",
         );
+    }
+
+    #[test]
+    fn character_that_starts_no_token() {
+        let check = |line: &str, mark: &str| {
+            let message = "unexpected symbol near '<\\195>'";
+            let expect = format!("\n --> demo:1:5\n  |\n1 | {line}\n  |     {mark} {message}");
+            check(line, &format!("demo:1: {message}"), &expect);
+        };
+        check("x = \u{e4} + 1", "^");
+        check("x = \u{e4}", "^");
     }
 
     #[test]

@@ -233,6 +233,18 @@ stack traceback:
     assert!(message.ends_with(place), "{message}");
     let (_, message, _) = f.run(&["--explain", "-"], "x = = 1", &[]);
     assert!(message.ends_with(&place.replace("(command line)", "stdin")), "{message}");
+
+    // characters that no token begins with
+    let source = "x = \u{1f600} + 1";
+    let place = " --> (command line):1:5
+  |
+1 | x = \u{1f600} + 1
+  |     ^^ unexpected symbol near '<\\240>'
+";
+    let (_, message, _) = f.run(&["--explain", "-e", source], "", &[]);
+    assert!(message.ends_with(place), "{message}");
+    let (_, message, _) = f.run(&["--explain", "-"], source, &[]);
+    assert!(message.ends_with(&place.replace("(command line)", "stdin")), "{message}");
 }
 
 #[test]

@@ -87,6 +87,10 @@ fn errors_show_their_place() {
     );
     t.keys("x = 'open\r");
     t.ends("1 | x = 'open\n  |     ^^^^^ unfinished string near ''open'\n>");
+    t.keys("x = \u{e4}\r");
+    t.ends("1 | x = \u{e4}\n  |     ^ unexpected symbol near '<\\195>'\n>");
+    t.keys("\u{1f600}\r");
+    t.ends("1 | \u{1f600}\n  | ^^ unexpected symbol near '<\\240>'\n>");
     t.keys("error('at run time')\r");
     t.shows("stdin:1: at run time\nstack traceback:\n        [C]: in function 'error'");
 }
