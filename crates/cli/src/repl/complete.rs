@@ -199,7 +199,9 @@ pub(super) fn locals(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut declaring = false;
     for lexeme in lexemes(text.as_bytes()) {
-        let word = &text[lexeme.span.start as usize..lexeme.span.end as usize];
+        // An invalid lexeme may end within a character.
+        let range = lexeme.span.start as usize..lexeme.span.end as usize;
+        let word = text.get(range).unwrap_or("");
         declaring = match lexeme.kind {
             LexemeKind::Keyword => {
                 matches!(word, "local" | "for") || declaring && word == "function"
@@ -297,5 +299,7 @@ mod tests {
     fn local_variables() {
         let found = locals("local a, b <const> = c\nfor i, v in p do local function f(x) end");
         assert_eq!(found.into_iter().collect::<Vec<_>>(), ["a", "b", "f", "i", "v"]);
+        let found = locals("\u{e4} local a = '\\\u{1f600}");
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["a"]);
     }
 }

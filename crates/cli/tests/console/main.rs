@@ -113,6 +113,10 @@ fn completion() {
     t.ends("> while");
     t.keys("\x03");
     t.ends("> while\n>");
+    t.keys("x = '\u{e4}' local inner = \u{e4} inn\t");
+    t.ends("> x = '\u{e4}' local inner = \u{e4} inner");
+    t.keys("\x03");
+    t.ends("inner\n>");
     t.keys(".ti\t os.clo\t() < 0\r");
     t.shows("> .time os.clock() < 0\nfalse\n");
 }
