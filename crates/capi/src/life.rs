@@ -10,7 +10,7 @@ use perilune_runtime::native::Raised;
 use perilune_runtime::state::State;
 use perilune_runtime::value::Value;
 use perilune_stdlib::base;
-use perilune_stdlib::io::flush_all;
+use perilune_stdlib::io::{finish_all, flush_all};
 
 use crate::coroutines::close_main;
 use crate::entry::Entry;
@@ -33,7 +33,7 @@ pub(crate) static lua_ident: [u8; 52] = *b"$LuaVersion: Lua 5.4.8 (implemented b
 fn engine() -> &'static Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
     extern "C" fn at_exit() {
-        flush_all();
+        finish_all();
     }
     ENGINE.get_or_init(|| {
         // SAFETY: the function only uses data that lives as long as the process.

@@ -52,6 +52,6 @@ fn main() -> ExitCode {
             Action::Run | Action::Dump => session::run(&args, &options, &name),
         },
     };
-    perilune::stdlib::io::flush_all();
+    perilune::stdlib::io::finish_all();
     if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -111,9 +111,8 @@ pub(super) fn with_file(
 }
 
 /// Returns the address of another language's structure for a file, which `make` creates on the
-/// first call; `None` if the value is not a file. Before that, buffered output is written and input
-/// that was read ahead is dropped, so that the other language finds the file's position as the
-/// program left it.
+/// first call; `None` if the value is not a file. Before that, the stream is synchronized, so that
+/// the other language finds the file's position as the program left it.
 pub fn foreign_address(
     v: Val<'_>,
     make: impl FnOnce(FileInfo<'_>) -> Option<Box<dyn Foreign>>,
@@ -269,11 +268,18 @@ fn lines(cx: &mut Cx) -> NativeResult {
     cx.ret1(f)
 }
 
+/// Does what C's `fflush` does: writes the buffered output, or moves the file's position back to
+/// where the program has stopped reading.
+pub(super) fn flush_stream(cx: &Cx, s: &Mutex<Stream>) -> NativeResult {
+    let mut s = lock(s);
+    let r = s.flush().and_then(|()| s.synchronize());
+    drop(s);
+    file_result(cx, r, None)
+}
+
 /// Implements `file:flush()`.
 fn flush(cx: &mut Cx) -> NativeResult {
-    let s = check_file(cx, 0)?;
-    let r = lock(&s).flush();
-    file_result(cx, r, None)
+    with_file(cx, 0, |s| flush_stream(cx, s))
 }
 
 /// Implements `file:seek([whence [, offset]])`.

@@ -6,11 +6,11 @@ use std::process::{Command, Stdio};
 use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Val};
 
 use super::file::{
-    check_file, close_handle, new_file, new_handle, register_metatable, stream_of, with_stream,
-    write,
+    check_file, close_handle, flush_stream, new_file, new_handle, register_metatable, stream_of,
+    with_stream, write,
 };
 use super::read::{line_iterator, read};
-use super::stdout::{STDERR, STDIN, STDOUT, Shared, flush_all, lock};
+use super::stdout::{STDERR, STDIN, STDOUT, Shared, flush_all};
 use super::stream::Stream;
 use super::{error_text, file_result, path};
 use crate::os::temporary_file;
@@ -187,8 +187,7 @@ fn close(cx: &mut Cx) -> NativeResult {
 /// Implements `io.flush()`.
 fn flush(cx: &mut Cx) -> NativeResult {
     let s = default_stream(cx, OUTPUT)?;
-    let r = lock(&s).flush();
-    file_result(cx, r, None)
+    flush_stream(cx, &s)
 }
 
 /// Opens a file, and raises an error if that fails.

@@ -28,7 +28,7 @@ pub use foreign::{
 };
 pub use functions::open;
 pub(crate) use functions::shell;
-pub use stdout::{flush_all, flush_output, read_line, redirect_output, write_error};
+pub use stdout::{finish_all, flush_all, flush_output, read_line, redirect_output, write_error};
 
 /// Converts the bytes that a program passes to a path.
 pub(crate) fn path(bytes: &[u8]) -> &Path {

@@ -35,7 +35,7 @@ pub(crate) fn share(s: Stream) -> Shared {
     s
 }
 
-/// Flushes all streams. Must be called before the process ends.
+/// Flushes all streams.
 pub fn flush_all() {
     let open: Vec<Shared> = {
         let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -46,6 +46,18 @@ pub fn flush_all() {
         if let Ok(mut s) = s.try_lock() {
             let _ = s.flush();
         }
+    }
+}
+
+/// Does what the C library does with open files when a process ends: writes all buffered output,
+/// and moves the position of the standard input, which other processes may share, back to where the
+/// program stopped reading. Must be called before the process ends.
+pub fn finish_all() {
+    flush_all();
+    // A stream in use by another thread is skipped.
+    if let Ok(mut s) = STDIN.try_lock() {
+        // It is too late to report errors.
+        let _ = s.synchronize();
     }
 }
 

@@ -16,7 +16,7 @@ const READ_AT_ONCE: u64 = 1 << 20;
 /// The number of bytes of a foreign file's line that are read between two checks of the bounds.
 const LINE_AT_ONCE: usize = 4 << 10;
 
-/// When buffered output is written.
+/// When buffered output is written. Input is read ahead unless there is no buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Buffering {
     /// Immediately.
@@ -115,12 +115,14 @@ impl Stream {
         s
     }
 
-    /// Sets when buffered output is written.
+    /// Sets the use of the buffers, after writing what is in the output buffer and moving the
+    /// file's position to the program's position.
     pub(crate) fn set_buffering(&mut self, b: Buffering, size: usize) -> io::Result<()> {
-        self.flush()?;
         if let Some(f) = &mut self.foreign {
+            f.flush()?;
             return f.set_buffering(b, size);
         }
+        self.synchronize()?;
         self.buffering = b;
         self.size = size.clamp(1, 1 << 24);
         Ok(())
@@ -171,9 +173,7 @@ impl Stream {
         if !self.writable {
             return Err(bad_file());
         }
-        if self.taken < self.input.len() {
-            self.drop_input()?;
-        }
+        self.drop_input()?;
         if self.output.len() + bytes.len() > self.size {
             self.flush()?;
         }
@@ -205,20 +205,24 @@ impl Stream {
     /// position.
     fn drop_input(&mut self) -> io::Result<()> {
         let ahead = self.input.len() - self.taken;
-        self.input.clear();
-        self.taken = 0;
         if ahead > 0 {
             self.file()?.seek(SeekFrom::Current(-(ahead as i64)))?;
         }
+        self.input.clear();
+        self.taken = 0;
         Ok(())
     }
 
-    /// Writes the buffered output, and moves the file's position to the program's position.
+    /// Writes the buffered output, and moves the file's position to the program's position. If the
+    /// file has no position, the bytes that were read ahead stay in the buffer.
     pub(crate) fn synchronize(&mut self) -> io::Result<()> {
         if self.foreign.is_none() {
             self.flush()?;
         }
-        if self.taken < self.input.len() { self.drop_input() } else { Ok(()) }
+        match self.drop_input() {
+            Err(e) if e.raw_os_error() == Some(libc::ESPIPE) => Ok(()),
+            r => r,
+        }
     }
 
     /// Returns the descriptor of the file, if the stream has one.
@@ -253,6 +257,12 @@ impl Stream {
 
     /// Fills the buffer if it is empty; false at the end of the file.
     pub(crate) fn fill(&mut self) -> io::Result<bool> {
+        self.fill_for(1)
+    }
+
+    /// Like [`Stream::fill`] for an operation that needs `n` more bytes: a stream without a buffer
+    /// reads no others.
+    fn fill_for(&mut self, n: usize) -> io::Result<bool> {
         if self.taken < self.input.len() {
             return Ok(true);
         }
@@ -268,7 +278,8 @@ impl Stream {
         }
         self.taken = 0;
         self.file()?;
-        self.input.resize(self.size.max(1), 0);
+        let size = if self.buffering == Buffering::None { n.min(BUFFER) } else { self.size };
+        self.input.resize(size, 0);
         loop {
             let Some(file) = &mut self.file else { return Err(bad_file()) };
             match file.read(&mut self.input) {
@@ -340,7 +351,7 @@ impl Stream {
             }
             return Ok(());
         }
-        while n > 0 && self.fill()? {
+        while n > 0 && self.fill_for(n)? {
             let rest = self.buffered();
             let take = rest.len().min(n);
             bounds.append(out, &rest[..take])?;

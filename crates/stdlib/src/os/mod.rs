@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Val};
 
-use crate::io::{exec_result, file_result, flush_all, path, shell};
+use crate::io::{exec_result, file_result, finish_all, flush_all, path, shell};
 use crate::support::{c_str, check_option, library, names, publish};
 
 const FUNCTIONS: &[(&str, NativeFn)] = &[
@@ -66,7 +66,7 @@ fn exit(cx: &mut Cx) -> NativeResult {
     if cx.get(1).truthy() {
         cx.close_state();
     }
-    flush_all();
+    finish_all();
     std::process::exit(code)
 }
 
