@@ -160,6 +160,17 @@ fn warnings() {
 }
 
 #[test]
+fn commands_of_debug() {
+    let f = Files::new("debug", &[]);
+    let program = "print(xpcall(debug.debug, function(m) return 'handled: ' .. m end))";
+    let input = "error('a', 0)
+error(setmetatable({}, {__tostring = function() error('b', 0) end}))
+";
+    let expect = ("false\thandled: b\n", "lua_debug> a\nlua_debug> ", 0);
+    f.check_all(&["-e", program], input, &[], expect);
+}
+
+#[test]
 fn interactive_without_a_terminal() {
     let f = Files::new("interactive", &[]);
     let banner = format!(

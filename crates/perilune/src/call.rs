@@ -22,7 +22,7 @@ pub fn call_with_handler(cx: &mut Cx, nargs: usize) -> Result<usize, ()> {
     // frame, and errors do not propagate beyond it to a protected frame, so the flags only make the
     // handler known.
     unsafe { Frame((*cx.state()).base).add_flags(bits) };
-    let mut r = cx.call_protected(nargs);
+    let mut r = cx.call_handled(nargs);
     // SAFETY: N1: the frame is on top again.
     let handled = unsafe {
         Frame((*cx.state()).base).clear_flags(bits);

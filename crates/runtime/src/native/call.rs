@@ -91,9 +91,32 @@ impl Cx {
     }
 
     /// Like [`Cx::call`], but catches an error: returns `Err`, with the error value pushed instead
-    /// of results.
+    /// of results. The message handlers of enclosing calls are not called.
     #[allow(clippy::result_unit_err)] // the error is a value on the stack
     pub fn call_protected(&mut self, nargs: usize) -> Result<usize, ()> {
+        /// Makes the frame an ordinary one again when dropped, also after a panic.
+        struct Marked(*mut Thread, usize);
+        impl Drop for Marked {
+            fn drop(&mut self) {
+                // SAFETY: the thread runs this function, whose frame is in place.
+                unsafe { Frame((*self.0).stack.add(self.1)).clear_flags(flags::PROTECTED) };
+            }
+        }
+        // SAFETY: N1: the frame of this function is on top. A call from native code enters a
+        // boundary frame, and errors do not propagate beyond it to a protected frame, so the flag
+        // only ends the search for handlers.
+        let _marked = unsafe {
+            let st = self.state();
+            Frame((*st).base).add_flags(flags::PROTECTED);
+            Marked((*st).thread, self.base_offset())
+        };
+        self.call_handled(nargs)
+    }
+
+    /// Like [`Cx::call_protected`], but an error is passed to the message handler of the enclosing
+    /// protected call where it is raised, as if this call were not protected.
+    #[allow(clippy::result_unit_err)] // the error is a value on the stack
+    pub fn call_handled(&mut self, nargs: usize) -> Result<usize, ()> {
         let kept = self.top() - nargs - 2;
         let base = self.base_offset();
         match self.call(nargs) {

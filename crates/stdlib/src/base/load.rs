@@ -86,7 +86,7 @@ fn read_pieces(cx: &mut Cx, mode: &[u8], text: &mut Vec<u8>) -> Result<(), ()> {
             return Err(());
         }
         cx.push_callee(cx.get(0));
-        let n = cx.call_protected(0)?;
+        let n = cx.call_handled(0)?;
         let first = cx.top() - n;
         if n == 0 || cx.get(first).is_nil() {
             cx.pop(n);
