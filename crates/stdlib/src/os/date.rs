@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use perilune_runtime::native::{Cx, NativeResult, Raised, Tab, Val};
+use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 use perilune_runtime::sys::{Calendar, Fields};
 
 use crate::support::{c_str, concat};
@@ -30,8 +30,9 @@ fn conversion_length(s: &[u8]) -> Option<usize> {
     (s.len() >= 2 && DOUBLE.iter().any(|d| d[..] == s[..2])).then_some(2)
 }
 
-fn set_all(cx: &Cx, t: Tab<'_>, f: Fields) {
-    for (name, n) in [
+/// Returns the fields of a date's table, in the order in which they are assigned.
+fn entries(f: Fields) -> impl Iterator<Item = (&'static str, Val<'static>)> {
+    let numbers = [
         ("year", i64::from(f.year) + 1900),
         ("month", i64::from(f.month) + 1),
         ("day", i64::from(f.day)),
@@ -40,12 +41,9 @@ fn set_all(cx: &Cx, t: Tab<'_>, f: Fields) {
         ("sec", i64::from(f.sec)),
         ("yday", i64::from(f.yday) + 1),
         ("wday", i64::from(f.wday) + 1),
-    ] {
-        t.set_name(cx, name, Val::int(n));
-    }
-    if f.isdst >= 0 {
-        t.set_name(cx, "isdst", Val::bool(f.isdst != 0));
-    }
+    ];
+    let isdst = (f.isdst >= 0).then(|| ("isdst", Val::bool(f.isdst != 0)));
+    numbers.into_iter().map(|(name, n)| (name, Val::int(n))).chain(isdst)
 }
 
 /// Number of conversions between two checks whether the script must stop.
@@ -65,7 +63,9 @@ pub(super) fn date(cx: &mut Cx) -> NativeResult {
     };
     if c_str(format) == b"*t" {
         let t = cx.table(0, 9);
-        set_all(cx, t, c.fields());
+        for (name, v) in entries(c.fields()) {
+            t.set_name(cx, name, v);
+        }
         return cx.ret1(t.val());
     }
     let mut out = Vec::new();
@@ -138,7 +138,14 @@ pub(super) fn time(cx: &mut Cx) -> NativeResult {
     let Some((t, normal)) = Calendar::normalize(fields) else {
         return Err(cx.error("time result cannot be represented in this installation"));
     };
-    set_all(cx, cx.check_table(0)?, normal.fields());
+    for (name, v) in entries(normal.fields()) {
+        cx.set_top(1);
+        // the key stays on the stack during the assignment, which may call metamethods
+        cx.push(cx.str(name.as_bytes()).val());
+        let key = cx.get(1).raw();
+        cx.push(v);
+        cx.set_index(0, key)?;
+    }
     cx.ret1(Val::int(t))
 }
 
