@@ -160,6 +160,17 @@ fn warnings() {
 }
 
 #[test]
+fn finalizers_that_cannot_be_called() {
+    let f = Files::new("finalizers", &[]);
+    let program = "setmetatable({}, {__gc = 5}) collectgarbage()
+        setmetatable({}, {__gc = setmetatable({}, {__call = print})}) collectgarbage()";
+    let (output, messages, code) = f.run(&["-W", "-e", program], "", &[]);
+    let expect = "attempt to call a number value (metamethod '__gc')";
+    assert_eq!(messages, format!("Lua warning: error in __gc ({expect})\n"));
+    assert!(output.starts_with("table: 0x") && code == 0, "{output}");
+}
+
+#[test]
 fn commands_of_debug() {
     let f = Files::new("debug", &[]);
     let program = "print(xpcall(debug.debug, function(m) return 'handled: ' .. m end))";

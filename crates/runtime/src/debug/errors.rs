@@ -128,6 +128,15 @@ pub unsafe fn call_error(st: *mut State, callee: *mut Value) -> Raised {
     type_error(st, b"call", v, &named(name.map(|(k, n)| (k.text(), n))))
 }
 
+/// Raises the error of a finalizer that cannot be called.
+///
+/// # Safety
+/// As for [`runtime_error`].
+#[cold]
+pub(crate) unsafe fn finalizer_error(st: *mut State, finalizer: Value) -> Raised {
+    type_error(st, b"call", finalizer, b" (metamethod '__gc')")
+}
+
 /// Raises the error of a failed arithmetic or bitwise operation.
 ///
 /// # Safety

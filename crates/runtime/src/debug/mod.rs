@@ -7,6 +7,7 @@ mod level;
 mod native_api;
 mod traceback;
 
+pub(crate) use errors::finalizer_error;
 pub use errors::{
     arith_error, call_error, close_error, compare_error, concat_error, index_error, operand_error,
     runtime_error, type_name_for_error,
