@@ -84,9 +84,8 @@ impl State {
         let binary = source.first() == Some(&0x1B);
         let (kind, letter) = if binary { ("binary", b'b') } else { ("text", b't') };
         if !mode.contains(&letter) {
-            let mode = String::from_utf8_lossy(mode);
-            let message = format!("attempt to load a {kind} chunk (mode is '{mode}')");
-            return Err(LoadError::rejected(message.into_bytes()));
+            let start = format!("attempt to load a {kind} chunk (mode is '");
+            return Err(LoadError::rejected([start.as_bytes(), mode, b"')"].concat()));
         }
         let proto = if binary {
             // The memory that reading and verifying take is proportional to the size of the chunk.
