@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString, c_void};
 
+use perilune_runtime::cfmt::c_str;
 use perilune_runtime::native::{Cx, NativeResult, Val};
 use perilune_stdlib::package::LOADER;
 
@@ -26,12 +27,12 @@ enum Failure {
 }
 
 /// Loads the library at argument 1, and returns its function with the name in argument 2, or true
-/// for `*`; or nil, a message, and the step that failed, as `package.loadlib` does. A library stays
+/// for a name that begins with `*`; or nil, a message, and the step that failed, as `package.loadlib` does. A library stays
 /// loaded until the process ends.
 fn load(cx: &mut Cx) -> NativeResult {
-    let path = cx.check_str(0)?.bytes();
-    let name = cx.check_str(1)?.bytes();
-    let everything = name == b"*";
+    let path = c_str(cx.check_str(0)?.bytes());
+    let name = c_str(cx.check_str(1)?.bytes());
+    let everything = name.first() == Some(&b'*');
     let scope = if everything { libc::RTLD_GLOBAL } else { libc::RTLD_LOCAL };
     let found = open(path, scope)
         .and_then(|library| if everything { Ok(None) } else { symbol(library, name).map(Some) });

@@ -182,6 +182,16 @@ error(setmetatable({}, {__tostring = function() error('b', 0) end}))
 }
 
 #[test]
+fn names_of_libraries_are_c_strings() {
+    let f = Files::new("libraries", &[]);
+    let program = r"print(select(2, package.loadlib('./none\0sense', 'f')))";
+    let (output, _, _) = f.run(&["-e", program], "", &[]);
+    assert!(output.contains("./none") && !output.contains("sense"), "{output}");
+    let program = r"print(package.loadlib('./none', '*\0f'))";
+    assert!(f.run(&["-e", program], "", &[]).0.ends_with("\topen\n"));
+}
+
+#[test]
 fn interactive_without_a_terminal() {
     let f = Files::new("interactive", &[]);
     let banner = format!(
