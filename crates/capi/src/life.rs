@@ -194,11 +194,7 @@ raising! {
         let is_shown = cx.has_warning_receiver() || base::shows_warnings(cx);
         let is_first = started.is_none() || !is_shown;
         if is_first && more == 0 && text.first() == Some(&b'@') && !cx.has_warning_receiver() {
-            match text {
-                b"@on" => base::set_warnings(cx, true),
-                b"@off" => base::set_warnings(cx, false),
-                _ => {}
-            }
+            base::control_warnings(cx, text);
         } else if is_shown {
             let mut warning = started.unwrap_or_default();
             warning.extend_from_slice(text);

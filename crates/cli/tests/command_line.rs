@@ -160,6 +160,24 @@ fn warnings() {
 }
 
 #[test]
+fn warnings_of_bytes() {
+    let f = Files::new("warnings-of-bytes", &[]);
+    let warned = |program, expect| f.check(&["-e", program], ("", expect, 0));
+    // The parts are C strings.
+    let program =
+        r#"warn("@on\0 off") warn("a\0b", "c") warn("@off", "\0") warn("@off\0x") warn("d")"#;
+    warned(program, "Lua warning: ac\nLua warning: @off\n");
+    // While warnings are off, the last part alone is the control message.
+    warned(
+        r#"warn("a", "@on") warn("b", "@off") warn("c")"#,
+        "Lua warning: b@off\nLua warning: c\n",
+    );
+    let program = r#"warn("@on")
+        setmetatable({}, {__gc = function() error("a\0b", 0) end}) collectgarbage()"#;
+    warned(program, "Lua warning: error in __gc (a)\n");
+}
+
+#[test]
 fn finalizers_that_cannot_be_called() {
     let f = Files::new("finalizers", &[]);
     let program = "setmetatable({}, {__gc = 5}) collectgarbage()

@@ -9,6 +9,7 @@ use crate::header::{GcHeader, Kind};
 use crate::hook::Quiet;
 use crate::meta::Event;
 use crate::state::{State, poll};
+use crate::string::LuaString;
 use crate::table::Table;
 use crate::value::{SlotExt, Value};
 
@@ -235,7 +236,7 @@ unsafe fn finalize(st: *mut State, object: Value) {
         State::recover(st, saved.0 as usize, (saved.1 - saved.0) as usize, false);
         let error = (*st).top.sub(1).get();
         let message = if error.is_string() {
-            crate::string::LuaString::bytes(error.as_string()).to_vec()
+            crate::cfmt::c_str(LuaString::bytes(error.as_string())).to_vec()
         } else {
             b"error object is not a string".to_vec()
         };

@@ -13,7 +13,7 @@ pub(crate) use values::check_metatable;
 use perilune_runtime::native::{Builtin, Cx, NativeFn, NativeResult, Raised, Val};
 
 use crate::io::stdout;
-use crate::support::{concat, make_known, register, registry_table};
+use crate::support::{c_str, concat, make_known, register, registry_table};
 
 const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("assert", protect::assert),
@@ -100,15 +100,13 @@ fn warn(cx: &mut Cx) -> NativeResult {
     for i in 1..cx.top() {
         cx.check_str(i)?;
     }
-    let parts: Vec<&[u8]> = (0..cx.top()).map(|i| text(cx.get(i))).collect();
-    let switch = parts.len() == 1 && parts[0].first() == Some(&b'@');
-    let registry = cx.registry();
-    if switch && !cx.has_warning_receiver() {
-        match parts[0] {
-            b"@on" => registry.set_name(cx, "_WARN", Val::bool(true)),
-            b"@off" => registry.set_name(cx, "_WARN", Val::bool(false)),
-            _ => {}
-        }
+    let parts: Vec<&[u8]> = (0..cx.top()).map(|i| c_str(text(cx.get(i)))).collect();
+    // As in PUC, where messages that are not shown are not put together, the last part alone is the
+    // control message while warnings are off.
+    let last = parts[parts.len() - 1];
+    let is_whole = parts.len() == 1 || !shows_warnings(cx);
+    if is_whole && last.first() == Some(&b'@') && !cx.has_warning_receiver() {
+        control_warnings(cx, last);
     } else {
         emit_warning_parts(cx, &parts)?;
     }
@@ -138,6 +136,15 @@ pub fn shows_warnings(cx: &Cx) -> bool {
 /// Turns warnings on or off, as `warn("@on")` and `warn("@off")` do.
 pub fn set_warnings(cx: &Cx, on: bool) {
     cx.registry().set_name(cx, "_WARN", Val::bool(on));
+}
+
+/// Does what a control message, which begins with `@`, says. Unknown messages have no effect.
+pub fn control_warnings(cx: &Cx, message: &[u8]) {
+    match message {
+        b"@on" => set_warnings(cx, true),
+        b"@off" => set_warnings(cx, false),
+        _ => {}
+    }
 }
 
 fn text(v: Val<'_>) -> &[u8] {
