@@ -17,6 +17,8 @@ pub(super) const NAME: &str = "FILE*";
 
 /// The host's side of a file handle.
 pub(super) struct Handle {
+    /// The address of the metatable of files.
+    meta: Option<u64>,
     /// The stream; `None` once the file is closed.
     pub(super) stream: Option<Shared>,
     /// Whether this is a standard file, which cannot be closed.
@@ -53,10 +55,25 @@ pub(super) fn register_metatable(cx: &Cx) {
 
 /// Makes a handle.
 pub(super) fn new_handle(cx: &Cx, stream: Shared, standard: bool) -> Udata<'_> {
-    let u = cx.udata(Box::new(Handle { stream: Some(stream), standard, foreign: None }), 0);
     let meta = cx.registry().get_name(cx, NAME).as_table();
+    let address = meta.and_then(|m| m.val().address());
+    let handle = Handle { meta: address, stream: Some(stream), standard, foreign: None };
+    let u = cx.udata(Box::new(handle), 0);
     u.set_metatable(cx, meta);
     u
+}
+
+/// Returns whether a value is not a handle whose metatable was changed, which is no file any more
+/// (`luaL_checkudata`). Files of another language are checked when they are opened.
+fn has_metatable(cx: &Cx, v: Val<'_>) -> bool {
+    let meta = v.as_udata().and_then(|u| u.with(|h: &mut Handle| h.meta));
+    meta.is_none_or(|meta| cx.metatable_of(v).and_then(|m| m.val().address()) == meta)
+}
+
+/// Returns the stream of an argument. The outer `None` means that it is not a file, the inner
+/// `None` that it is closed.
+pub(super) fn file_of(cx: &Cx, v: Val<'_>) -> Option<Option<Shared>> {
+    if has_metatable(cx, v) { stream_of(cx, v) } else { None }
 }
 
 /// Makes a handle for a new stream.
@@ -103,7 +120,8 @@ pub(super) fn with_file(
     i: usize,
     f: impl FnOnce(&Mutex<Stream>) -> NativeResult,
 ) -> NativeResult {
-    match with_stream(cx, cx.get(i), f) {
+    let v = cx.get(i);
+    match if has_metatable(cx, v) { with_stream(cx, v, f) } else { None } {
         Some(Some(r)) => r,
         Some(None) => Err(cx.error("attempt to use a closed file")),
         None => Err(cx.type_error(i, NAME)),
@@ -137,7 +155,7 @@ pub fn foreign_address(
 
 /// Checks that argument `i` is an open file.
 pub(super) fn check_file(cx: &Cx, i: usize) -> Result<Shared, Raised> {
-    match stream_of(cx, cx.get(i)) {
+    match file_of(cx, cx.get(i)) {
         Some(Some(s)) => Ok(s),
         Some(None) => Err(cx.error("attempt to use a closed file")),
         None => Err(cx.type_error(i, NAME)),
@@ -196,7 +214,7 @@ fn close(cx: &mut Cx) -> NativeResult {
 
 /// Implements `__gc` and `__close`.
 fn collect(cx: &mut Cx) -> NativeResult {
-    match stream_of(cx, cx.get(0)) {
+    match file_of(cx, cx.get(0)) {
         None => return Err(cx.type_error(0, NAME)),
         Some(None) => {}
         Some(Some(s)) => {
@@ -210,7 +228,7 @@ fn collect(cx: &mut Cx) -> NativeResult {
 /// Implements `__tostring`.
 fn tostring(cx: &mut Cx) -> NativeResult {
     let v = cx.get(0);
-    let text = match stream_of(cx, v) {
+    let text = match file_of(cx, v) {
         None => return Err(cx.type_error(0, NAME)),
         Some(None) => "file (closed)".to_owned(),
         Some(Some(_)) => format!("file (0x{:x})", v.address().unwrap_or(0)),

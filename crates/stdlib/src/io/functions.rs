@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Val};
 
 use super::file::{
-    check_file, close_handle, flush_stream, new_file, new_handle, register_metatable, stream_of,
-    with_stream, write,
+    check_file, close_handle, file_of, flush_stream, new_file, new_handle, register_metatable,
+    stream_of, with_stream, write,
 };
 use super::read::{line_iterator, read};
 use super::stdout::{STDERR, STDIN, STDOUT, Shared, flush_all};
@@ -168,7 +168,7 @@ fn tmpfile(cx: &mut Cx) -> NativeResult {
 /// Implements `io.type(v)`.
 fn type_(cx: &mut Cx) -> NativeResult {
     let v = cx.check_any(0)?;
-    match stream_of(cx, v) {
+    match file_of(cx, v) {
         None => cx.ret1(Val::NIL),
         Some(None) => cx.ret1(cx.str(b"closed file").val()),
         Some(Some(_)) => cx.ret1(cx.str(b"file").val()),
