@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
-use super::bounds::{Bounds, refusal};
+use super::bounds::{Bounds, is_refusal, refusal};
 use super::file::{close_handle, with_stream};
 use super::stdout::lock;
 use super::stream::Stream;
@@ -45,7 +45,7 @@ fn read_values(cx: &Cx, s: &Mutex<Stream>, first: usize) -> Result<io::Result<us
         };
     }
     reserve(cx, end - first, "too many arguments")?;
-    let mut n = 0;
+    let (mut n, mut failed) = (0, None);
     for i in first..end {
         let v = cx.get(i);
         let r = if v.is_number() {
@@ -61,7 +61,14 @@ fn read_values(cx: &Cx, s: &Mutex<Stream>, first: usize) -> Result<io::Result<us
                 Some(b'n') => read_number(cx, s),
                 Some(b'l') => read_line(cx, s, true),
                 Some(b'L') => read_line(cx, s, false),
-                Some(b'a') => read_all(cx, s),
+                Some(b'a') => match read_all(cx, s) {
+                    // It always succeeds in PUC, which looks for errors of the file at the end.
+                    Err(e) if !is_refusal(&e) => {
+                        failed = Some(e);
+                        Ok(Some(Val::NIL))
+                    }
+                    r => r,
+                },
                 _ => return Err(cx.arg_error(i, "invalid format")),
             }
         };
@@ -80,7 +87,7 @@ fn read_values(cx: &Cx, s: &Mutex<Stream>, first: usize) -> Result<io::Result<us
             }
         }
     }
-    Ok(Ok(n))
+    Ok(failed.map_or(Ok(n), Err))
 }
 
 fn read_line<'a>(cx: &'a Cx, s: &mut Stream, chop: bool) -> io::Result<Option<Val<'a>>> {
