@@ -30,7 +30,9 @@ metamethods! {
 }
 
 fn run(cx: &mut Cx, event: Event) -> NativeResult {
-    if let (Some(a), Some(b)) = (cx.to_number(cx.get(0)), cx.to_number(cx.get(1))) {
+    // As in PUC, a missing second operand is the converted first one.
+    let second = if cx.top() == 1 { 0 } else { 1 };
+    if let (Some(a), Some(b)) = (cx.to_number(cx.get(0)), cx.to_number(cx.get(second))) {
         return match arith(event, a.raw(), b.raw()) {
             Ok(v) if v.is_int() => cx.ret1(Val::int(v.as_int())),
             Ok(v) => cx.ret1(Val::float(v.as_float())),
