@@ -76,7 +76,8 @@ impl Explain {
 }
 
 /// Returns line `line` of a source with a mark at the error `text`: under the offending token of a
-/// syntax error, otherwise under the whole line.
+/// syntax error, otherwise under the whole line. Returns `None` for a binary chunk, and if there is
+/// no such line.
 #[cold]
 #[inline(never)]
 pub(crate) fn explain(name: &[u8], source: &[u8], line: usize, text: &str) -> Option<String> {
