@@ -27,8 +27,8 @@ enum Failure {
 }
 
 /// Loads the library at argument 1, and returns its function with the name in argument 2, or true
-/// for a name that begins with `*`; or nil, a message, and the step that failed, as `package.loadlib` does. A library stays
-/// loaded until the process ends.
+/// for a name that begins with `*`; or nil, a message, and the step that failed, as
+/// `package.loadlib` does. A library stays loaded until the process ends.
 fn load(cx: &mut Cx) -> NativeResult {
     let path = c_str(cx.check_str(0)?.bytes());
     let name = c_str(cx.check_str(1)?.bytes());

@@ -27,9 +27,9 @@ impl Hooks for StateHooks {
     }
 
     fn walk(&self, pins: &mut Pins) {
-        // SAFETY: the state is offline and claimed: no thread calls Lua in it. Outside of calls, the
-        // host may change its stacks, but they contain no frame that continues without looking up
-        // its code.
+        // SAFETY: the state is offline and claimed: no thread calls Lua in it. Outside of calls,
+        // the host may change its stacks, but they contain no frame that continues without looking
+        // up its code.
         unsafe {
             if (*self.state).native_depth > 0 {
                 walk(self.state, pins);

@@ -333,11 +333,11 @@ impl Level {
         None
     }
 
-    /// Sets local variable `n`, numbered as in [`Level::local`], and returns its name. The values of
-    /// native functions cannot be set: they rely on what they have checked. If the
-    /// variable is part of the state of a generic loop that runs inline, the loop calls its
-    /// iterator from now on. If it is part of the state of a numeric loop, which stores only the
-    /// payloads of its numbers, the variable keeps its value unless `v` has the same type.
+    /// Sets local variable `n`, numbered as in [`Level::local`], and returns its name. The values
+    /// of native functions cannot be set: they rely on what they have checked. If the variable is
+    /// part of the state of a generic loop that runs inline, the loop calls its iterator from now
+    /// on. If it is part of the state of a numeric loop, which stores only the payloads of its
+    /// numbers, the variable keeps its value unless `v` has the same type.
     ///
     /// # Safety
     /// As for [`Level::caller`]; `v` is a live value.
