@@ -334,7 +334,7 @@ impl Level {
     }
 
     /// Sets local variable `n`, numbered as in [`Level::local`], and returns its name. The values
-    /// of native functions cannot be set: they rely on what they have checked. If the variable is
+    /// of native functions keep theirs: they rely on what they have checked. If the variable is
     /// part of the state of a generic loop that runs inline, the loop calls its iterator from now
     /// on. If it is part of the state of a numeric loop, which stores only the payloads of its
     /// numbers, the variable keeps its value unless `v` has the same type.
@@ -342,10 +342,10 @@ impl Level {
     /// # Safety
     /// As for [`Level::caller`]; `v` is a live value.
     pub unsafe fn set_local(self, n: i64, v: Value) -> Option<Vec<u8>> {
-        self.proto()?;
         let (name, place) = self.local(n)?;
         let tag = place.get().tag();
-        if tag == Tag::FRAME || tag != v.tag() && self.is_numeric_state(place) {
+        let is_kept = self.proto().is_none() || tag == Tag::FRAME;
+        if is_kept || tag != v.tag() && self.is_numeric_state(place) {
             return Some(name);
         }
         // The last register of a loop's state holds the position of a traversal. Nil there ends the

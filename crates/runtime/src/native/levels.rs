@@ -146,7 +146,7 @@ impl Cx {
     }
 
     /// Sets local variable `n` of a level and returns its name. The outer `None` means that the
-    /// level does not exist. Those of native functions cannot be set.
+    /// level does not exist. Those of native functions keep their values.
     ///
     /// # Panics
     /// Panics if `co` is given and not a coroutine.
