@@ -26,7 +26,7 @@
 --| debug.sethook #4  ok: none nil -1 '10'; number expected: false 'x' {} print thread file; number has no integer representation!: 1.5 1e100
 --| debug.setlocal #1  number expected: none nil false 'x' {} print file; number has no integer representation!: 1.5 1e100; level out of range!: -1 '10'; bad argument #2 to 'debug.setlocal' (level out of range): thread
 --| debug.setlocal #2  number expected: none nil false 'x' {} print thread file; number has no integer representation!: 1.5 1e100; ok: -1 '10'
---| debug.setlocal #3  value expected!: none; (C temporary): nil false; ok: 1.5 -1 1e100 'x' '10' {} print thread file
+--| debug.setlocal #3  value expected!: none; ok: nil false 1.5 -1 1e100 'x' '10' {} print thread file
 --| debug.setlocal #1  number expected: none nil false 'x' {} print file; number has no integer representation!: 1.5 1e100; level out of range!: -1 '10'; bad argument #2 to 'debug.setlocal' (level out of range): thread
 --| debug.setlocal #2  number expected: none nil false 'x' {} print thread file; number has no integer representation!: 1.5 1e100; level out of range!: -1 '10'
 --| debug.setlocal #3  number expected: none nil false 'x' {} print thread file; number has no integer representation!: 1.5 1e100; bad argument #2 to 'debug.setlocal' (level out of range): -1 '10'
@@ -66,7 +66,7 @@ check("debug.getuservalue", debug.getuservalue, io.stdin, 1)
 check("debug.sethook", debug.sethook, f, "", 0)
 check("debug.sethook", debug.sethook, co, f, "", 0)
 debug.sethook()
-check("debug.setlocal", debug.setlocal, 1, 1, 1)
+check("debug.setlocal", debug.setlocal, 1, 100, 1)
 check("debug.setlocal", debug.setlocal, co, 1, 1, 1)
 local of_files = getmetatable(io.stdin)
 check("debug.setmetatable", debug.setmetatable, {}, {})
