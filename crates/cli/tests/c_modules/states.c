@@ -1,9 +1,11 @@
 /* States that C code makes: their memory, levels, globals and warnings. The prototypes are those of
    the manual, so that no headers are needed. */
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 
 typedef struct lua_State lua_State;
 typedef long long lua_Integer;
@@ -339,6 +341,70 @@ static int resumed_main(lua_State *L) {
   return 4;
 }
 
+/* A state, code to be run in it, and whether by lua_resume; then what it has returned. */
+typedef struct Run {
+  lua_State *in;
+  const char *code;
+  int resumes;
+  char text[200];
+} Run;
+
+static void *run_code(void *data) {
+  Run *run = data;
+  int n, status;
+  lua_State *in = run->resumes ? lua_newthread(run->in) : run->in;
+  luaL_loadstring(in, run->code);
+  status = run->resumes ? lua_resume(in, NULL, 0, &n) : lua_pcallk(in, 0, 1, 0, 0, NULL);
+  run->text[0] = '0' + status;
+  strncpy(run->text + 1, lua_tolstring(in, -1, NULL), sizeof run->text - 2);
+  lua_settop(run->in, 0);
+  return NULL;
+}
+
+/* Resumes code in a state that was last used by another thread, and then on that other thread. */
+static int on_other_thread(lua_State *L) {
+  Run run = {luaL_newstate(), "return ''", 0, ""};
+  pthread_t thread;
+  luaL_openlibs(run.in);
+  pthread_create(&thread, NULL, run_code, &run);
+  pthread_join(thread, NULL);
+  run.code = luaL_checklstring(L, 1, NULL);
+  run.resumes = 1;
+  run_code(&run);
+  lua_pushstring(L, run.text);
+  pthread_create(&thread, NULL, run_code, &run);
+  pthread_join(thread, NULL);
+  lua_pushstring(L, run.text);
+  lua_close(run.in);
+  return 2;
+}
+
+static Run *on_stack;
+
+static void run_on_stack(void) { run_code(on_stack); }
+
+/* Runs code on a native stack that no thread has, by lua_pcall and then by lua_resume. */
+static int on_own_stack(lua_State *L) {
+  static ucontext_t here, there;
+  const size_t size = 1 << 20;
+  Run run = {luaL_newstate(), luaL_checklstring(L, 1, NULL), 0, ""};
+  char *stack = malloc(size);
+  luaL_openlibs(run.in);
+  on_stack = &run;
+  for (; run.resumes < 2; run.resumes++) {
+    getcontext(&there);
+    there.uc_stack.ss_sp = stack;
+    there.uc_stack.ss_size = size;
+    there.uc_link = &here;
+    makecontext(&there, run_on_stack, 0);
+    swapcontext(&here, &there);
+    lua_pushstring(L, run.text);
+  }
+  free(stack);
+  lua_close(run.in);
+  return 2;
+}
+
 /* Whether the address of a userdata is that of its memory, also as a text. */
 static int address(lua_State *L) {
   void *memory = lua_newuserdatauv(L, 100, 1);
@@ -377,7 +443,8 @@ static const luaL_Reg functions[] = {{"in_another_state", in_another_state},
     {"replaced_allocator", replaced_allocator}, {"traceback", traceback},
     {"other_globals", other_globals}, {"warnings", warnings},
     {"refused_warnings", refused_warnings}, {"address", address}, {"resumed_main", resumed_main},
-    {"opened_again", opened_again}, {"closed", closed}, {NULL, NULL}};
+    {"opened_again", opened_again}, {"closed", closed}, {"on_other_thread", on_other_thread},
+    {"on_own_stack", on_own_stack}, {NULL, NULL}};
 
 int luaopen_states(lua_State *L) {
   lua_createtable(L, 0, 8);

@@ -85,4 +85,17 @@ same({ 0, "9true;17true;24true;30;", "42true", 4 }, states.resumed_main(code, 9)
 same({ 1, "2true;3true;", nil, 3 }, states.resumed_main(code, 2))
 local status, text, after, notes = states.resumed_main(code, 20)
 same({ 2, "20true;39true;57true;", "42true", 4 }, status, (text:gsub("%[.*", "")), after, notes)
+
+-- the native stack is that of the thread, or of the host, that makes the outermost call
+local nested = [[
+  local function nested(n)
+    local result = 0
+    if n > 0 then ("x"):gsub("x", function() result = 1 + nested(n - 1) end) end
+    return result
+  end
+  for i = 1, 3000 do nested(1) end
+  return nested(%d)
+]]
+same({ "0150", "0150" }, states.on_other_thread(nested:format(150)))
+same({ "020", "020" }, states.on_own_stack(nested:format(20)))
 print "ok"

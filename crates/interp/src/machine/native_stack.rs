@@ -26,6 +26,7 @@ impl Limits {
     /// The limits of a stack whose place is unknown: no machine code is entered, and only the
     /// number of nested calls is limited.
     const NONE: Limits = Limits { low: 0, size: usize::MAX, code: usize::MAX, calls: 0 };
+    /// What every thread has before its stack is looked up: no address is inside.
     const UNKNOWN: Limits = Limits { low: 0, size: 0, code: 0, calls: 0 };
 }
 

@@ -28,8 +28,8 @@ impl Hooks for StateHooks {
 
     fn walk(&self, pins: &mut Pins) {
         // SAFETY: the state is offline and claimed: no thread calls Lua in it. Outside of calls,
-        // the host may change its stacks, but they contain no frame that continues without looking
-        // up its code.
+        // the host may change its stacks, but then no coroutine runs or waits, and the frames of
+        // suspended ones are not in machine code.
         unsafe {
             if (*self.state).native_depth > 0 {
                 walk(self.state, pins);

@@ -152,7 +152,7 @@ fn resume(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// Returns the status of the coroutine that is value 0. A hook may have replaced the value.
+/// Returns the status of the coroutine that is value 0. C code may have replaced the value.
 fn status(cx: &Cx) -> std::result::Result<Status, Raised> {
     let co = cx.get(0);
     if co.is_thread() { Ok(cx.thread_status(co)) } else { Err(cx.error("a coroutine is expected")) }

@@ -28,7 +28,7 @@ pub(super) fn format(cx: &mut Cx) -> NativeResult {
 
 fn run(cx: &mut Cx, out: &mut Vec<u8>) -> Result<(), Raised> {
     let top = cx.top();
-    // a `__tostring` may replace the argument by `debug.setlocal`
+    // C code that a `__tostring` calls may replace the argument
     cx.push(cx.get(0));
     let mut arg = 0;
     let mut at = 0;

@@ -10,8 +10,8 @@ use super::matcher::{Capture, Matcher};
 use super::pattern::Pattern;
 use crate::support::{extend, give_buffer, room_for, take_buffer};
 
-/// The place of the subject, above the arguments: a replacement may change an argument by
-/// `debug.setlocal`.
+/// The place of the subject, above the arguments: C code that a replacement calls may change the
+/// arguments.
 const SUBJECT: usize = 4;
 /// Number of values on the stack below those of a replacement.
 const KEPT: usize = SUBJECT + 1;
