@@ -7,8 +7,10 @@ use std::sync::atomic::Ordering;
 use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, Link, flags};
 use perilune_runtime::frames::Frames;
+use perilune_runtime::meta::Event;
 use perilune_runtime::native::Raised;
 use perilune_runtime::state::{Returned, State, StateRef, poll};
+use perilune_runtime::table::Table;
 use perilune_runtime::thread::Thread;
 use perilune_runtime::tier::{Left, MAX_NATIVE_DEPTH};
 use perilune_runtime::value::{SlotExt, Tag, Value};
@@ -46,7 +48,8 @@ pub(crate) unsafe fn call_traced(
     call_or_yield(st, callee, nargs, flags::TRACED)
 }
 
-/// Implements `Vm::finalize`: calls a finalizer for the collector.
+/// Implements `Vm::finalize`: calls a finalizer for the collector. The running function knows
+/// nothing of this call, so the error of one that cannot be called is made here.
 ///
 /// # Safety
 /// As [`call_from_native`].
@@ -55,6 +58,10 @@ pub(crate) unsafe fn call_finalizer(
     callee: *mut Value,
     nargs: usize,
 ) -> Result<usize, Raised> {
+    let finalizer = callee.get();
+    if !finalizer.is_function() && Table::metamethod(st, finalizer, Event::Call).is_nil() {
+        return Err(debug::finalizer_error(st, finalizer));
+    }
     call_marked(st, callee, nargs, flags::FINALIZER)
 }
 

@@ -133,7 +133,7 @@ pub unsafe fn call_error(st: *mut State, callee: *mut Value) -> Raised {
 /// # Safety
 /// As for [`runtime_error`].
 #[cold]
-pub(crate) unsafe fn finalizer_error(st: *mut State, finalizer: Value) -> Raised {
+pub unsafe fn finalizer_error(st: *mut State, finalizer: Value) -> Raised {
     type_error(st, b"call", finalizer, b" (metamethod '__gc')")
 }
 

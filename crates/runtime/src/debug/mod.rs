@@ -7,10 +7,9 @@ mod level;
 mod native_api;
 mod traceback;
 
-pub(crate) use errors::finalizer_error;
 pub use errors::{
-    arith_error, call_error, close_error, compare_error, concat_error, index_error, operand_error,
-    runtime_error, type_name_for_error,
+    arith_error, call_error, close_error, compare_error, concat_error, finalizer_error,
+    index_error, operand_error, runtime_error, type_name_for_error,
 };
 pub(crate) use level::proto_of;
 pub use level::{FunctionInfo, Level};

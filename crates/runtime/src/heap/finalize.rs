@@ -3,7 +3,6 @@
 use std::sync::atomic::Ordering;
 
 use super::Heap;
-use crate::debug::finalizer_error;
 use crate::first_panic::FirstPanic;
 use crate::header::{GcHeader, Kind};
 use crate::hook::Quiet;
@@ -226,13 +225,7 @@ unsafe fn finalize(st: *mut State, object: Value) {
     callee.add(1).put(Value::NIL);
     callee.add(2).put(object);
     (*st).top = callee.add(3);
-    let result = if function.is_function() || !Table::metamethod(st, function, Event::Call).is_nil()
-    {
-        ((*st).vm.finalize)(st, callee, 1)
-    } else {
-        Err(finalizer_error(st, function))
-    };
-    if result.is_err() {
+    if ((*st).vm.finalize)(st, callee, 1).is_err() {
         State::recover(st, saved.0 as usize, (saved.1 - saved.0) as usize, false);
         let error = (*st).top.sub(1).get();
         let message = if error.is_string() {
