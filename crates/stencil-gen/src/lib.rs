@@ -124,14 +124,14 @@ fn layout() -> String {
          //! Where an assertion fails, the handlers are to be generated again.\n\n\
          use perilune_bytecode::feedback::{access, operands};\n\
          use perilune_bytecode::{Instr, Op};\n\
-         use perilune_runtime::frame::{FrameWord, flags};\n\
+         use perilune_runtime::frame::{Frame, FrameWord, Link, flags};\n\
          use perilune_runtime::header::{GcHeader, Kind};\n\
-         use perilune_runtime::instance::{CalleeCache, FieldEntry};\n\
+         use perilune_runtime::instance::{CalleeCache, FieldCache, FieldEntry, Site};\n\
          use perilune_runtime::layout;\n\
          use perilune_runtime::meta::Event;\n\
          use perilune_runtime::string::LuaString;\n\
          use perilune_runtime::table::{ArrayKind, MegamorphicCache, TAGGED, WATCHED};\n\
-         use perilune_runtime::tier::stitched;\n\
+         use perilune_runtime::tier::{MISS, stitched};\n\
          use perilune_runtime::value::Tag;\n\n\
          #[rustfmt::skip]\nconst _: () = {\n",
     );

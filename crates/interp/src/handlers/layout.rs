@@ -4,14 +4,14 @@
 
 use perilune_bytecode::feedback::{access, operands};
 use perilune_bytecode::{Instr, Op};
-use perilune_runtime::frame::{FrameWord, flags};
+use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::header::{GcHeader, Kind};
-use perilune_runtime::instance::{CalleeCache, FieldEntry};
+use perilune_runtime::instance::{CalleeCache, FieldCache, FieldEntry, Site};
 use perilune_runtime::layout;
 use perilune_runtime::meta::Event;
 use perilune_runtime::string::LuaString;
 use perilune_runtime::table::{ArrayKind, MegamorphicCache, TAGGED, WATCHED};
-use perilune_runtime::tier::stitched;
+use perilune_runtime::tier::{MISS, stitched};
 use perilune_runtime::value::Tag;
 
 #[rustfmt::skip]
@@ -19,6 +19,9 @@ const _: () = {
     assert!(layout::value::BITS as i128 == 0);
     assert!(layout::value::TAG as i128 == 8);
     assert!(layout::value::SIZE as i128 == 16);
+    assert!(layout::value::LOG_SIZE as i128 == 4);
+    assert!(layout::value::UNLOGGED_SHIFT as i128 == 6);
+    assert!(layout::frame::PC as i128 == -16);
     assert!(layout::frame::CALLEE as i128 == -32);
     assert!(layout::frame::WORD as i128 == -16);
     assert!(layout::frame::LINK as i128 == -8);
@@ -30,6 +33,8 @@ const _: () = {
     assert!(layout::table::NODES_USED as i128 == 56);
     assert!(layout::table::INLINE_FIELDS as i128 == 64);
     assert!(layout::table::FIELDS as i128 == 16);
+    assert!(layout::table::FIELDS_CAP as i128 == 61);
+    assert!(layout::table::FIELDS_INLINE as i128 == 62);
     assert!(layout::table::META as i128 == 24);
     assert!(layout::table::ARRAY as i128 == 32);
     assert!(layout::table::ARRAY_LEN as i128 == 40);
@@ -75,6 +80,8 @@ const _: () = {
     assert!(MegamorphicCache::SIZE as i128 == 1024);
     assert!(MegamorphicCache::SHIFT as i128 == 3);
     assert!(MegamorphicCache::FACTOR as i128 == 40503);
+    assert!(FieldCache::MORE as i128 == 7);
+    assert!(FieldCache::MEGAMORPHIC as i128 == 64);
     assert!(layout::global_cache::ENV as i128 == 0);
     assert!(layout::global_cache::CELL as i128 == 8);
     assert!(layout::callee_cache::CALLEE as i128 == 0);
@@ -99,6 +106,7 @@ const _: () = {
     assert!(Tag::INTEGER.0 as i128 == 3);
     assert!(Tag::FLOAT.0 as i128 == 4);
     assert!(Tag::FRAME.0 as i128 == 7);
+    assert!(Tag::ITER.0 as i128 == 6);
     assert!(Tag::COLLECTABLE as i128 == 64);
     assert!(Tag::STRING.0 as i128 == 64);
     assert!(Tag::TABLE.0 as i128 == 65);
@@ -121,8 +129,22 @@ const _: () = {
     assert!(FieldEntry::STRING_SHAPE as i128 == 4294967293);
     assert!(CalleeCache::NATIVE as i128 == 9223372036854775808);
     assert!(FrameWord::INTERPRETER as i128 == 0);
+    assert!(FrameWord::PC_BITS as i128 == 32);
     assert!(flags::RETURN_SLOW as i128 == 259);
+    assert!(Frame::RESERVED as i128 == 2);
+    assert!(Link::DISTANCE_SHIFT as i128 == 44);
+    assert!(Link::new(0, 0, 0).0 as i128 == 7);
+    assert!(Link::new(1, 0, 0).0 as i128 == 263);
     assert!(Instr::SB_BIAS as i128 == 128);
+    assert!(Instr::A_BYTE as i128 == 1);
+    assert!(Instr::B_BYTE as i128 == 2);
+    assert!(Instr::C_BYTE as i128 == 3);
+    assert!(Instr::A_SHIFT as i128 == 8);
+    assert!(Instr::C_SHIFT as i128 == 24);
+    assert!(MISS as i128 == 255);
+    assert!(size_of::<FieldEntry>() as i128 == 48);
+    assert!(size_of::<Site>() as i128 == 8);
+    assert!(size_of::<Instr>() as i128 == 4);
     assert!(operands::INT as i128 == 1);
     assert!(operands::FLOAT as i128 == 2);
     assert!(operands::MIXED as i128 == 4);
@@ -133,6 +155,7 @@ const _: () = {
     assert!(access::ANY as i128 == 32);
     assert!(access::BOOLS as i128 == 64);
     assert!(access::OUTSIDE as i128 == 128);
+    assert!(access::SPARSE as i128 == 512);
     assert!(Op::COUNT as i128 == 91);
     assert!(super::runtime::ON_TOP as i128 == 5);
     assert!(Op::Move as i128 == 0);
