@@ -1,8 +1,6 @@
 //! The end of a state's life at the request of the program (manual 6.9, `os.exit`).
 
 use super::{Cx, Val};
-use crate::frame::flags;
-use crate::frames::Frames;
 use crate::meta::Event;
 use crate::value::SlotExt;
 
@@ -12,10 +10,6 @@ impl Cx {
     pub fn close_state(&mut self) {
         // SAFETY: N1; `&mut self` ends the life of every value. A pending variable's slot is alive.
         unsafe {
-            // message handlers belong to calls that will not return
-            for frame in Frames::of_active(self.state()) {
-                frame.clear_flags(flags::HANDLER | flags::HANDLER_KEPT);
-            }
             let main = (*self.state()).main_thread;
             let mut error = None;
             while let Some(slot) = (&mut (*main).to_close).pop() {
