@@ -10,7 +10,7 @@
 //! | `PERILUNE_PROGRAMS_SEED` | the first seed | 1 |
 //! | `PERILUNE_PROGRAMS_KEEP` | number of differences to collect before the end | 1 |
 //! | `PERILUNE_PROGRAMS_MODE` | only these modes (below), separated by commas | those of the seed |
-//! | `PERILUNE_PROGRAMS_SUBJECT` | only hot loops with bodies of this file in `programs/bodies` | |
+//! | `PERILUNE_PROGRAMS_SUBJECT` | only bodies of this file in `programs/bodies`, or `inlined` | |
 //! | `PERILUNE_PROGRAMS_SHOW` | if set: print the program of the first seed and do nothing else | |
 //! | `PERILUNE_PROGRAMS_FILE` | run the program of this file in the modes of the first seed | |
 //! | `PERILUNE_PROGRAMS_ORACLE` | if set: run each program twice under PUC, none under Perilune | |
@@ -28,13 +28,14 @@
 //! | `exit-stress` | all | like `sync`, with guards that fail although they hold |
 //! | `baseline` | all | runs stitched code, from the first entry or after some |
 //! | `chaos` | all | lets safepoints change code and heap at random |
-//! | `baseline-chaos` | one in seven | does the same with stitched code alone |
-//! | `background` | one in seven | compiles on another thread, as by default |
-//! | `tiers` | one in seven | runs handlers, then stitched code, then code from another thread |
-//! | `mixed` | one in seven | like `sync`, with functions that stay in one of the tiers |
-//! | `evicted` | one in seven | has room for little code |
-//! | `interleaved` | one in seven | runs three states of one engine in turns |
-//! | `threads` | one in seven | runs two states of one engine on two threads |
+//! | `inlining` | one in eight | like `sync`, but compiles loops before the functions they call |
+//! | `baseline-chaos` | one in eight | does the same with stitched code alone |
+//! | `background` | one in eight | compiles on another thread, as by default |
+//! | `tiers` | one in eight | runs handlers, then stitched code, then code from another thread |
+//! | `mixed` | one in eight | like `sync`, with functions that stay in one of the tiers |
+//! | `evicted` | one in eight | has room for little code |
+//! | `interleaved` | one in eight | runs three states of one engine in turns |
+//! | `threads` | one in eight | runs two states of one engine on two threads |
 //!
 //! The states of one engine have different metatables of strings, numbers, nil and functions,
 //! different globals and different functions of the library; each must have the output of PUC when
@@ -51,6 +52,8 @@ mod generate;
 mod host;
 #[path = "programs/hot.rs"]
 mod hot;
+#[path = "programs/inlined.rs"]
+mod inlined;
 #[path = "programs/jumps.rs"]
 mod jumps;
 #[path = "programs/late.rs"]
@@ -112,6 +115,7 @@ fn modes_of(seed: u64, all: bool) -> Vec<Mode> {
         Mode { code: Code::Mixed(threshold, loops, seed), ..mode },
         Mode { code: Code::Evicted, ..mode },
         Mode { code: Code::BaselineChaos(seed), ..mode },
+        Mode { code: Code::Inlining(16 << (seed % 3)), ..mode },
         states(States::Interleaved),
         states(States::Threads),
     ];
@@ -161,7 +165,7 @@ fn modes_of(seed: u64, all: bool) -> Vec<Mode> {
     ];
     match all {
         true => modes.extend(in_turn),
-        false => modes.push(in_turn[(seed / 2) as usize % in_turn.len()]),
+        false => modes.push(in_turn[(seed / 5) as usize % in_turn.len()]),
     }
     modes
 }

@@ -25,7 +25,7 @@
 use proptest::prelude::Rng;
 use proptest::test_runner::TestRng;
 
-use crate::hot;
+use crate::hot::{self, Subject};
 use crate::templates as t;
 use crate::tree::{Kind, Node, Part};
 
@@ -88,6 +88,7 @@ impl Generator {
         let late_share = g.pick(&[0, 0, 10, 40]);
         let jump_share = g.pick(&[0, 10, 40]);
         let spread_share = g.pick(&[0, 10, 40]);
+        let inlined_share = g.pick(&[0, 10, 40]);
         let mut parts = Vec::new();
         for ty in ['i', 'f', 's', 'q', 'd', 'o', 'c'] {
             if g.chance(80) {
@@ -99,8 +100,11 @@ impl Generator {
             if g.size <= 0 {
                 break;
             }
-            let statement = if hot::only_subject().is_some() {
-                g.hot_function()
+            let statement = if let Some(subject) = hot::only_subject() {
+                match subject {
+                    Subject::Bodies(_) => g.hot_function(),
+                    Subject::Inlined => g.inlined_program(),
+                }
             } else if hot_share == 0 || !g.chance(hot_share) {
                 g.top_statement()
             } else if g.chance(records_share) {
@@ -113,6 +117,8 @@ impl Generator {
                 g.jump_program()
             } else if g.chance(spread_share) {
                 g.spread_program()
+            } else if g.chance(inlined_share) {
+                g.inlined_program()
             } else {
                 g.hot_function()
             };
@@ -419,7 +425,10 @@ impl Generator {
                 5 => self.more,
                 _ => self.pick(hot::BODIES).1,
             };
-            let file = hot::only_subject().unwrap_or(file);
+            let file = match hot::only_subject() {
+                Some(Subject::Bodies(file)) => file,
+                _ => file,
+            };
             let template = self.template_of(file);
             self.size -= 4;
             let body = self.expand(Kind::Fixed, &template, 2);

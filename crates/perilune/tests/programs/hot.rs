@@ -48,16 +48,28 @@ pub(crate) const HOOKED: Templates = include_str!("bodies/hooks.txt");
 /// own Lua code, which hooks would see.
 pub(crate) const HOSTED: Templates = include_str!("bodies/userdata.txt");
 
-/// Returns the only bodies to use, if `PERILUNE_PROGRAMS_SUBJECT` names a file of them.
+/// The only statements of a program.
+#[derive(Clone, Copy)]
+pub(crate) enum Subject {
+    /// Hot loops with bodies of this file.
+    Bodies(Templates),
+    /// Small functions that hot loops call.
+    Inlined,
+}
+
+/// Returns the subject that `PERILUNE_PROGRAMS_SUBJECT` names, if any.
 ///
 /// # Panics
 ///
-/// Panics if there is no such file.
-pub(crate) fn only_subject() -> Option<Templates> {
-    static SUBJECT: LazyLock<Option<Templates>> = LazyLock::new(|| {
+/// Panics if there is no such subject.
+pub(crate) fn only_subject() -> Option<Subject> {
+    static SUBJECT: LazyLock<Option<Subject>> = LazyLock::new(|| {
         let name = std::env::var("PERILUNE_PROGRAMS_SUBJECT").ok()?;
+        if name == "inlined" {
+            return Some(Subject::Inlined);
+        }
         let subject = BODIES.iter().find(|(subject, _)| *subject == name);
-        Some(subject.unwrap_or_else(|| panic!("there is no subject {name}")).1)
+        Some(Subject::Bodies(subject.unwrap_or_else(|| panic!("there is no subject {name}")).1))
     });
     *SUBJECT
 }

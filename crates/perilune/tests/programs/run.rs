@@ -163,6 +163,9 @@ pub(crate) enum Code {
     /// As [`Code::Sync`], with guards that fail although their conditions hold, determined by the
     /// seed.
     ExitStress(u32, u32, u64),
+    /// As [`Code::Sync`], with functions that are compiled later than the loops that call them, so
+    /// that they are inlined there.
+    Inlining(u32),
     /// Machine code that other threads compile after this many entries and iterations.
     Background(u32, u32),
     /// Like [`Code::Sync`] after the first entry, with so little room that code is continuously
@@ -200,6 +203,7 @@ impl Mode {
             (_, Code::Mixed(..)) => "mixed",
             (_, Code::CheckValues(..)) => "check-values",
             (_, Code::ExitStress(..)) => "exit-stress",
+            (_, Code::Inlining(_)) => "inlining",
             (_, Code::Background(..)) => "background",
             (_, Code::Evicted) => "evicted",
             (_, Code::Chaos(_)) => "chaos",
@@ -251,6 +255,7 @@ impl Mode {
                 stress_exits: true,
                 ..of(threshold, loop_threshold, true)
             },
+            Code::Inlining(loop_threshold) => of(100, loop_threshold, true),
             Code::Background(threshold, loop_threshold) => of(threshold, loop_threshold, false),
             Code::Evicted => JitOptions { budget: 96 << 10, ..of(1, 1, true) },
             Code::Chaos(seed) => JitOptions::chaos(seed),
