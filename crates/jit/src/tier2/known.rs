@@ -104,6 +104,10 @@ impl Known {
     /// Returns whether what was known `before` of tables and globals is still known. The epoch and
     /// unwatched tables are left out: stores of metatables discard them, but change neither in a
     /// quiet loop, where code exits instead.
+    ///
+    /// Facts about values are left out as well: guarded types, methods, the own closure, constants.
+    /// Nothing that a loop does falsifies them, although a merge point may not know them any more
+    /// after a branch has guarded a value again.
     pub(super) fn confirms(&self, before: &Known) -> bool {
         let (shapes, lookups) = (&self.shapes, &self.lookups);
         self.rows.confirm(&before.rows)
