@@ -172,6 +172,29 @@ mod tests {
         );
     }
 
+    /// Several integers may become the same float when they are converted to floats.
+    #[test]
+    fn large_keys_are_sorted() {
+        let limits = Limits { total: 1000, entries: 1000, ..Limits::default() };
+        for count in 20..40 {
+            // The last keys stay in the order of insertion, as they are few compared with the
+            // sorted ones.
+            let table = format!(
+                "local t = {{}}
+                 for i = 1, 200 do t[i / 256] = 1 end
+                 t[0] = next(t)
+                 next(t)
+                 for i = 1, {count} do
+                   t[math.maxinteger - i * 7 % {count}] = 1
+                   if i == {count} // 2 then t[2^63] = 0 end
+                 end
+                 return t"
+            );
+            let shown = show(&table, 80, &limits);
+            assert!(shown.ends_with("7] = 1,\n  [9.2233720368548e+18] = 0\n}"), "{shown}");
+        }
+    }
+
     #[test]
     fn lines() {
         check("{a = {1, 2}, b = {c = 'd'}}", 27, "{a = {1, 2}, b = {c = \"d\"}}");
