@@ -6,10 +6,10 @@ use std::fmt::Write;
 pub(super) fn quote(bytes: &[u8], limit: usize) -> String {
     let mut shown = &bytes[..bytes.len().min(limit)];
     if shown.len() < bytes.len() {
-        // do not cut in the middle of a character
-        while bytes[shown.len()] & 0xC0 == 0x80 && !shown.is_empty() {
-            shown = &shown[..shown.len() - 1];
-        }
+        // Does not cut in the middle of a character, which has up to four bytes.
+        let starts = |at: &usize| bytes[*at] & 0xC0 != 0x80;
+        let end = (shown.len().saturating_sub(3)..=shown.len()).rev().find(starts);
+        shown = &shown[..end.unwrap_or(shown.len())];
     }
     let mut text = String::from("\"");
     for chunk in shown.utf8_chunks() {
@@ -60,5 +60,8 @@ mod tests {
         assert_eq!(quote(b"abcdef", 6), "\"abcdef\"");
         assert_eq!(quote(b"abcdef", 3), "\"abc\"… (6 bytes)");
         assert_eq!(quote("a\u{e9}b".as_bytes(), 2), "\"a\"… (4 bytes)");
+        assert_eq!(quote("\u{1f600}a".as_bytes(), 3), "\"\"… (5 bytes)");
+        // Bytes that are not characters may look like the rest of one.
+        assert_eq!(quote(&[0x80; 9], 4), "\"\\x80\\x80\\x80\\x80\"… (9 bytes)");
     }
 }
