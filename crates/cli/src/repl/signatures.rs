@@ -144,9 +144,11 @@ pub(super) const LIBRARY: &[(&str, &str)] = &[
     ("debug.upvaluejoin", "f1, n1, f2, n2"),
 ];
 
-/// Returns the parameters of a method: all except the first.
+/// Returns the parameters of a method: all except the first. If the receiver is one of any number
+/// of arguments, the others follow.
 pub(super) fn behind_receiver(list: &str) -> String {
     match (list.split_once(", "), list.split_once(" [, ")) {
+        _ if list == "..." => list.to_owned(),
         (_, Some((receiver, rest))) if !receiver.contains(',') => format!("[{rest}"),
         (Some((_, rest)), _) => rest.to_owned(),
         (None, _) => String::new(),
@@ -163,5 +165,6 @@ mod tests {
         assert_eq!(behind_receiver("s, n [, sep]"), "n [, sep]");
         assert_eq!(behind_receiver("s [, i [, j]]"), "[i [, j]]");
         assert_eq!(behind_receiver("file, ..."), "...");
+        assert_eq!(behind_receiver("..."), "...");
     }
 }
