@@ -1,6 +1,6 @@
 //! Slots of frames: where results are stored, and the values that a native frame keeps.
 
-use perilune_runtime::frame::{Frame, flags};
+use perilune_runtime::frame::{Frame, FrameWord, flags};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 /// Moves `n` values down (or up) within the stack.
@@ -32,7 +32,9 @@ pub(crate) unsafe fn callee_slot(base: *mut Value) -> *mut Value {
     let f = Frame(base);
     let v = f.callee();
     let failed = f.link().flags() & flags::FAILED != 0;
-    if v.tag() == Tag::FUNCTION && !failed {
+    // The slot of a native function may already contain its result, which may be a function.
+    let native = f.word().code() == FrameWord::NATIVE;
+    if v.tag() == Tag::FUNCTION && !failed && !native {
         let inst = (*v.as_function()).instance;
         if (*inst).is_vararg {
             return base.sub(2 + f.link().extra() + (*inst).num_params as usize + 2);
