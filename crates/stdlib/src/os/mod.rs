@@ -88,9 +88,11 @@ fn getenv(cx: &mut Cx) -> NativeResult {
 fn remove(cx: &mut Cx) -> NativeResult {
     let name = c_str(cx.check_str(0)?.bytes());
     let p = path(name);
-    // Like C's `remove`, this removes a directory as `rmdir` does.
+    // Like C's `remove`, this removes a directory as `rmdir` does. The error that systems give for
+    // the attempt to unlink one is EISDIR or EPERM.
+    let is_dir = || std::fs::symlink_metadata(p).is_ok_and(|m| m.is_dir());
     let r = match std::fs::remove_file(p) {
-        Err(e) if e.raw_os_error() == Some(libc::EISDIR) => std::fs::remove_dir(p),
+        Err(_) if is_dir() => std::fs::remove_dir(p),
         r => r,
     };
     file_result(cx, r, Some(name))
