@@ -191,8 +191,8 @@ fn compare(a: Val<'_>, b: Val<'_>) -> Ordering {
         return x.cmp(&y);
     }
     match (number(a), number(b), a.as_str(), b.as_str()) {
-        // An integer that is equal to a float after the conversion is less than that float, which is
-        // at least 2^63: another float with an integral value is not a key.
+        // An integer that is equal to a float after the conversion is less than that float, which
+        // is at least 2^63: another float with an integral value is not a key.
         (Some(x), Some(y), ..) => x.total_cmp(&y).then_with(|| b.as_int().cmp(&a.as_int())),
         (.., Some(x), Some(y)) => x.bytes().cmp(y.bytes()),
         _ => rank(a).cmp(&rank(b)).then_with(|| a.as_bool().cmp(&b.as_bool())),
