@@ -120,14 +120,14 @@ struct SpareChunk(*mut u8);
 unsafe impl Send for SpareChunk {}
 
 impl Chunk {
-    /// Allocates a chunk of the usual size, if there is memory for it.
+    /// Allocates a chunk of the usual size, if there is memory for it outside the reserve.
     unsafe fn new(memory: &mut Memory) -> Option<Chunk> {
         if memory.is_global()
             && let Some(spare) = lock(&SPARE).pop()
         {
             return Some(Chunk::of(spare.0, CHUNK_BLOCKS));
         }
-        let p = memory.try_alloc(chunk_bytes(CHUNK_BLOCKS));
+        let p = memory.alloc_or_null(chunk_bytes(CHUNK_BLOCKS));
         (!p.is_null()).then(|| Chunk::of(p, CHUNK_BLOCKS))
     }
 
