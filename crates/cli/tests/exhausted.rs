@@ -69,22 +69,30 @@ fn the_program_frees_memory_after_the_error() {
     if !can_limit() {
         return;
     }
-    let program = "
-        local t = {}
-        print(pcall(function() for i = 1, math.huge do t[#t + 1] = {i} end end))
-        local count = 0
-        for i = 1, 10000 do count = count + select('#', i) end
-        print(count, #t > 1000)
-        t = nil
-        collectgarbage()
-        t = {}
-        for i = 1, 10000 do t[i] = {'string ' .. i} end
-        print(#t)";
-    for limit in [ADDRESS_SPACE, 200_500, 201_000, 300_000] {
+    for (element, limit) in [
+        ("{i}", ADDRESS_SPACE),
+        ("{i}", 201_000),
+        ("{i}", 300_000),
+        ("load('local a = ' .. i .. ' return function() return a end')", ADDRESS_SPACE),
+        ("coroutine.wrap(function() end)", ADDRESS_SPACE),
+    ] {
+        let program = format!(
+            "local t = {{}}
+            print(pcall(function() for i = 1, math.huge do t[#t + 1] = {element} end end))
+            local count = 0
+            for i = 1, 10000 do count = count + select('#', i) end
+            print(count, #t > 1000)
+            t = nil
+            collectgarbage()
+            t = {{}}
+            for i = 1, 10000 do t[i] = {{'string ' .. i}} end
+            print(#t)"
+        );
         for options in [&["--jit=off"][..], &[]] {
-            let (output, messages, code) = run_below(&format!("-v {limit}"), program, options);
+            let (output, messages, code) = run_below(&format!("-v {limit}"), &program, options);
             let expect = "false\tnot enough memory\n10000\ttrue\n10000\n";
-            assert_eq!((&*output, code), (expect, Some(0)), "{options:?} {limit}\n{messages}");
+            let case = || format!("{options:?} {limit} {element}\n{messages}");
+            assert_eq!((&*output, code), (expect, Some(0)), "{}", case());
         }
     }
 }

@@ -60,6 +60,7 @@ pub(crate) fn registry_table<'a>(cx: &'a Cx, name: &str) -> Tab<'a> {
 
 /// Registers a library as a global and in `package.loaded`.
 pub(crate) fn publish(cx: &Cx, name: &str, library: Tab<'_>) {
+    prepare_thread();
     cx.globals().set_name(cx, name, library.val());
     registry_table(cx, "_LOADED").set_name(cx, name, library.val());
 }
@@ -163,6 +164,13 @@ const KEEP: usize = 1 << 20;
 
 thread_local! {
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// Prepares the thread for its uses of [`take_buffer`]: the system notes that the buffer has to be
+/// freed with the thread, and ends the process if it has no memory for that. So this is done before
+/// a program runs.
+pub(crate) fn prepare_thread() {
+    BUFFER.with(|_| ());
 }
 
 /// Takes the thread's reusable buffer, emptied. A nested use gets a new one.

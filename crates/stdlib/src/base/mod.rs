@@ -13,7 +13,7 @@ pub(crate) use values::check_metatable;
 use perilune_runtime::native::{Builtin, Cx, NativeFn, NativeResult, Raised, Val};
 
 use crate::io::stdout;
-use crate::support::{c_str, concat, make_known, register, registry_table};
+use crate::support::{c_str, concat, make_known, prepare_thread, register, registry_table};
 
 const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("assert", protect::assert),
@@ -42,6 +42,7 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
 /// # Errors
 /// Returns "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
+    prepare_thread();
     let cx = &*cx;
     let g = cx.globals();
     register(cx, g, FUNCTIONS);

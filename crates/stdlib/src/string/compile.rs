@@ -232,6 +232,11 @@ thread_local! {
         const { RefCell::new([const { [None, None] }; SLOTS / 2]) };
 }
 
+/// Prepares the thread for its uses of [`compiled`], as [`crate::support::prepare_thread`] does.
+pub(super) fn prepare_thread() {
+    CACHE.with(|_| ());
+}
+
 /// Returns the compiled form of a pattern, from the thread's cache if it is there. An initial `^`
 /// is an anchor if `anchors` is set, or else a literal byte.
 #[inline]

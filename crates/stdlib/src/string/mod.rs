@@ -48,6 +48,7 @@ static META_NAMES: [&str; arith::METAMETHODS.len() + 1] = names(arith::METAMETHO
 /// # Errors
 /// Returns "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
+    compile::prepare_thread();
     let cx = &*cx;
     let lib = library(cx, &NAMES, FUNCTIONS);
     make_known(
