@@ -1,10 +1,10 @@
 //! Finds redundant loads, whose values are available, and redundant guards, which cannot fail, so
 //! that they are not emitted.
 //!
-//! Cranelift removes repeated loads, but in a loop with calls it does so only within a block, since
-//! its analysis treats every block of such a loop as a merge point. It never removes a branch on a
-//! condition that an earlier branch has decided. Since nearly every access is emitted as loads and
-//! guards, most of the code would be redundant.
+//! Cranelift's optimizer, which is off because it takes too long, would remove repeated loads, but
+//! in a loop with calls only within a block, since its analysis treats every block of such a loop
+//! as a merge point. It never removes a branch on a condition that an earlier branch has decided.
+//! Since nearly every access is emitted as loads and guards, most of the code would be redundant.
 //!
 //! A block is begun only after all branches to it have been emitted ([`Emitter::switch_to`]), so
 //! its dominator and the state of memory are known at that point. Each region of memory has a

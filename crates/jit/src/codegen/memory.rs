@@ -19,7 +19,8 @@ use super::available::Location;
 /// Flags of all memory accesses, which are aligned and do not trap.
 const MEM: MemFlagsData = MemFlagsData::trusted();
 /// Flags of loads from locations that never change while their address is available: such a load
-/// may be moved to its use, or removed.
+/// may be moved to its use, or removed. Cranelift's optimizer must stay off for these flags to be
+/// right: it would also move a load out of a loop, past the guard that makes the address valid.
 pub(super) const CONSTANT: MemFlagsData = MemFlagsData::trusted().with_readonly().with_can_move();
 
 /// A part of memory that is disjoint from all other regions.
