@@ -1,7 +1,7 @@
 //! Tests that some program runs each stencil, and what the stencils compute. Few programs compare
 //! floats that the preceding instruction has computed, for instance, and each combination of
 //! operands has stencils of its own.
-#![cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 use std::collections::BTreeSet;
 use std::path::Path;

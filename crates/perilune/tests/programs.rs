@@ -165,6 +165,8 @@ fn modes_of(seed: u64, all: bool) -> Vec<Mode> {
     ];
     match all {
         true => modes.extend(in_turn),
+        // The thresholds depend on the lower bits of the seed. A divisor that shares no factor with
+        // the number of modes lets each mode meet all of them.
         false => modes.push(in_turn[(seed / 5) as usize % in_turn.len()]),
     }
     modes

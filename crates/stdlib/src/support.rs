@@ -58,7 +58,7 @@ pub(crate) fn registry_table<'a>(cx: &'a Cx, name: &str) -> Tab<'a> {
     t
 }
 
-/// Registers a library as a global and in `package.loaded`.
+/// Registers a library as a global and in `package.loaded`, and prepares the thread for its use.
 pub(crate) fn publish(cx: &Cx, name: &str, library: Tab<'_>) {
     prepare_thread();
     cx.globals().set_name(cx, name, library.val());
@@ -166,9 +166,10 @@ thread_local! {
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Prepares the thread for its uses of [`take_buffer`]: the system notes that the buffer has to be
-/// freed with the thread, and ends the process if it has no memory for that. So this is done before
-/// a program runs.
+/// Prepares the thread for its uses of [`take_buffer`]: the C library records that the buffer has
+/// to be freed with the thread, and ends the process if there is no memory for that. The thread
+/// that opens a library does this early, before a program can exhaust memory. Others to which the
+/// host passes the state do it at their first use.
 pub(crate) fn prepare_thread() {
     BUFFER.with(|_| ());
 }

@@ -177,16 +177,10 @@ impl Generator {
         parts
             .push(format!("local function run{n}(m, a, b, e, f) local c, d, s = 0, 1, 0\n").into());
         parts.push("for i = 1, m do e = (i + m) % 3 == 0\n".into());
-        for _ in 0..self.range(0, 3) {
-            let text = self.inlined_text(STATEMENTS, n);
-            parts.push(Node::text(Kind::Stmt, text + "\n").into());
-        }
+        self.caller_statements(parts, n);
         let results = self.pick(&["c, d", "c", "d", "s, c", "c, d, s", "local p, q"]);
         parts.push(format!("{results} = g{n}({arguments})\n").into());
-        for _ in 0..self.range(0, 3) {
-            let text = self.inlined_text(STATEMENTS, n);
-            parts.push(Node::text(Kind::Stmt, text + "\n").into());
-        }
+        self.caller_statements(parts, n);
         parts.push("c, d, s, b = c or 1, d or 2, s or 0, i % 7 end return c, d, s, a end\n".into());
         let passed = self.pick(PASSED);
         parts.push(
@@ -209,6 +203,14 @@ impl Generator {
             parts.push(Node::text(Kind::Stmt, text).into());
         }
         parts.push("end\n".into());
+    }
+
+    /// Generates statements around the call of function number `n`.
+    fn caller_statements(&mut self, parts: &mut Vec<Part>, n: usize) {
+        for _ in 0..self.range(0, 3) {
+            let text = self.inlined_text(STATEMENTS, n);
+            parts.push(Node::text(Kind::Stmt, text + "\n").into());
+        }
     }
 
     /// Returns a text with its parts chosen, which calls only the first `functions` functions.
