@@ -281,6 +281,23 @@ fn dumps_of_each_stage() {
     }
 }
 
+/// The disassembly of stitched code begins again after the offsets that it contains.
+#[test]
+fn dump_of_stitched_code() {
+    if cfg!(not(all(target_arch = "x86_64", target_os = "linux"))) {
+        return;
+    }
+    let (_, dump, _) = run("stitched", FIB, "--mode=baseline-sync --dump=asm:fib");
+    let head = "-- asm of fib@p.lua:1, stitched\n";
+    let asm = &dump[dump.find(head).expect("it is there") + head.len()..];
+    let offsets = asm.find(" offsets of instructions\n").expect("they are there");
+    let begin = &asm[offsets..];
+    let first = begin.lines().nth(1).expect("an instruction");
+    assert!(first.contains("   0 [2] LTI "), "{asm}");
+    assert!(begin.lines().nth(2).expect("its code").contains("[rdi"), "{asm}");
+    assert!(!asm.contains("(bad)"), "{asm}");
+}
+
 /// The dump says which loops are entered in the middle, and bytecode alone is listed without
 /// running the program.
 #[test]

@@ -1,6 +1,7 @@
 //! Assembles the code of a function from stencils.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use perilune_bytecode::flow::{is_test, jump_target};
 use perilune_bytecode::{Feedback, Instr, Op, Proto, RecordCounts, disassemble_instruction};
@@ -71,7 +72,7 @@ impl Plan<'_> {
         jump_targets(code, |to| slots[to].is_target = true);
         let mut chooser = Chooser::new(proto, cells, unseen);
         let mut records = Records::of(proto);
-        let mut end = PROLOGUE + code.len() * WORD;
+        let mut end = Plan::offsets(proto).end;
         let mut take = |size: usize| {
             end += size;
             end - size
@@ -104,6 +105,11 @@ impl Plan<'_> {
         }
         i32::try_from(Instance::bytes_for(proto)).ok()?;
         Some(Plan { proto, slots, end })
+    }
+
+    /// Returns where the code of a function contains the offsets of its instructions' code.
+    pub(crate) fn offsets(proto: &Proto) -> Range<usize> {
+        PROLOGUE..PROLOGUE + proto.code.len() * WORD
     }
 
     /// Assembles the code.

@@ -15,6 +15,7 @@ use super::jit::Jit;
 use super::state::JitState;
 use crate::baseline::Plan;
 use crate::observe::metrics::Metric;
+use crate::observe::observation::StitchedParts;
 use crate::observe::source_map::Placed;
 use crate::policy::hotness;
 use crate::testing::mix::Fixed;
@@ -61,8 +62,12 @@ impl Jit {
         stitched.size = Some(code.len());
         let placed = self.space.place(&code, |range| -> Box<dyn Any + Send> {
             let code = Placed { address: range.address() as usize, bytes: range.bytes() };
-            let describe = || (plan.pieces(), plan.listing());
-            Box::new(self.observer().stitched(proto, || label(proto, None), &code, describe))
+            let parts = || StitchedParts {
+                pieces: plan.pieces(),
+                offsets: Plan::offsets(proto),
+                stencils: plan.listing(),
+            };
+            Box::new(self.observer().stitched(proto, || label(proto, None), &code, parts))
         });
         let placement = placed.map_err(|_| no_room)?;
         if self.options.optimize {

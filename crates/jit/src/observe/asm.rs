@@ -2,6 +2,7 @@
 //! for addresses and offsets.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use iced_x86::{
     Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter, Mnemonic, OpKind, Register,
@@ -13,10 +14,12 @@ use super::clif::state_name;
 use super::source_map::Piece;
 use crate::pipeline::symbols::runtime_functions;
 
-/// Returns a listing of machine code, in which each piece follows its bytecode instruction.
+/// Returns a listing of machine code, in which each piece follows its bytecode instruction. The
+/// bytes of `offsets` are not instructions, but the offsets of the code of the instructions.
 pub(crate) fn listing(
     proto: &Proto,
     code: &[u8],
+    offsets: Range<usize>,
     pieces: &[Piece],
     calls: &RuntimeCalls,
 ) -> String {
@@ -30,12 +33,21 @@ pub(crate) fn listing(
     options.set_space_after_operand_separator(true);
     options.set_branch_leading_zeros(false);
     options.set_first_operand_char_index(8);
-    let instrs: Vec<Instruction> =
-        Decoder::with_ip(64, code, 0, DecoderOptions::NONE).into_iter().collect();
+    let decode = |part: Range<usize>| {
+        let ip = part.start as u64;
+        Decoder::with_ip(64, &code[part], ip, DecoderOptions::NONE).into_iter().collect()
+    };
+    let mut instrs: Vec<Instruction> = decode(0..offsets.start);
+    let after: Vec<Instruction> = decode(offsets.end..code.len());
+    instrs.extend(after);
     let mut state = StateRegisters::new(&instrs);
     let mut current = None;
     for instr in &instrs {
         let offset = instr.ip() as u32;
+        if offset as usize == offsets.end && !offsets.is_empty() {
+            let count = offsets.len() / size_of::<u32>();
+            let _ = writeln!(out, "      {:04x}  {count} offsets of instructions", offsets.start);
+        }
         let place = place_of(pieces, offset, code.len() as u32);
         if place.is_some() && place != current {
             match place {

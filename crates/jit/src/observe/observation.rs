@@ -2,6 +2,7 @@
 //! debuggers are fed from it.
 
 use std::io::Write;
+use std::ops::Range;
 use std::sync::Arc;
 
 use cranelift_codegen::CompiledCode;
@@ -98,15 +99,14 @@ impl Observer {
     }
 
     /// Reports that a function is stitched, and that its code is where it will run but does not run
-    /// yet. `describe` returns the places of its instructions' code, and a list of its stencils.
-    /// Returns the registration with debuggers, if that is requested, which lasts as long as the
-    /// code.
+    /// yet. Returns the registration with debuggers, if that is requested, which lasts as long as
+    /// the code.
     pub(crate) fn stitched(
         &self,
         proto: &Proto,
         label: impl FnOnce() -> Label,
         code: &Placed<'_>,
-        describe: impl FnOnce() -> (Vec<Piece>, String),
+        parts: impl FnOnce() -> StitchedParts,
     ) -> Option<gdb::Registration> {
         self.metrics.add(Metric::FunctionsStitched, 1);
         self.metrics.add(Metric::BytecodesStitched, proto.code.len() as u64);
@@ -115,7 +115,7 @@ impl Observer {
             return None;
         }
         let label = label();
-        let (pieces, stencils) = describe();
+        let StitchedParts { pieces, offsets, stencils } = parts();
         if let Some(perf) = self.perf {
             perf.add(&label, proto, code, &pieces);
         }
@@ -128,7 +128,9 @@ impl Observer {
         };
         write(DumpKind::Stencils, &|| stencils.clone());
         #[cfg(target_arch = "x86_64")]
-        write(DumpKind::Asm, &|| asm::listing(proto, code.bytes, &pieces, &self.calls));
+        write(DumpKind::Asm, &|| {
+            asm::listing(proto, code.bytes, offsets.clone(), &pieces, &self.calls)
+        });
         self.gdb.then(|| registered(proto, &label, code, &pieces))
     }
 
@@ -163,6 +165,16 @@ impl Observer {
         observation.dump(DumpKind::Why, |o| why::text(&o.proto, snapshot));
         observation
     }
+}
+
+/// What stitched code consists of.
+pub(crate) struct StitchedParts {
+    /// The places of the instructions' code.
+    pub(crate) pieces: Vec<Piece>,
+    /// The bytes that contain the offsets of these places.
+    pub(crate) offsets: Range<usize>,
+    /// The list of the stencils.
+    pub(crate) stencils: String,
 }
 
 /// Registers the code of a function with debuggers.
@@ -280,7 +292,7 @@ impl Observation<'_> {
         let observer = self.observer;
         self.dump(DumpKind::Asm, |o| {
             #[cfg(target_arch = "x86_64")]
-            return asm::listing(&o.proto, code.bytes, &o.pieces, &observer.calls);
+            return asm::listing(&o.proto, code.bytes, 0..0, &o.pieces, &observer.calls);
             #[cfg(not(target_arch = "x86_64"))]
             return o.vcode.clone().unwrap_or_default();
         });
