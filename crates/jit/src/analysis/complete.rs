@@ -42,6 +42,44 @@ pub(crate) fn is_complete(inlinee: &InlineeSeen, passed: Option<usize>) -> bool 
     is_counted && tail_calls(&proto).into_iter().all(|pc| called.leads_on(Pc::new(pc as usize)))
 }
 
+/// Returns the number of results of a function, if it is the same whatever the function calls. If
+/// only a part of a function is inlined, no guards ensure that the rest calls what feedback has
+/// recorded.
+pub(crate) fn fixed_results(proto: &Proto) -> Option<usize> {
+    common_results(proto, |_| None)
+}
+
+/// Returns the number of results of a function, if it is always the same. `of_open` returns the
+/// number for an instruction that returns all results of a call, or all extra arguments.
+fn common_results(proto: &Proto, of_open: impl Fn(Pc) -> Option<usize>) -> Option<usize> {
+    let code = &proto.code;
+    let mut reached = vec![false; code.len()];
+    let mut waiting = vec![0];
+    let mut results = None;
+    while let Some(pc) = waiting.pop() {
+        if std::mem::replace(&mut reached[pc], true) {
+            continue;
+        }
+        let i = code[pc];
+        let returned = match i.op() {
+            Op::Return0 => 0,
+            Op::Return1 => 1,
+            Op::Return if i.b() != 0 => i.b() - 1,
+            Op::Return | Op::TailCall => of_open(Pc::new(pc))?,
+            Op::CallMeta if returns_class(code, pc) => of_open(Pc::new(pc))?,
+            _ => {
+                let Successors { sequence, jump } = successors(code, pc);
+                waiting.extend(sequence.into_iter().chain(jump));
+                continue;
+            }
+        };
+        if *results.get_or_insert(returned) != returned {
+            return None;
+        }
+    }
+    results
+}
+
 impl Invocation<'_> {
     /// Returns whether TAILCALL at `pc` is not executed, or its callees can be inlined.
     fn leads_on(&self, pc: Pc) -> bool {
@@ -127,32 +165,13 @@ impl Invocation<'_> {
 
     /// Returns the number of results of a function that can be inlined, if it is always the same.
     pub(crate) fn results(&self) -> Option<usize> {
-        let code = &self.proto.code;
-        let mut reached = vec![false; code.len()];
-        let mut waiting = vec![0];
-        let mut results = None;
-        while let Some(pc) = waiting.pop() {
-            if std::mem::replace(&mut reached[pc], true) {
-                continue;
+        common_results(self.proto, |pc| {
+            let i = pc.instr(self.proto);
+            match i.op() {
+                Op::CallMeta => Some(1),
+                Op::TailCall => self.library_tail_call(pc),
+                _ => self.open_end(pc)?.checked_sub(i.a()),
             }
-            let i = code[pc];
-            let returned = match i.op() {
-                Op::Return0 => 0,
-                Op::Return1 => 1,
-                Op::CallMeta if returns_class(code, pc) => 1,
-                Op::TailCall => self.library_tail_call(Pc::new(pc))?,
-                Op::Return if i.b() == 0 => self.open_end(Pc::new(pc))?.checked_sub(i.a())?,
-                Op::Return => i.b() - 1,
-                _ => {
-                    let Successors { sequence, jump } = successors(code, pc);
-                    waiting.extend(sequence.into_iter().chain(jump));
-                    continue;
-                }
-            };
-            if *results.get_or_insert(returned) != returned {
-                return None;
-            }
-        }
-        results
+        })
     }
 }

@@ -21,7 +21,7 @@ use super::jit::Jit;
 use super::native_stack::with_room;
 use super::reentry::Reentry;
 use super::walk::{StateHooks, walk};
-use crate::analysis::complete::{Invocation, is_complete};
+use crate::analysis::complete::{Invocation, fixed_results, is_complete};
 use crate::analysis::early::EarlyPart;
 use crate::feedback::arguments::{Passed, calls_of, passed_at};
 use crate::feedback::callees::{Called, callees, callees_of, handlers_of};
@@ -313,11 +313,10 @@ impl JitState {
             // calls in that copy have the early returns only.
             let times = chain.iter().filter(|&&other| other == callee).count();
             let mut early = None;
-            if times > 0 && shapes.is_empty() && call.op() == Op::Call {
+            let may_return_early = times > 0 && shapes.is_empty() && call.op() == Op::Call;
+            if may_return_early && has_few_results(call, proto) {
                 let inner = self.seen_in(st, callee);
-                if has_few_results(call, proto, &inner) {
-                    early = EarlyPart::of(proto, &inner).map(|part| (part.length, inner));
-                }
+                early = EarlyPart::of(proto, &inner).map(|part| (part.length, inner));
             }
             let refused = refusal(proto, caller.code_loops.contain(pc));
             let is_whole = match times {
@@ -497,10 +496,11 @@ fn wait_for(method: &Method, poll_word: &AtomicU32) {
     }
 }
 
-/// Returns whether CALL has one result at most if it calls a function with this feedback.
-fn has_few_results(call: Instr, proto: &Proto, snapshot: &Snapshot) -> bool {
+/// Returns whether CALL always has the same number of results, one at most, if it calls this
+/// function, whatever the function calls in turn.
+fn has_few_results(call: Instr, proto: &Proto) -> bool {
     let results = match call.c() {
-        0 => Invocation { proto, snapshot, passed: None }.results(),
+        0 => fixed_results(proto),
         c => Some(c - 1),
     };
     results.is_some_and(|results| results <= 1)
