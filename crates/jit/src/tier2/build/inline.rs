@@ -119,14 +119,16 @@ impl Builder<'_> {
             }
         }
         self.state = None;
-        let before = self.registers.clone();
+        let before = (self.registers.clone(), self.tags.clone());
         let known = (self.source.fault == Some(Fault::StaleJoins)).then(|| self.known.clone());
         self.generic_call();
         self.known = known.unwrap_or_else(|| std::mem::take(&mut self.known));
+        // the results are where the callee and its arguments were, and may have other tags
+        self.step_tags(false);
         let first = self.instr(self.pc).ra();
         let values = (0..wanted).map(|n| self.read(first + n)).collect();
         self.hold_again(&held);
-        self.registers = before;
+        (self.registers, self.tags) = before;
         let known = std::mem::take(&mut self.known);
         Return { from: self.block, values, known }
     }

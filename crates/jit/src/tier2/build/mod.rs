@@ -412,14 +412,13 @@ impl Builder<'_> {
 
     /// Builds the instruction at `pc`; returns whether control continues after it.
     fn step(&mut self, pc: Pc) -> bool {
-        let Source { proto, snapshot, flow, .. } = self.source;
         self.pc = pc;
         self.state = None;
         if !self.instruction(pc) {
             return false;
         }
         let written = self.written(pc);
-        tags::step(proto, snapshot, flow, pc, false, &mut self.tags);
+        self.step_tags(false);
         // results that an instruction has left in home slots are loaded while they are known to be
         // there
         for r in written {
@@ -428,6 +427,12 @@ impl Builder<'_> {
             }
         }
         true
+    }
+
+    /// Computes the tags known after the instruction, in sequence or (`jumps`) where it jumps to.
+    fn step_tags(&mut self, jumps: bool) {
+        let Source { proto, snapshot, flow, .. } = self.source;
+        tags::step(proto, snapshot, flow, self.pc, jumps, &mut self.tags);
     }
 
     /// Returns the registers that an instruction writes, each exactly once.
@@ -900,8 +905,7 @@ impl Builder<'_> {
     fn after_generic_end(&mut self, state: State, jumps: bool) {
         self.after_call(state);
         self.forget();
-        let Source { proto, snapshot, flow, .. } = self.source;
-        tags::step(proto, snapshot, flow, self.pc, jumps, &mut self.tags);
+        self.step_tags(jumps);
     }
 
     /// Returns the first register and the number of registers that an instruction returns, if it is
