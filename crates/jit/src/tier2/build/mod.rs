@@ -414,6 +414,8 @@ impl Builder<'_> {
     fn step(&mut self, pc: Pc) -> bool {
         self.pc = pc;
         self.state = None;
+        // another copy of the instruction before may have had results whose number is known
+        self.open = self.open.take().filter(|open| open.user == pc);
         if !self.instruction(pc) {
             return false;
         }
