@@ -736,10 +736,11 @@ impl Builder<'_> {
             self.return_inlined(a, count);
             return false;
         }
-        // loads of elements and allocations speculate on less instead, and inlined constructors
-        // return one value
+        // Loads of elements and allocations speculate on less instead. Inlined functions return a
+        // known number of values: constructors one, and others the extra arguments, which they know
+        // without speculation.
         let has_less = matches!(i.op(), GetTable | GetI | NewTable | ForLoop)
-            || i.op() == CallMeta && self.is_inlined();
+            || matches!(i.op(), CallMeta | VarArg) && self.is_inlined();
         if !has_less && may_speculate(i.op()) && self.source.snapshot.failed.contains(&pc.as_u32())
         {
             return self.without_speculation();
@@ -850,7 +851,10 @@ impl Builder<'_> {
             TForLoop => return self.for_each_loop(),
             TForPrep => return self.for_each_prep(),
             Close => self.close(),
-            Return => return self.generic_end(),
+            Return => {
+                debug_assert!(!self.is_inlined(), "the number of returned values is known");
+                return self.generic_end();
+            }
             _ => match operation(self.source.proto, i) {
                 Some(operation) => return self.arithmetic(operation),
                 None => self.generic(),
