@@ -89,6 +89,11 @@ impl Live {
                     live.add(from, count);
                 }
                 if flow.is_none() {
+                    // the position of a traversal by `next`, which is no local variable in
+                    // functions without debug information
+                    if i.op() == Op::TForCall {
+                        live.add(i.a() + 3, 1);
+                    }
                     for variable in active_locals(proto, pc.index()) {
                         live.add(variable.register.into(), 1);
                     }
