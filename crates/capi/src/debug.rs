@@ -142,7 +142,7 @@ raising! {
         for option in what {
             match option {
                 b'S' => {
-                    (*ar).source = keep(l, f, &about.source);
+                    (*ar).source = (*(*l).global).texts.keep_source_of(f, &about.source);
                     (*ar).srclen = about.source.len();
                     (*ar).what = keep_fixed(l, about.what);
                     (*ar).linedefined = about.line_defined as c_int;
