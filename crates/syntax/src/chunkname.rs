@@ -10,8 +10,10 @@ const DOTS: &[u8] = b"...";
 /// `=text` shows `text`. `@file` shows the file name, the beginning of which is cut off if it is
 /// long. Anything else is the source itself, and shows as `[string "first line..."]`.
 pub fn chunkid(name: &[u8]) -> Vec<u8> {
-    // Names are C strings in the reference implementation: they end at the first zero.
-    let name = before(0, name);
+    // Names are C strings in the reference implementation: they end at the first zero. A text may
+    // be the whole program, of which only the beginning is shown.
+    let most = if name.first() == Some(&b'@') { name.len() } else { name.len().min(ID_SIZE) };
+    let name = before(0, &name[..most]);
     match name {
         [b'=', text @ ..] => text[..text.len().min(ID_SIZE - 1)].to_vec(),
         [b'@', file @ ..] if file.len() < ID_SIZE => file.to_vec(),
@@ -73,7 +75,11 @@ mod tests {
         check("\nb", "[string \"...\"]");
         check(&digits[..44], &format!("[string \"{}\"]", &digits[..44]));
         check(&digits[..45], &format!("[string \"{}...\"]", &digits[..45]));
-        check(&digits, &format!("[string \"{}...\"]", &digits[..45]));
+        for end in ["", "\n", "\0x"] {
+            check(&format!("{digits}{end}"), &format!("[string \"{}...\"]", &digits[..45]));
+        }
+        check(&format!("={digits}\0x"), &digits[..59]);
+        check(&format!("@{digits}\0x"), &format!("...{}", &digits[14..]));
         check("a\0b", "[string \"a\"]");
     }
 
