@@ -8,6 +8,7 @@ use perilune_syntax::chunkid;
 
 use crate::frame::{Frame, FrameWord, flags};
 use crate::frames::Frames;
+use crate::header::GcHeader;
 use crate::state::State;
 use crate::thread::{Status, Thread};
 use crate::value::{SlotExt, Tag, Value};
@@ -58,6 +59,14 @@ pub(crate) unsafe fn proto_of<'a>(f: Value) -> Option<&'a Arc<Proto>> {
     Some(&(*instance).proto)
 }
 
+/// Returns the number of upvalues of a native function that debuggers see: none if they are hidden.
+unsafe fn visible_upvalues(f: Value) -> u8 {
+    if f.tag() != Tag::NATIVE || (*f.as_header()).flags & GcHeader::HIDDEN != 0 {
+        return 0;
+    }
+    (*f.as_header()).aux
+}
+
 impl FunctionInfo {
     /// Returns information about the function `f`.
     ///
@@ -84,7 +93,7 @@ impl FunctionInfo {
                 what: "C",
                 line_defined: -1,
                 last_line: -1,
-                upvalues: if f.tag() == Tag::NATIVE { (*f.as_native()).header.aux } else { 0 },
+                upvalues: visible_upvalues(f),
                 params: 0,
                 is_vararg: true,
             },
