@@ -193,6 +193,15 @@ raising! {
                 adjust(st, n, results);
                 OK
             }
+            Err(_) if can_continue(st, k.function) => {
+                // As in PUC, where the error ends this call when it is raised: the interpreter
+                // catches it, closes variables, which may yield, and runs the next step.
+                let depth = (*st).native_depth - (*(*st).thread).depth;
+                let frame = Frame((*st).base);
+                frame.set_link(frame.link().with_extra(depth as usize));
+                wait(l, st, k);
+                return Err(Leave::Error);
+            }
             Err(_) => {
                 // an error of the call itself, such as that the value cannot be called, was raised
                 // in this frame, which has not passed it to the handler
@@ -204,11 +213,6 @@ raising! {
         Frame((*st).base).clear_flags(flags::ALL_PROTECTED);
         if has_handler {
             e.cx().remove(kept - 1);
-        }
-        if status != OK && can_continue(st, k.function) {
-            // as in PUC, where the error ended this call when it was raised
-            wait(l, st, Continuation { status, ..k });
-            return Err(Leave::Continue);
         }
         Ok(status)
     }

@@ -31,8 +31,6 @@ pub(crate) enum Leave {
     Error,
     /// The coroutine yields.
     Yield,
-    /// The function has caught an error, and its continuation is called.
-    Continue,
 }
 
 impl From<Raised> for Leave {
@@ -149,7 +147,6 @@ unsafe fn leave(l: *mut LuaState, why: Leave) -> Outcome {
     (*jump).leave_for(match why {
         Leave::Error => Left::ERROR,
         Leave::Yield => Left::YIELD,
-        Leave::Continue => Left::CONTINUE,
     });
     Outcome { word: 0, jump }
 }

@@ -29,7 +29,7 @@ pub(crate) fn run(cx: &mut Cx) -> NativeResult {
         let st = cx.state();
         let l = LuaState::of(st, (*st).thread);
         let jump = &raw mut (*(*l).global).jump;
-        let mut left = if cx.step() == 0 {
+        let left = if cx.step() == 0 {
             let f: *const NativeClosure = Frame((*st).base).callee().as_native();
             arch::call(jump, code_of(f), [l.expose_provenance(), 0, 0, 0])
         } else {
@@ -42,10 +42,6 @@ pub(crate) fn run(cx: &mut Cx) -> NativeResult {
                 Resumed::Call(k, status) => call_continuation(l, k, status),
             }
         };
-        while left.why == Left::CONTINUE {
-            let k = next_continuation(cx, l);
-            left = call_continuation(l, k, k.status);
-        }
         install_new((*l).global);
         match left.why {
             Left::RETURNED => {

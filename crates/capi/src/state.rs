@@ -63,8 +63,6 @@ pub(crate) struct Continuation {
     pub(crate) results: c_int,
     /// Whether the call has a message handler.
     pub(crate) handler: bool,
-    /// The status with which the function is called for an error.
-    pub(crate) status: c_int,
 }
 
 impl Continuation {
@@ -75,7 +73,7 @@ impl Continuation {
         results: c_int,
         handler: bool,
     ) -> Continuation {
-        Continuation { frame: 0, function, context, results, handler, status: OK }
+        Continuation { frame: 0, function, context, results, handler }
     }
 }
 

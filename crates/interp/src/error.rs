@@ -71,6 +71,8 @@ unsafe fn catch(st: *mut State) -> bool {
     let offset = frame.0.offset_from((*s.thread).stack) as u32;
     (&mut (*s.thread).returning).retain(|r| r.0 < offset);
     level.put(s.error);
+    // in the slot of the callee's header, which is not needed any more
+    level.add(1).put(Value::int(s.error_kind as i64));
     s.error = Value::NIL;
     s.top = level.add(1);
     true

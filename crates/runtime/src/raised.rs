@@ -29,3 +29,14 @@ pub enum ErrorKind {
     /// A message handler has failed, too.
     Handler,
 }
+
+impl ErrorKind {
+    /// Returns the kind with this number, which a conversion with `as` has made.
+    pub fn from_number(number: i64) -> ErrorKind {
+        match number {
+            1 => ErrorKind::Memory,
+            2 => ErrorKind::Handler,
+            _ => ErrorKind::Value,
+        }
+    }
+}

@@ -42,8 +42,6 @@ impl Left {
     pub(crate) const ERROR: usize = 1;
     /// The coroutine yields.
     pub(crate) const YIELD: usize = 2;
-    /// The function has caught an error, and its continuation is to be called.
-    pub(crate) const CONTINUE: usize = 3;
 }
 
 /// Calls the C function at `f` with these words as arguments.

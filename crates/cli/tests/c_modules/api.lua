@@ -50,6 +50,21 @@ local function failing_close()
   error("A", 0)
 end
 same({ 2, "h:Bh:A", 7 }, api.pcallk(handler, failing_close))
+-- and closing variables may yield after an error
+local function yielding_close(fails)
+  local x <close> = setmetatable({}, { __close = function(_, e)
+    if yield("closing " .. e) == "fail" then error("B" .. e, 0) end
+  end })
+  error("A", 0)
+end
+for _, h in ipairs { false, handler } do
+  local prefix = h and "h:" or ""
+  for answer, message in pairs { fail = prefix .. "B" .. prefix .. "A", go = prefix .. "A" } do
+    co = coroutine.wrap(function() return "first", api.pcallk(h or nil, yielding_close) end)
+    same({ "closing " .. prefix .. "A" }, co())
+    same({ "first", 2, message, 7 }, co(answer))
+  end
+end
 co = coroutine.wrap(function(h, f) return api.pcallk(h, f) end)
 same({ "first" }, co(nil, function() yield "first" return yield "second" end))
 same({ "second" }, co())
@@ -58,6 +73,15 @@ co = coroutine.wrap(function(h, f) return "prefix", api.pcallk(h, f) end)
 local function late() yield "first" error("late", 0) end
 same({ "first" }, co(function(e) return "handled " .. e end, late))
 same({ "prefix", 2, "handled late", 7 }, co())
+-- the status is that of the error, whatever errors closing variables have caught since
+co = coroutine.wrap(function()
+  return "first", api.pcallk(error, function()
+    local x <close> = setmetatable({}, { __close = function() pcall(error, yield(1)) end })
+    error("A", 0)
+  end)
+end)
+same({ 1 }, co())
+same({ "first", 5, "error in error handling", 7 }, co())
 -- nested continuations, and errors that pass them
 co = coroutine.wrap(function()
   return api.pcallk(nil, api.callk, api.pcallk, nil, api.callk, function()
