@@ -67,6 +67,7 @@ extern int lua_getfield(lua_State *, int, const char *), lua_next(lua_State *, i
     lua_rawgeti(lua_State *, int, lua_Integer);
 extern void lua_setfield(lua_State *, int, const char *), lua_createtable(lua_State *, int,
     int), lua_rawseti(lua_State *, int, lua_Integer);
+extern void lua_settable(lua_State *, int), lua_rawset(lua_State *, int);
 extern void lua_arith(lua_State *, int), lua_concat(lua_State *, int), lua_len(lua_State *,
     int), lua_toclose(lua_State *, int);
 extern void *lua_newuserdatauv(lua_State *, size_t, int), *lua_touserdata(lua_State *, int);
@@ -739,7 +740,18 @@ static int allocate(lua_State *L) {
   return 1;
 }
 
+static int settable(lua_State *L) {
+  lua_settable(L, 1);
+  return 0;
+}
+
+static int rawset(lua_State *L) {
+  lua_rawset(L, 1);
+  return 0;
+}
+
 static const luaL_Reg functions[] = {
+    {"settable", settable}, {"rawset", rawset},
     {"callk", callk}, {"pcallk", pcallk}, {"pcall", pcall_plain}, {"counter", counter},
         {"yield", yield},
     {"resume", resume}, {"spawn", spawn}, {"stack_of", stack_of}, {"reset", reset}, {"call_on",

@@ -290,6 +290,11 @@ same({ "bad argument #1 to '?' (number expected, got string)" },
   (failure(api.as_c_function, math.sqrt, "x"):gsub("to '[^']*'", "to '?'")))
 
 same({ "memory allocation error: block too big" }, failure(api.allocate, math.maxinteger))
+-- errors of tables have no position
+for _, set in ipairs { api.settable, api.rawset } do
+  same({ false, "table index is nil" }, pcall(function() set({}, nil, 1) end))
+  same({ false, "table index is NaN" }, pcall(function() set({}, 0 / 0, 1) end))
+end
 
 -- hooks and levels
 same({ true, true, 3 }, (function(c, r, n) return c, r, n >= 3 and 3 end)(api.hooked(function()

@@ -2,6 +2,7 @@
 
 use super::{Cx, ErrorKind, Func, Raised, Str, Tab, Val};
 use crate::convert;
+use crate::table::KeyError;
 use crate::value::{SlotExt, Tag};
 
 impl Cx {
@@ -17,6 +18,14 @@ impl Cx {
     pub fn error_plain(&self, msg: impl AsRef<[u8]>) -> Raised {
         let s = self.str(msg.as_ref()).val();
         self.raise(s)
+    }
+
+    /// Raises the error that a value is not a valid key of a table.
+    pub(super) fn key_error(&self, e: KeyError) -> Raised {
+        self.error_plain(match e {
+            KeyError::Nil => "table index is nil",
+            KeyError::Nan => "table index is NaN",
+        })
     }
 
     /// Raises an error with any value. If the value is the string "not enough memory", the error is

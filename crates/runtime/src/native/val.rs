@@ -260,29 +260,31 @@ impl<'a> Tab<'a> {
     }
     /// Like [`Tab::set`], but respects the memory limit: if there is no room for the table to grow,
     /// stores nothing and returns the number of bytes that are missing.
+    ///
+    /// # Errors
+    /// As for [`Tab::set`].
     pub fn set_within(
         self,
         cx: &Cx,
         key: Val<'_>,
         v: Val<'_>,
     ) -> Result<Option<usize>, super::Raised> {
-        use crate::table::{KeyError, Refused};
+        use crate::table::Refused;
         // SAFETY: N2; the table does the barrier.
         match unsafe { Table::set_within(cx.state(), self.ptr(), key.v, v.v) } {
             Ok(()) => Ok(None),
             Err(Refused::NoRoom(bytes)) => Ok(Some(bytes)),
-            Err(Refused::Key(KeyError::Nil)) => Err(cx.error("table index is nil")),
-            Err(Refused::Key(KeyError::Nan)) => Err(cx.error("table index is NaN")),
+            Err(Refused::Key(e)) => Err(cx.key_error(e)),
         }
     }
-    /// Writes a key with primitive access. Its errors are "index is nil" and "index is NaN".
+    /// Writes a key with primitive access.
+    ///
+    /// # Errors
+    /// Returns "table index is nil" or "table index is NaN". The message has no position, since it
+    /// is an error of the table and not of the function.
     pub fn set(self, cx: &Cx, key: Val<'_>, v: Val<'_>) -> Result<(), super::Raised> {
         // SAFETY: N2; Table::set does the barrier.
-        match unsafe { Table::set(&mut *cx.state(), self.ptr(), key.v, v.v) } {
-            Ok(()) => Ok(()),
-            Err(crate::table::KeyError::Nil) => Err(cx.error("table index is nil")),
-            Err(crate::table::KeyError::Nan) => Err(cx.error("table index is NaN")),
-        }
+        unsafe { Table::set(&mut *cx.state(), self.ptr(), key.v, v.v) }.map_err(|e| cx.key_error(e))
     }
     /// Returns the entry after `key` (nil: the first), in an order that is stable while no key is
     /// added.

@@ -65,13 +65,6 @@ pub(super) fn rawget(cx: &mut Cx) -> NativeResult {
 pub(super) fn rawset(cx: &mut Cx) -> NativeResult {
     let t = cx.check_table(0)?;
     let (k, v) = (cx.check_any(1)?, cx.check_any(2)?);
-    // The message has no position, since it is an error of the table and not of the function.
-    if k.is_nil() {
-        return Err(cx.error_plain("table index is nil"));
-    }
-    if k.as_float().is_some_and(f64::is_nan) {
-        return Err(cx.error_plain("table index is NaN"));
-    }
     if let Some(bytes) = t.set_within(cx, k, v)? {
         cx.make_room(bytes)?;
         let (t, k, v) = (cx.check_table(0)?, cx.get(1), cx.get(2));
