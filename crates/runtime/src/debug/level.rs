@@ -143,7 +143,14 @@ impl Level {
             return None;
         }
         let in_hook = self.frame.link().flags() & flags::HOOK != 0;
-        Level { frame, end: self.first_slot(), in_hook }.visible()
+        let mut level = Level { frame, end: self.first_slot(), in_hook };
+        if let (Some(p), Some(pc)) = (level.proto(), level.pc())
+            && p.code[pc].op() == Op::Concat
+        {
+            // between the registers and the callee is the number of values that are to be joined
+            level.end = frame.0.add(p.max_stack.into());
+        }
+        level.visible()
     }
 
     /// Returns this level, or that of the caller if the frame belongs to no function of the
