@@ -127,9 +127,9 @@ pub mod flags {
     pub const ALL_PROTECTED: u16 = PROTECTED | HANDLER | HANDLER_KEPT;
     /// Flags for which a return needs more work than a return to a Lua caller.
     pub const RETURN_SLOW: u16 = BOUNDARY | CONTINUED | NATIVE_CALLER;
-    /// Flags that a tail call passes on to the new frame: how the caller waits, and how an error
-    /// that reaches the frame is handled.
-    pub const TAIL_KEEPS: u16 = RETURN_SLOW | TRACED | FINALIZER;
+    /// Flags that a tail call passes on to the new frame: how the caller waits, how an error that
+    /// reaches the frame is handled, and whether a hook called the frame.
+    pub const TAIL_KEEPS: u16 = RETURN_SLOW | TRACED | FINALIZER | HOOK;
 }
 
 /// The second word of a header.

@@ -5686,7 +5686,7 @@ perilune_TAILCALL:
     .inst 0xd2800001 // mov x1, #0x0
     .inst 0xf81f0041 // stur x1, [x2, #-0x10]
     .inst 0xf85f8048 // ldur x8, [x2, #-0x8]
-    .inst 0x92978009 // mov x9, #0xffffffffffff43ff
+    .inst 0x92878009 // mov x9, #0xffffffffffffc3ff
     .inst 0xf2bfe129 // movk x9, #0xff09, lsl #16
     .inst 0x8a090108 // and x8, x8, x9
     .inst 0xb2730108 // orr x8, x8, #0x2000

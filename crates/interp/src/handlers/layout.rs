@@ -117,7 +117,7 @@ const _: () = {
     assert!(Event::Eq as i128 == 5);
     assert!(Event::NewIndex as i128 == 1);
     assert!(Kind::Table as i128 == 2);
-    assert!(flags::TAIL_KEEPS as i128 == 2371);
+    assert!(flags::TAIL_KEEPS as i128 == 2499);
     assert!(flags::TAIL as i128 == 32);
     assert!(ArrayKind::Int as i128 == 1);
     assert!(ArrayKind::Float as i128 == 2);
