@@ -289,7 +289,8 @@ pub(crate) unsafe fn left_code(
             let frame = Frame((*s.thread).stack.offset(at));
             s.base = frame.0;
             frame.set_word(FrameWord::new(FrameWord::INTERPRETER, frame.word().pc()));
-            frame.set_link(link.with_flags(link.flags() | flags::FAILED));
+            let tail = frame.link().flags() & flags::TAIL;
+            frame.set_link(link.with_flags(link.flags() | flags::FAILED | tail));
             Err(Exit::Error)
         }
     }
