@@ -88,13 +88,26 @@ pub(crate) unsafe fn enter_event(st: *mut State) -> Step {
         return Ok(());
     }
     let frame = Frame((*st).base);
-    let tail = frame.link().flags() & flags::TAIL != 0;
+    let word = frame.word();
+    let event = match frame.link().flags() & flags::TAIL {
+        0 => HookEvent::Call,
+        _ => HookEvent::TailCall,
+    };
     let params = match frame.callee() {
-        f if f.tag() == Tag::FUNCTION => (*(*f.as_function()).instance).num_params.into(),
+        f if f.tag() == Tag::FUNCTION => {
+            let inst = (*f.as_function()).instance;
+            if (*inst).is_vararg {
+                // PUC raises the event after VARARGPREP, at the line of the next instruction
+                frame.set_word(word.at(2));
+            }
+            (*inst).num_params.into()
+        }
         _ => (*st).top.offset_from((*st).base) as u32,
     };
     note_transfer(st, 1, params);
-    fire(st, if tail { HookEvent::TailCall } else { HookEvent::Call }, None, live_top(st))
+    fire(st, event, None, live_top(st))?;
+    Frame((*st).base).set_word(word);
+    Ok(())
 }
 
 /// Raises the return event of the top frame's function, which returns the `n` results at `src`.
@@ -105,8 +118,17 @@ pub(crate) unsafe fn enter_event(st: *mut State) -> Step {
 pub(crate) unsafe fn return_event(st: *mut State, src: *mut Value, n: usize) -> Step {
     let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
     if hook.ret && Frame((*st).base).link().flags() & flags::HIDDEN == 0 {
+        let frame = Frame((*st).base);
         // the protected call no longer catches errors
-        Frame((*st).base).clear_flags(flags::ALL_PROTECTED);
+        frame.clear_flags(flags::ALL_PROTECTED);
+        let (f, word) = (frame.callee(), frame.word());
+        if f.tag() == Tag::FUNCTION && word.pc() > 1 {
+            // In PUC, the tail call of a native function returns its results itself.
+            let tail_call = (*(*f.as_function()).instance).code.add(word.pc() as usize - 2);
+            if (*tail_call).op() == Op::TailCall {
+                frame.set_word(word.at(word.pc() - 1));
+            }
+        }
         let top = live_top(st).max(src.add(n));
         note_transfer(st, src.offset_from((*st).base) as u32 + 1, n as u32);
         fire(st, HookEvent::Return, None, top)?;
