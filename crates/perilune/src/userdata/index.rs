@@ -47,7 +47,8 @@ fn bind(lua: &Lua, f: NativeFn, known: Builtin, values: &[Value]) -> Result<Func
 /// Implements `__index(userdata, key)`.
 fn index(cx: &mut Cx) -> NativeResult {
     if cx.step() == 1 {
-        return cx.ret(usize::from(cx.top() > cx.kept()));
+        cx.set_top(cx.kept() + 1);
+        return cx.ret(1);
     }
     let key = cx.get(1);
     let table = |i: usize| cx.bound(i).as_table();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use perilune::{
     AnyUserData, Error, Function, Lua, MetaMethod, ObjectLike, Result, UserData, UserDataFields,
-    UserDataMethods, UserDataOwned, UserDataRef, UserDataRefMut, Value,
+    UserDataMethods, UserDataOwned, UserDataRef, UserDataRefMut, Value, Variadic,
 };
 
 struct Vec2 {
@@ -244,6 +244,22 @@ fn user_values_and_any_types() -> Result<()> {
     assert_eq!(t.get_path::<String>("list[1].x")?, "x?");
     assert_eq!(t.get_path::<Option<i64>>("none?.x")?, None);
     assert!(t.get_path::<Value>("none.x").is_err());
+    Ok(())
+}
+
+#[test]
+fn index_metamethod_with_any_number_of_results() -> Result<()> {
+    let lua = Lua::new();
+    lua.register_userdata_type::<u8>(|r| {
+        r.add_method("get", |_, this, ()| Ok(*this));
+        r.add_meta_method(MetaMethod::Index, |_, _, key: String| {
+            Ok(if key == "none" { Variadic::new() } else { Variadic::from(vec![1, 2, 3]) })
+        });
+    })?;
+    let u = lua.create_any_userdata(5_u8)?;
+    assert_eq!((u.get::<i64>("some")?, u.get::<Option<i64>>("none")?), (1, None));
+    let f = lua.load("local u = ... return u:get(), u.some, u.none, 7").into_function()?;
+    assert_eq!(f.call::<(u8, i64, Option<i64>, i64)>(u)?, (5, 1, None, 7));
     Ok(())
 }
 
