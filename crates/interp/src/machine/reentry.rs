@@ -117,7 +117,8 @@ unsafe fn do_interpret(st: *mut State, base: *mut Value, nargs: usize) -> u64 {
         Ok(Entered::Lua) => execute(st),
         Ok(_) => unreachable!("it is a Lua function"),
         Err(Exit::Error) => {
-            // the stack could not grow, or a call hook has failed: the caller is on top afterwards
+            // The stack could not grow, or a call hook has failed. The caller computes its base
+            // from that of this frame.
             handle(st);
             (*st).base = (*(*st).thread).stack.offset(at);
             return status::ERROR;
