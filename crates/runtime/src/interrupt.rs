@@ -17,6 +17,9 @@ const INTERRUPTED: &str = "interrupted!";
 const OUT_OF_TIME: &str = "time limit exceeded";
 const OUT_OF_FUEL: &str = "instruction limit exceeded";
 
+/// The bits of the limits that were reached.
+const LIMITS: u32 = poll::OUT_OF_TIME | poll::OUT_OF_FUEL;
+
 impl State {
     /// Returns whether a long-running library function must stop.
     #[inline]
@@ -33,7 +36,7 @@ impl State {
     /// Returns whether a limit of time or instructions was reached and is still in force, so that
     /// everything fails.
     pub(crate) fn limit_stands(&self) -> bool {
-        self.poll.load(Ordering::Relaxed) & (poll::OUT_OF_TIME | poll::OUT_OF_FUEL) != 0
+        self.poll.load(Ordering::Relaxed) & LIMITS != 0
     }
 
     /// Returns whether a metamethod that closes or finalizes a value is called. A function in Lua
@@ -55,20 +58,31 @@ impl State {
     /// Withdraws the request to stop after it was carried out, or because it came too late. A limit
     /// that was reached stays in force.
     pub fn forget_interrupt(&self) {
-        let bits = self.poll.load(Ordering::Relaxed);
-        if bits & (poll::OUT_OF_TIME | poll::OUT_OF_FUEL) == 0 {
-            self.poll.fetch_and(!(poll::INTERRUPT | poll::PATIENCE), Ordering::Relaxed);
-        }
+        self.change_poll(|bits| match bits & LIMITS {
+            0 => bits & !(poll::INTERRUPT | poll::PATIENCE),
+            _ => bits,
+        });
         self.interrupt_seen.set(None);
     }
 
     /// Clears `limit` (OUT_OF_TIME or OUT_OF_FUEL) if it was reached, since the host has set it
     /// again.
     pub fn lift_limit(&self, limit: u32) {
-        let before = self.poll.fetch_and(!limit, Ordering::Relaxed);
-        if before & limit != 0 && before & !limit & (poll::OUT_OF_TIME | poll::OUT_OF_FUEL) == 0 {
-            self.poll.fetch_and(!poll::INTERRUPT, Ordering::Relaxed);
-        }
+        self.change_poll(|bits| {
+            let others = bits & !limit;
+            if bits & limit != 0 && others & LIMITS == 0 {
+                others & !poll::INTERRUPT
+            } else {
+                others
+            }
+        });
+    }
+
+    /// Replaces the bits of the poll word by what `change` makes of them, in one step: another
+    /// thread may report at any time that a limit is reached, which must not be undone.
+    fn change_poll(&self, change: impl Fn(u32) -> u32) {
+        let changed = |bits| Some(change(bits));
+        let _ = self.poll.fetch_update(Ordering::Relaxed, Ordering::Relaxed, changed);
     }
 
     /// Returns the reason why the script must stop, as the error message; see
