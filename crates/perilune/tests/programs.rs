@@ -10,7 +10,7 @@
 //! | `PERILUNE_PROGRAMS_SEED` | the first seed | 1 |
 //! | `PERILUNE_PROGRAMS_KEEP` | number of differences to collect before the end | 1 |
 //! | `PERILUNE_PROGRAMS_MODE` | only these modes (below), separated by commas | those of the seed |
-//! | `PERILUNE_PROGRAMS_SUBJECT` | only bodies of this file in `programs/bodies`, or `inlined` | |
+//! | `PERILUNE_PROGRAMS_SUBJECT` | only `inlined`, `recursive`, or a file of `programs/bodies` | |
 //! | `PERILUNE_PROGRAMS_SHOW` | if set: print the program of the first seed and do nothing else | |
 //! | `PERILUNE_PROGRAMS_FILE` | run the program of this file in the modes of the first seed | |
 //! | `PERILUNE_PROGRAMS_ORACLE` | if set: run each program twice under PUC, none under Perilune | |
@@ -60,6 +60,8 @@ mod jumps;
 mod late;
 #[path = "programs/records.rs"]
 mod records;
+#[path = "programs/recursive.rs"]
+mod recursive;
 #[path = "programs/run.rs"]
 mod run;
 #[path = "programs/shrink.rs"]

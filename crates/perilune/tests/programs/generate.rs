@@ -89,6 +89,7 @@ impl Generator {
         let jump_share = g.pick(&[0, 10, 40]);
         let spread_share = g.pick(&[0, 10, 40]);
         let inlined_share = g.pick(&[0, 10, 40]);
+        let recursive_share = g.pick(&[0, 10, 40]);
         let mut parts = Vec::new();
         for ty in ['i', 'f', 's', 'q', 'd', 'o', 'c'] {
             if g.chance(80) {
@@ -104,6 +105,7 @@ impl Generator {
                 match subject {
                     Subject::Bodies(_) => g.hot_function(),
                     Subject::Inlined => g.inlined_program(),
+                    Subject::Recursive => g.recursive_program(),
                 }
             } else if hot_share == 0 || !g.chance(hot_share) {
                 g.top_statement()
@@ -119,6 +121,8 @@ impl Generator {
                 g.spread_program()
             } else if g.chance(inlined_share) {
                 g.inlined_program()
+            } else if g.chance(recursive_share) {
+                g.recursive_program()
             } else {
                 g.hot_function()
             };

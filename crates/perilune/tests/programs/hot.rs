@@ -55,6 +55,8 @@ pub(crate) enum Subject {
     Bodies(Templates),
     /// Small functions that hot loops call.
     Inlined,
+    /// Recursive functions.
+    Recursive,
 }
 
 /// Returns the subject that `PERILUNE_PROGRAMS_SUBJECT` names, if any.
@@ -65,8 +67,10 @@ pub(crate) enum Subject {
 pub(crate) fn only_subject() -> Option<Subject> {
     static SUBJECT: LazyLock<Option<Subject>> = LazyLock::new(|| {
         let name = std::env::var("PERILUNE_PROGRAMS_SUBJECT").ok()?;
-        if name == "inlined" {
-            return Some(Subject::Inlined);
+        match &name[..] {
+            "inlined" => return Some(Subject::Inlined),
+            "recursive" => return Some(Subject::Recursive),
+            _ => {}
         }
         let subject = BODIES.iter().find(|(subject, _)| *subject == name);
         Some(Subject::Bodies(subject.unwrap_or_else(|| panic!("there is no subject {name}")).1))
