@@ -123,6 +123,32 @@ fn errors_without_collections() {
     assert_eq!((&*output, code), ("true\ttrue\n100000\n", Some(0)), "{messages}");
 }
 
+/// Lists are sorted in place if there is no memory for merging.
+#[test]
+fn sorted_lists() {
+    if !can_limit() {
+        return;
+    }
+    let program = "local floats, integers, strings = {}, {}, {}
+        for i = 1, 2^20 do floats[i] = i * 7919 % 2^20 + 0.5 end
+        for i = 1, 1 << 20 do integers[i] = i * 7919 % (1 << 20) end
+        for i = 1, 1 << 18 do strings[i] = 'key ' .. i * 7919 % (1 << 18) end
+        local junk = {}
+        for _, size in ipairs { 1000000, 100000 } do
+            pcall(function() for i = 1, 1e9 do junk[#junk + 1] = ('x'):rep(size) end end)
+        end
+        for _, list in ipairs { floats, integers, strings } do
+            print(pcall(table.sort, list))
+            for i = 2, #list do assert(list[i - 1] < list[i]) end
+        end
+        print(junk[1] ~= nil)";
+    for options in [&["--jit=off"][..], &[]] {
+        let (output, messages, code) = run(program, options);
+        assert_eq!(output, "true\ntrue\ntrue\ntrue\n", "{options:?}: {messages}");
+        assert_eq!((messages.as_str(), code), ("", Some(0)), "{options:?}");
+    }
+}
+
 #[test]
 fn tables() {
     check("local t = {} for i = 1, math.huge do t[i] = {} end");

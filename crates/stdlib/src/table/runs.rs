@@ -1,5 +1,7 @@
 //! Interruptible sorting: runs of bounded length are sorted and then merged.
 
+use perilune_runtime::reserve::system_has;
+
 /// The amounts of work between two checks whether to stop.
 #[derive(Clone, Copy)]
 pub(super) struct Pace {
@@ -9,26 +11,55 @@ pub(super) struct Pace {
     pub(super) merge: usize,
 }
 
-/// Sorts `items`, which have a unique order, with `sort_run` for runs and `less` for merging.
-/// Returns false if `stop` ended the sort; the items are then in an unspecified order.
+/// How a sort has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Outcome {
+    Sorted,
+    /// It was stopped; the items are in an unspecified order.
+    Stopped,
+    /// There is no memory to merge the runs; the items are in an unspecified order.
+    NoMemory,
+}
+
+/// Returns an empty list with room for `n` items, or `None` if there is no memory for it.
+pub(super) fn list_for<T>(n: usize) -> Option<Vec<T>> {
+    /// The system is not asked for smaller lists, which the reserve has room for.
+    const SMALL: usize = 1 << 16;
+    let bytes = n.checked_mul(size_of::<T>())?;
+    let mut list = Vec::new();
+    if bytes >= SMALL && !system_has(bytes) {
+        return None;
+    }
+    list.try_reserve_exact(n).ok()?;
+    Some(list)
+}
+
+/// Sorts `items`, which have a unique order, with `sort_run` for runs and `less` for merging, until
+/// `stop` ends the sort.
 pub(super) fn sort<T: Copy>(
     items: &mut [T],
     pace: Pace,
     sort_run: impl Fn(&mut [T]),
     less: impl Fn(&T, &T) -> bool,
     stop: &dyn Fn() -> bool,
-) -> bool {
+) -> Outcome {
     for run in items.chunks_mut(pace.run) {
         sort_run(run);
         if stop() {
-            return false;
+            return Outcome::Stopped;
         }
     }
     let n = items.len();
     if n <= pace.run {
-        return true;
+        return Outcome::Sorted;
     }
-    let mut spare = items.to_vec();
+    let Some(mut spare) = list_for(n) else { return Outcome::NoMemory };
+    for run in items.chunks(pace.run) {
+        spare.extend_from_slice(run);
+        if stop() {
+            return Outcome::Stopped;
+        }
+    }
     // Which buffer holds the runs; merged runs go to the other one.
     let mut in_spare = false;
     let mut width = pace.run;
@@ -49,7 +80,7 @@ pub(super) fn sort<T: Copy>(
             if in_spare {
                 items.copy_from_slice(&spare);
             }
-            return false;
+            return Outcome::Stopped;
         }
         in_spare = !in_spare;
         width *= 2;
@@ -57,7 +88,7 @@ pub(super) fn sort<T: Copy>(
     if in_spare {
         items.copy_from_slice(&spare);
     }
-    true
+    Outcome::Sorted
 }
 
 fn merge<T: Copy>(
@@ -108,7 +139,7 @@ mod tests {
         std::iter::repeat_with(next).take(n).collect()
     }
 
-    fn sort_all(items: &mut [u64], pace: Pace, stop: &dyn Fn() -> bool) -> bool {
+    fn sort_all(items: &mut [u64], pace: Pace, stop: &dyn Fn() -> bool) -> Outcome {
         sort(items, pace, |run| run.sort_unstable(), |a, b| a < b, stop)
     }
 
@@ -119,7 +150,8 @@ mod tests {
                 let mut items = numbers(n);
                 let mut expected = items.clone();
                 expected.sort_unstable();
-                assert!(sort_all(&mut items, Pace { run, merge: 4 }, &|| false));
+                let outcome = sort_all(&mut items, Pace { run, merge: 4 }, &|| false);
+                assert_eq!(outcome, Outcome::Sorted);
                 assert_eq!(items, expected, "{n} items, runs of {run}");
             }
         }
@@ -133,7 +165,8 @@ mod tests {
             let mut items = numbers(500);
             let left = Cell::new(looks);
             let stop = || left.replace(left.get().wrapping_sub(1)) == 0;
-            assert!(!sort_all(&mut items, Pace { run: 16, merge: 8 }, &stop));
+            let outcome = sort_all(&mut items, Pace { run: 16, merge: 8 }, &stop);
+            assert_eq!(outcome, Outcome::Stopped);
             items.sort_unstable();
             assert_eq!(items, sorted, "stopped at look {looks}");
         }

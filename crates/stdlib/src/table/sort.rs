@@ -7,7 +7,7 @@
 use perilune_runtime::native::{Cx, NativeResult, NumberArray, Raised, Str};
 
 use super::access::{LENGTH, READ, WRITE, check, get, plain_for, plain_list, set};
-use super::runs::{self, Pace};
+use super::runs::{self, Outcome, Pace, list_for};
 
 /// Size above which a random pivot may be used.
 const RANDOM_LIMIT: u32 = 100;
@@ -39,7 +39,8 @@ pub(super) fn sort(cx: &mut Cx) -> NativeResult {
     cx.ret(0)
 }
 
-/// Sorts a list that has a unique order, and returns false for other lists. An interrupt leaves the
+/// Sorts a list that has a unique order. Returns false for other lists, and if there is no memory;
+/// a list that has a unique order may then be in another order than before. An interrupt leaves the
 /// list in an unspecified order.
 fn sort_directly(cx: &mut Cx, n: i64) -> bool {
     sort_numbers(cx, n) || sort_strings(cx, n)
@@ -49,31 +50,38 @@ fn sort_numbers(cx: &mut Cx, n: i64) -> bool {
     let pace = Pace { run: 1 << 15, merge: 1 << 13 };
     cx.with_numbers(0, |numbers, stop| match numbers {
         NumberArray::Int(a) if a.len() as i64 == n => {
-            runs::sort(a, pace, |run| run.sort_unstable(), |x, y| x < y, stop);
-            true
+            let sort_run = |run: &mut [i64]| run.sort_unstable();
+            runs::sort(a, pace, sort_run, |x, y| x < y, stop) != Outcome::NoMemory
         }
         NumberArray::Float(a) if a.len() as i64 == n => {
             // -0.0 and 0.0 are equal but different, and NaN has no order: lists that contain them
             // are sorted by comparisons.
-            if a.iter().any(|x| x.is_nan() || *x == 0.0 && x.is_sign_negative()) {
+            let is_odd = |x: &f64| x.is_nan() || *x == 0.0 && x.is_sign_negative();
+            if a.chunks(pace.run).any(|part| !stop() && part.iter().any(is_odd)) {
                 return false;
             }
-            runs::sort(a, pace, |run| run.sort_unstable_by(f64::total_cmp), |x, y| x < y, stop);
-            true
+            let sort_run = |run: &mut [f64]| run.sort_unstable_by(f64::total_cmp);
+            runs::sort(a, pace, sort_run, |x, y| x < y, stop) != Outcome::NoMemory
         }
         _ => false,
     })
     .unwrap_or(false)
 }
 
+/// Number of strings that are read between two checks whether the script must stop.
+const STRINGS_READ: i64 = 1 << 12;
+
 fn sort_strings(cx: &Cx, n: i64) -> bool {
     let Some(t) = cx.get(0).as_table() else { return false };
     if t.get_int(1).as_str().is_none() {
         return false;
     }
-    let mut all = Vec::with_capacity(n as usize);
+    let Some(mut all) = list_for(n as usize) else { return false };
     let mut longest = 0;
     for i in 1..=n {
+        if i % STRINGS_READ == 0 && cx.interrupt_pending() {
+            return true;
+        }
         match t.get_int(i).as_str() {
             Some(s) => {
                 longest = longest.max(s.bytes().len());
@@ -90,8 +98,10 @@ fn sort_strings(cx: &Cx, n: i64) -> bool {
     };
     let sort_run = |run: &mut [Str<'_>]| run.sort_unstable_by(|a, b| a.bytes().cmp(b.bytes()));
     let less = |a: &Str<'_>, b: &Str<'_>| a.bytes() < b.bytes();
-    if !runs::sort(&mut all, pace, sort_run, less, &|| cx.interrupt_pending()) {
-        return true;
+    match runs::sort(&mut all, pace, sort_run, less, &|| cx.interrupt_pending()) {
+        Outcome::Sorted => {}
+        Outcome::Stopped => return true,
+        Outcome::NoMemory => return false,
     }
     for (i, s) in all.iter().enumerate() {
         t.set_int(cx, i as i64 + 1, s.val());
