@@ -7,7 +7,8 @@
 //!
 //! - upvalues that the program never assigns, whatever the loop does;
 //! - globals that are constant so far, whatever the loop does;
-//! - other globals, and fields of the tables in globals, if the loop stores to no table;
+//! - other globals, and fields of the tables in globals, if the loop changes no shapes, and stores
+//!   to nothing in tables but fields in known slots;
 //! - methods of strings, whatever the loop does: they stay the same while the epoch of metatables
 //!   does, and comparing that is one load and one comparison.
 
