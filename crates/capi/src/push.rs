@@ -94,6 +94,8 @@ pub(crate) unsafe fn c_bytes<'a>(s: *const c_char) -> &'a [u8] {
 /// `s` points to `len` bytes, and they outlive the result.
 #[inline(always)]
 pub(crate) unsafe fn bytes<'a>(s: *const c_char, len: usize) -> &'a [u8] {
+    // No object is longer; PUC refuses such lengths without reading the bytes, and so do callers.
+    let len = len.min(isize::MAX as usize);
     if len == 0 { &[] } else { std::slice::from_raw_parts(s.cast(), len) }
 }
 

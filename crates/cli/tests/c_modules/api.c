@@ -68,6 +68,7 @@ extern int lua_getfield(lua_State *, int, const char *), lua_next(lua_State *, i
 extern void lua_setfield(lua_State *, int, const char *), lua_createtable(lua_State *, int,
     int), lua_rawseti(lua_State *, int, lua_Integer);
 extern void lua_settable(lua_State *, int), lua_rawset(lua_State *, int);
+extern const char *lua_pushlstring(lua_State *, const char *, size_t);
 extern void lua_arith(lua_State *, int), lua_concat(lua_State *, int), lua_len(lua_State *,
     int), lua_toclose(lua_State *, int);
 extern void *lua_newuserdatauv(lua_State *, size_t, int), *lua_touserdata(lua_State *, int);
@@ -740,6 +741,16 @@ static int allocate(lua_State *L) {
   return 1;
 }
 
+/* Pushes a string longer than any object, or adds it to a buffer. */
+static int too_long(lua_State *L) {
+  luaL_Buffer b;
+  if (lua_type(L, 1) == 0)
+    lua_pushlstring(L, "x", (size_t)-1 - 100);
+  luaL_buffinit(L, &b);
+  luaL_addlstring(&b, "x", (size_t)-1 - 100);
+  return 0;
+}
+
 static int settable(lua_State *L) {
   lua_settable(L, 1);
   return 0;
@@ -751,7 +762,7 @@ static int rawset(lua_State *L) {
 }
 
 static const luaL_Reg functions[] = {
-    {"settable", settable}, {"rawset", rawset},
+    {"too_long", too_long}, {"settable", settable}, {"rawset", rawset},
     {"callk", callk}, {"pcallk", pcallk}, {"pcall", pcall_plain}, {"counter", counter},
         {"yield", yield},
     {"resume", resume}, {"spawn", spawn}, {"stack_of", stack_of}, {"reset", reset}, {"call_on",

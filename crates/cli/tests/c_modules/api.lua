@@ -304,6 +304,8 @@ same({ "bad argument #1 to '?' (number expected, got string)" },
   (failure(api.as_c_function, math.sqrt, "x"):gsub("to '[^']*'", "to '?'")))
 
 same({ "memory allocation error: block too big" }, failure(api.allocate, math.maxinteger))
+assert(not pcall(api.too_long, nil))
+assert(not pcall(api.too_long, true))
 -- errors of tables have no position
 for _, set in ipairs { api.settable, api.rawset } do
   same({ false, "table index is nil" }, pcall(function() set({}, nil, 1) end))

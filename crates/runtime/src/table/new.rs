@@ -86,7 +86,7 @@ impl Table {
     }
 
     /// Allocates nodes for `count` keys, as the new (empty) hash part. Returns false, without an
-    /// effect, if there is no memory for them.
+    /// effect, if there is no memory for them, or if no table can have so many.
     pub(super) unsafe fn alloc_nodes(st: *mut State, t: *mut Table, count: usize) -> bool {
         if count == 0 {
             (*t).nodes_used = 0;
@@ -95,7 +95,9 @@ impl Table {
             return true;
         }
         let size = count.next_power_of_two();
-        assert!(size <= Table::MAX_NODES, "table overflow");
+        if size > Table::MAX_NODES {
+            return false;
+        }
         let nodes = (*st).alloc_buffer(Table::node_bytes(size)).cast::<Node>();
         if nodes.is_null() {
             return false;
