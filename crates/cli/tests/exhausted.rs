@@ -123,6 +123,18 @@ fn errors_without_collections() {
     assert_eq!((&*output, code), ("true\ttrue\n100000\n", Some(0)), "{messages}");
 }
 
+/// An error whose long message cannot get its position is a memory error.
+#[test]
+fn long_messages() {
+    check(
+        "local s, junk = ('x'):rep(20000000), {}
+        for _, size in ipairs { 1000000, 100000 } do
+            pcall(function() for i = 1, 1e9 do junk[#junk + 1] = ('y'):rep(size) end end)
+        end
+        error(s)",
+    );
+}
+
 /// Lists are sorted in place if there is no memory for merging.
 #[test]
 fn sorted_lists() {

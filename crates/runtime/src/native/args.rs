@@ -9,8 +9,18 @@ impl Cx {
     /// Raises an error whose message is `msg`, preceded by the position of this function's caller
     /// (`luaL_error`).
     pub fn error(&self, msg: impl AsRef<[u8]>) -> Raised {
-        let mut text = self.position(1);
-        text.extend_from_slice(msg.as_ref());
+        self.error_at(1, msg.as_ref())
+    }
+
+    /// Raises an error whose message is `msg`, preceded by the position at this level (0 is this
+    /// function), or a memory error if there is no memory for the message.
+    pub fn error_at(&self, level: usize, msg: &[u8]) -> Raised {
+        // the message may be a string of the program, which can have any length
+        if let Err(no_memory) = self.check_room(msg.len()) {
+            return no_memory;
+        }
+        let mut text = self.position(level);
+        text.extend_from_slice(msg);
         self.error_plain(text)
     }
 

@@ -10,9 +10,7 @@ pub(super) fn error(cx: &mut Cx) -> NativeResult {
     if level > 0
         && let Some(s) = v.as_str()
     {
-        let mut text = cx.position(level as usize);
-        text.extend_from_slice(s.bytes());
-        return Err(cx.error_plain(text));
+        return Err(cx.error_at(level as usize, s.bytes()));
     }
     Err(cx.raise(v))
 }
