@@ -1,13 +1,11 @@
 //! Message handlers.
 
-use std::sync::atomic::Ordering;
-
 use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::frames::Frames;
 use perilune_runtime::meta::Event;
 use perilune_runtime::raised::ErrorKind;
-use perilune_runtime::state::{State, StateRef, poll};
+use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Value};
 
@@ -37,8 +35,7 @@ pub(crate) unsafe fn call_handler(st: *mut State) -> Result<(), ()> {
             if fl & (flags::HANDLER | flags::HANDLER_KEPT) == 0 {
                 return Ok(());
             }
-            let limits = poll::OUT_OF_TIME | poll::OUT_OF_FUEL;
-            if s.poll.load(Ordering::Relaxed) & limits != 0 {
+            if s.limit_stands() {
                 // a handler would be stopped at its first safepoint
                 return Ok(());
             }

@@ -35,7 +35,7 @@ impl State {
 
     /// Returns whether a limit of time or instructions was reached and is still in force, so that
     /// everything fails.
-    pub(crate) fn limit_stands(&self) -> bool {
+    pub fn limit_stands(&self) -> bool {
         self.poll.load(Ordering::Relaxed) & LIMITS != 0
     }
 

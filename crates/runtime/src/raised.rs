@@ -33,10 +33,7 @@ pub enum ErrorKind {
 impl ErrorKind {
     /// Returns the kind with this number, which a conversion with `as` has made.
     pub fn from_number(number: i64) -> ErrorKind {
-        match number {
-            1 => ErrorKind::Memory,
-            2 => ErrorKind::Handler,
-            _ => ErrorKind::Value,
-        }
+        let others = [ErrorKind::Memory, ErrorKind::Handler];
+        others.into_iter().find(|&kind| kind as i64 == number).unwrap_or(ErrorKind::Value)
     }
 }

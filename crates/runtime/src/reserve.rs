@@ -48,13 +48,17 @@ pub fn system_has(bytes: usize) -> bool {
     buffer.try_reserve_exact(bytes).is_ok() && !owns(std::hint::black_box(buffer.as_mut_ptr()))
 }
 
-/// Returns a list of `len` times `value`, if the system has memory for it outside the reserve.
-pub(crate) fn try_list<T: Clone>(value: T, len: usize) -> Option<Box<[T]>> {
+/// Returns an empty list with room for `len` elements, if the system has memory for it outside the
+/// reserve.
+pub fn try_with_capacity<T>(len: usize) -> Option<Vec<T>> {
     let mut list = Vec::<T>::new();
     list.try_reserve_exact(len).ok()?;
-    if owns(list.as_mut_ptr().cast()) {
-        return None;
-    }
+    (!owns(list.as_mut_ptr().cast())).then_some(list)
+}
+
+/// Returns a list of `len` times `value`, if the system has memory for it outside the reserve.
+pub(crate) fn try_list<T: Clone>(value: T, len: usize) -> Option<Box<[T]>> {
+    let mut list = try_with_capacity(len)?;
     list.resize(len, value);
     Some(list.into_boxed_slice())
 }

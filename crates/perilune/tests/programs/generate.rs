@@ -155,6 +155,21 @@ impl Generator {
         list[self.range(0, list.len())]
     }
 
+    /// Returns a text in which each `$` and the letter after it are replaced by what `piece` makes
+    /// of the letter, which may contain more of them.
+    pub(crate) fn filled(
+        &mut self,
+        text: &str,
+        mut piece: impl FnMut(&mut Generator, u8) -> String,
+    ) -> String {
+        let mut text = text.to_owned();
+        while let Some(at) = text.find('$') {
+            let piece = piece(self, text.as_bytes()[at + 1]);
+            text.replace_range(at..at + 2, &piece);
+        }
+        text
+    }
+
     /// Returns an element of a list of elements with weights.
     pub(crate) fn weighted(&mut self, list: &[(usize, &'static str)]) -> &'static str {
         let total = list.iter().map(|(w, _)| w).sum();

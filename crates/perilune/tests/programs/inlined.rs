@@ -215,22 +215,18 @@ impl Generator {
 
     /// Returns a text with its parts chosen, which calls only the first `functions` functions.
     fn inlined_text(&mut self, list: &[&'static str], functions: usize) -> String {
-        let mut text = self.pick(list).to_owned();
+        let text = self.pick(list);
         self.labels += 1;
-        text = text.replace("$L", &self.labels.to_string());
-        while let Some(at) = text.find('$') {
-            let part = match text.as_bytes()[at + 1] {
-                b's' => self.pick(STATEMENTS).to_owned(),
-                b'c' => self.pick(CONDITIONS).to_owned(),
-                b'r' => self.pick(RESULTS).to_owned(),
-                b'l' => self.pick(LISTS).to_owned(),
-                b'v' => self.pick(&["b", "c", "d"]).to_owned(),
-                b'w' => self.pick(OPERANDS).to_owned(),
-                b'g' => format!("g{}", self.range(0, functions)),
-                _ => self.range(1, 6).to_string(),
-            };
-            text.replace_range(at..at + 2, &part);
-        }
-        text
+        let text = text.replace("$L", &self.labels.to_string());
+        self.filled(&text, |g, letter| match letter {
+            b's' => g.pick(STATEMENTS).to_owned(),
+            b'c' => g.pick(CONDITIONS).to_owned(),
+            b'r' => g.pick(RESULTS).to_owned(),
+            b'l' => g.pick(LISTS).to_owned(),
+            b'v' => g.pick(&["b", "c", "d"]).to_owned(),
+            b'w' => g.pick(OPERANDS).to_owned(),
+            b'g' => format!("g{}", g.range(0, functions)),
+            _ => g.range(1, 6).to_string(),
+        })
     }
 }

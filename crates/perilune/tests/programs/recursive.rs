@@ -159,7 +159,7 @@ impl Generator {
             format!("function r{n}(n, o, self{extra}) local x, y, z, s = n, 1, 2, 0\n").into(),
         );
         let early = self.recursive_results(is_vararg, n, functions);
-        // nothing else ends the recursion
+        // the recursion ends here
         let early = if early.contains("(n - ") { "n".to_owned() } else { early };
         parts.push(format!("if type(n) ~= 'number' or n < 1 then return {early} end\n").into());
         if self.chance(30) {
@@ -176,8 +176,7 @@ impl Generator {
             parts.push(Node::text(Kind::Stmt, padding + "\n").into());
         }
         for _ in 0..self.range(1, 3) {
-            let list = [STATEMENTS, CALLS, STATEMENTS];
-            for list in list {
+            for list in [STATEMENTS, CALLS, STATEMENTS] {
                 if self.chance(70) {
                     let text = self.pick(list);
                     let text = self.recursive_text(text, n, functions);
@@ -204,6 +203,7 @@ impl Generator {
         parts.push(text.into());
     }
 
+    /// Returns a list of results for function number `n`.
     fn recursive_results(&mut self, is_vararg: bool, n: usize, functions: usize) -> String {
         let list = if is_vararg && self.chance(60) { EXTRAS } else { RESULTS };
         let text = self.pick(list);
@@ -212,24 +212,19 @@ impl Generator {
 
     /// Returns a text with its parts chosen, for the function number `own`.
     fn recursive_text(&mut self, text: &str, own: usize, functions: usize) -> String {
-        let mut text = text.to_owned();
-        while let Some(at) = text.find('$') {
-            let part = match text.as_bytes()[at + 1] {
-                b's' => self.pick(STATEMENTS).to_owned(),
-                b'c' => self.pick(CONDITIONS).to_owned(),
-                b'v' => self.pick(&["x", "y", "z"]).to_owned(),
-                b'w' => self.pick(OPERANDS).to_owned(),
-                b'a' => self
-                    .pick(&["o, self", "o, self", "o, self, x", "o, self, x, y", "o, self, n, 2"])
-                    .to_owned(),
-                _ => match self.range(0, 10) {
-                    0..=1 => "self".to_owned(),
-                    2..=3 => format!("r{}", self.range(1, functions + 1)),
-                    _ => format!("r{own}"),
-                },
-            };
-            text.replace_range(at..at + 2, &part);
-        }
-        text
+        self.filled(text, |g, letter| match letter {
+            b's' => g.pick(STATEMENTS).to_owned(),
+            b'c' => g.pick(CONDITIONS).to_owned(),
+            b'v' => g.pick(&["x", "y", "z"]).to_owned(),
+            b'w' => g.pick(OPERANDS).to_owned(),
+            b'a' => g
+                .pick(&["o, self", "o, self", "o, self, x", "o, self, x, y", "o, self, n, 2"])
+                .to_owned(),
+            _ => match g.range(0, 10) {
+                0..=1 => "self".to_owned(),
+                2..=3 => format!("r{}", g.range(1, functions + 1)),
+                _ => format!("r{own}"),
+            },
+        })
     }
 }

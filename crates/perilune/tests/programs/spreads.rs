@@ -132,21 +132,18 @@ impl Generator {
 
     /// Returns a text in which functions below `n` are called.
     fn spread_text(&mut self, list: &[&'static str], n: usize, is_vararg: bool) -> String {
-        let mut text = self.pick(list).to_owned();
+        let text = self.pick(list);
         let mut lists = 0;
-        while let Some(at) = text.find('$') {
-            let other = match text.as_bytes()[at + 1] {
-                b'v' => self.pick(&["x", "y", "z"]).to_owned(),
-                b'w' => self.pick(OPERANDS).to_owned(),
-                b'n' => self.range(1, 4).to_string(),
-                b'f' => format!("f{}", self.range(0, n)),
-                _ => {
-                    lists += 1;
-                    self.pick(if lists < 3 { LISTS } else { &["..."] }).to_owned()
-                }
-            };
-            text.replace_range(at..at + 2, &other);
-        }
+        let text = self.filled(text, |g, letter| match letter {
+            b'v' => g.pick(&["x", "y", "z"]).to_owned(),
+            b'w' => g.pick(OPERANDS).to_owned(),
+            b'n' => g.range(1, 4).to_string(),
+            b'f' => format!("f{}", g.range(0, n)),
+            _ => {
+                lists += 1;
+                g.pick(if lists < 3 { LISTS } else { &["..."] }).to_owned()
+            }
+        });
         // the lists of other functions are shorter
         match is_vararg {
             true => text,

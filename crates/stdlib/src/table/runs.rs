@@ -1,6 +1,6 @@
 //! Interruptible sorting: runs of bounded length are sorted and then merged.
 
-use perilune_runtime::reserve::system_has;
+use perilune_runtime::reserve::try_with_capacity;
 
 /// The amounts of work between two checks whether to stop.
 #[derive(Clone, Copy)]
@@ -19,19 +19,6 @@ pub(super) enum Outcome {
     Stopped,
     /// There is no memory to merge the runs; the items are in an unspecified order.
     NoMemory,
-}
-
-/// Returns an empty list with room for `n` items, or `None` if there is no memory for it.
-pub(super) fn list_for<T>(n: usize) -> Option<Vec<T>> {
-    /// The system is not asked for smaller lists, which the reserve has room for.
-    const SMALL: usize = 1 << 16;
-    let bytes = n.checked_mul(size_of::<T>())?;
-    let mut list = Vec::new();
-    if bytes >= SMALL && !system_has(bytes) {
-        return None;
-    }
-    list.try_reserve_exact(n).ok()?;
-    Some(list)
 }
 
 /// Sorts `items`, which have a unique order, with `sort_run` for runs and `less` for merging, until
@@ -53,7 +40,7 @@ pub(super) fn sort<T: Copy>(
     if n <= pace.run {
         return Outcome::Sorted;
     }
-    let Some(mut spare) = list_for(n) else { return Outcome::NoMemory };
+    let Some(mut spare) = try_with_capacity(n) else { return Outcome::NoMemory };
     for run in items.chunks(pace.run) {
         spare.extend_from_slice(run);
         if stop() {

@@ -5,9 +5,10 @@
 //! sorted directly.
 
 use perilune_runtime::native::{Cx, NativeResult, NumberArray, Raised, Str};
+use perilune_runtime::reserve::try_with_capacity;
 
 use super::access::{LENGTH, READ, WRITE, check, get, plain_for, plain_list, set};
-use super::runs::{self, Outcome, Pace, list_for};
+use super::runs::{self, Outcome, Pace};
 
 /// Size above which a random pivot may be used.
 const RANDOM_LIMIT: u32 = 100;
@@ -55,7 +56,7 @@ fn sort_numbers(cx: &mut Cx, n: i64) -> bool {
         }
         NumberArray::Float(a) if a.len() as i64 == n => {
             // -0.0 and 0.0 are equal but different, and NaN has no order: lists that contain them
-            // are sorted by comparisons.
+            // are sorted by comparisons. A request to stop ends the search, and then the sort.
             let is_odd = |x: &f64| x.is_nan() || *x == 0.0 && x.is_sign_negative();
             if a.chunks(pace.run).any(|part| !stop() && part.iter().any(is_odd)) {
                 return false;
@@ -76,7 +77,7 @@ fn sort_strings(cx: &Cx, n: i64) -> bool {
     if t.get_int(1).as_str().is_none() {
         return false;
     }
-    let Some(mut all) = list_for(n as usize) else { return false };
+    let Some(mut all) = try_with_capacity(n as usize) else { return false };
     let mut longest = 0;
     for i in 1..=n {
         if i % STRINGS_READ == 0 && cx.interrupt_pending() {
