@@ -433,7 +433,7 @@ unsafe fn find_cell(st: *mut State, env: Value, name: Value, fill: FillGlobal) -
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn get_global(st: *mut State, i: Instr, env: Value, name: Value) -> Step {
-    let cell = find_cell(st, env, name, GlobalCache::fill);
+    let cell = find_cell(st, env, name, GlobalCache::fill_to_load);
     if !cell.is_null() {
         let v = (&raw mut (*cell).value).get();
         if !v.is_nil() {
@@ -451,14 +451,11 @@ pub(crate) unsafe fn get_global(st: *mut State, i: Instr, env: Value, name: Valu
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn set_global(st: *mut State, env: Value, name: Value, v: Value) -> Step {
-    if env.is_table() && !Table::has_meta(env.as_table()) {
-        let is_defined = !Table::get_str(env.as_table(), name.as_string()).is_nil();
-        set(st, env, name, v)?;
-        // The definition of a global is often the only store to it, and need not be fast.
-        if is_defined {
-            find_cell(st, env, name, GlobalCache::fill_to_store);
-        }
-        return Ok(());
+    let is_defined = env.is_table() && !Table::get_str(env.as_table(), name.as_string()).is_nil();
+    set(st, env, name, v)?;
+    // The definition of a global is often the only store to it, and need not be fast.
+    if is_defined {
+        find_cell(st, env, name, GlobalCache::fill_to_store);
     }
-    set(st, env, name, v)
+    Ok(())
 }

@@ -191,6 +191,8 @@ pub mod cell {
         STATE = Cell, header.aux;
         /// The value.
         VALUE = Cell, value;
+        /// The environment.
+        OWNER = Cell, owner;
     }
     const _: () = assert!(VALUE == 8);
 }

@@ -117,7 +117,9 @@ pub(super) unsafe extern "C" fn fill_global(
     env: *mut Table,
     name: u64,
 ) -> *mut Cell {
-    panics::leaf(st, null_mut(), || find_cell(st, inst, cache, env, name, GlobalCache::fill))
+    panics::leaf(st, null_mut(), || {
+        find_cell(st, inst, cache, env, name, GlobalCache::refill_to_load)
+    })
 }
 
 pub(super) unsafe extern "C" fn rely_on_global(

@@ -3,7 +3,7 @@
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
-use cranelift_codegen::ir::{Block, InstBuilder, Type, Value};
+use cranelift_codegen::ir::{Block, InstBuilder, Opcode, Type, Value};
 use perilune_runtime::instance::{FieldCache, FieldEntry, GlobalCache};
 use perilune_runtime::layout::{
     cell, field_cache, global_cache, inherited, instance, megamorphic, state, table, value,
@@ -311,7 +311,7 @@ impl Emitter<'_> {
         let at = self.global_cache(cache);
         let hit = self.is_environment_of(at, env);
         self.guard(hit, slow);
-        (env, self.load64(Region::Instances, self.instance(), at + global_cache::CELL))
+        (env, self.load_of_global(at + global_cache::CELL))
     }
 
     /// Returns the table that an upvalue holds.
@@ -330,8 +330,22 @@ impl Emitter<'_> {
 
     /// Returns whether the global cache at a place holds a cell of the environment.
     fn is_environment_of(&mut self, at: usize, env: Value) -> Value {
-        let cached = self.load64(Region::Instances, self.instance(), at + global_cache::ENV);
+        let cached = self.load_of_global(at + global_cache::ENV);
         self.b.ins().icmp(IntCC::Equal, cached, env)
+    }
+
+    /// Loads a word of a global cache. It is not used again: any function that changes a metatable
+    /// may empty the cache.
+    fn load_of_global(&mut self, offset: usize) -> Value {
+        let instance = self.instance();
+        self.load_always(Region::Instances, (Opcode::Load, I64), instance, offset as i32)
+    }
+
+    /// Branches to `other` unless a cell is one of the environment itself.
+    pub(crate) fn guard_owner(&mut self, cell: Value, env: Value, other: Block) {
+        let owner = self.load64(Region::Cells, cell, cell::OWNER);
+        let is_own = self.b.ins().icmp(IntCC::Equal, owner, env);
+        self.guard(is_own, other);
     }
 
     /// Returns the same as [`Emitter::global_cell`], for the global whose name is constant `name`.
@@ -376,8 +390,9 @@ impl Emitter<'_> {
         self.branch(hit, found, fill);
 
         self.switch_to(found);
-        let cached = self.load64(Region::Instances, self.instance(), at + global_cache::CELL);
+        let cached = self.load_of_global(at + global_cache::CELL);
         if relies {
+            self.guard_owner(cached, env, fill);
             let state = self.load8(Region::Cells, cached, cell::STATE);
             let relied_on =
                 self.b.ins().icmp_imm_u(IntCC::Equal, state, i64::from(Cell::RELIED_ON));
@@ -392,6 +407,10 @@ impl Emitter<'_> {
         let calls = self.body.calls;
         let leaf = if relies { calls.rely_on_global as usize } else { calls.fill_global as usize };
         let (filled, _) = self.quiet_leaf(leaf, &[instance, place, env, name]);
+        if !relies {
+            // tables from which the environment inherits become watched
+            self.available.change(self.b.func, Region::Flags);
+        }
         self.guard(filled, slow);
         self.jump_with(done, filled);
         self.switch_to(done);

@@ -192,6 +192,12 @@ impl Emitter<'_> {
         }
     }
 
+    /// Compares the value that the GETTABUP at `pc` has found in the environment `env` with the
+    /// result of a lookup along the chain of metatables.
+    pub(crate) fn verify_global(&mut self, pc: Pc, env: Value, value: (Value, Value)) {
+        self.verify_lookup(pc, (env, Known::Tag(Tag::TABLE)), value);
+    }
+
     /// Compares a value with the variable at an address.
     pub(crate) fn verify_variable(&mut self, pc: Pc, variable: Value, value: (Value, Value)) {
         if !self.body.verify_values {

@@ -184,11 +184,14 @@ pub enum GlobalSeen {
     Constant,
     /// A global that has changed.
     Changed,
+    /// A global that the environment inherits from another table.
+    Inherited,
 }
 
 impl GlobalSeen {
     unsafe fn of(cache: &GlobalCache) -> GlobalSeen {
         match cache.has_changed() {
+            _ if cache.is_inherited() => GlobalSeen::Inherited,
             None => GlobalSeen::Nothing,
             Some(false) => GlobalSeen::Constant,
             Some(true) => GlobalSeen::Changed,

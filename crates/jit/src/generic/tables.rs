@@ -30,7 +30,7 @@ impl Translator<'_> {
         let (env, cell) = self.emit.global_cell(self.snapshot.cell(pc) as usize, up, slow);
         let (bits, tag) = self.emit.load_cell(cell);
         self.emit.guard(tag, slow);
-        self.emit.verify_field(pc, env, i.c(), (bits, tag));
+        self.emit.verify_global(pc, env, (bits, tag));
         self.found(i.ra(), (bits, tag), done);
         self.emit.switch_to(slow);
         self.generic_result(pc, i.ra(), I64, done);

@@ -481,8 +481,11 @@ pub(crate) struct Range {
 /// How a global is loaded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum GlobalAccess {
-    /// Through its inline cache. Exits if the cache has no valid entry, or if the global is nil.
+    /// Through its inline cache. Exits if the cache has no valid entry, if the global is nil, or if
+    /// the environment inherits it.
     Cached,
+    /// In the same way, but the environment may inherit the global.
+    Inherited,
     /// In the same way, but the code speculates that the global stays the same, and exits if it has
     /// changed before.
     Constant,

@@ -172,6 +172,7 @@ impl fmt::Display for Line<'_> {
             Global(_, _, access, _) => {
                 let access = match access {
                     GlobalAccess::Cached => "global",
+                    GlobalAccess::Inherited => "inherited_global",
                     GlobalAccess::Constant => "constant_global",
                     GlobalAccess::Searched => "global_or_nil",
                 };

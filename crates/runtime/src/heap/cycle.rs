@@ -104,7 +104,7 @@ impl State {
     unsafe fn clear_weak_values(&mut self) -> bool {
         self.count_clearing();
         if self.heap.marker.clear_places() {
-            self.meta_epoch = self.meta_epoch.next();
+            self.advance_epoch();
         }
         !self.heap.marker.stop.was_due()
     }
@@ -247,6 +247,7 @@ impl State {
         self.strings.begin_purge(heap.marker.mark, scan);
         self.megamorphic.clear();
         self.inherited.clear();
+        self.inherited_globals.begin_cycle();
     }
 
     /// Does one slice of removing dead strings from the string table, after which sweeping begins.
@@ -419,7 +420,7 @@ unsafe fn clear_caches(instance: *mut Instance, mark: u8) -> bool {
     }
     for cache in std::slice::from_raw_parts_mut((*instance).globals, globals as usize) {
         if dead(cache.env.cast()) || dead(cache.cell.cast()) {
-            *cache = GlobalCache { env: std::ptr::null_mut(), cell: std::ptr::null_mut() };
+            *cache = GlobalCache::EMPTY;
             cleared = true;
         }
     }

@@ -3,7 +3,7 @@
 /// Appends `item` to `list`. Returns false, leaving the list unchanged, if there is no memory for
 /// it.
 #[inline(always)]
-pub(super) fn try_push<T>(list: &mut Vec<T>, item: T) -> bool {
+pub(crate) fn try_push<T>(list: &mut Vec<T>, item: T) -> bool {
     if list.len() == list.capacity() && list.try_reserve(1).is_err() {
         return false;
     }

@@ -81,7 +81,7 @@ mod tests;
 pub use api::OutOfMemory;
 pub(crate) use block::{kept_by_lines, prefetch_line_mark, round};
 pub(crate) use clearing::is_hidden;
-pub(crate) use growth::has_room;
+pub(crate) use growth::{has_room, try_push};
 pub use memory::{AllocFn, Allocator};
 pub(crate) use memory::{LARGE, Memory};
 pub use pacing::Mode;

@@ -120,10 +120,10 @@ impl State {
     /// yet. Returns whether all are cleared.
     unsafe fn clear_after_resurrection(&mut self) -> bool {
         self.count_clearing();
-        let Heap { marker, slices, .. } = &mut self.heap;
-        if marker.clear_places() {
-            self.meta_epoch = self.meta_epoch.next();
+        if self.heap.marker.clear_places() {
+            self.advance_epoch();
         }
+        let Heap { marker, slices, .. } = &mut self.heap;
         !marker.stop.was_due() && marker.clear_keys(slices.keys)
     }
 

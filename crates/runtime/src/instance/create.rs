@@ -70,7 +70,7 @@ impl Instance {
         }
         let globals = this.add(places.globals).cast::<GlobalCache>();
         for i in 0..counts.globals as usize {
-            globals.add(i).write(GlobalCache { env: null_mut(), cell: null_mut() });
+            globals.add(i).write(GlobalCache::EMPTY);
         }
         let callees = this.add(places.callees).cast::<CalleeCache>();
         for i in 0..counts.callees as usize {

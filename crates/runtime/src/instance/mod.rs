@@ -6,7 +6,7 @@ mod handler;
 mod text;
 
 use std::ops::{Deref, DerefMut};
-use std::ptr::{drop_in_place, slice_from_raw_parts_mut};
+use std::ptr::{drop_in_place, null_mut, slice_from_raw_parts_mut};
 use std::slice::from_raw_parts;
 use std::sync::Arc;
 use std::sync::atomic::AtomicPtr;
@@ -318,6 +318,17 @@ pub struct GlobalCache {
 }
 
 impl GlobalCache {
+    /// The cache before the first access.
+    pub const EMPTY: GlobalCache = GlobalCache { env: null_mut(), cell: null_mut() };
+
+    /// Returns whether the environment inherits the global from another one.
+    ///
+    /// # Safety
+    /// The cache is in use.
+    pub unsafe fn is_inherited(&self) -> bool {
+        !self.cell.is_null() && (*self.cell).owner != self.env
+    }
+
     /// Returns whether the value of the global has changed since it was defined; `None` if no
     /// global was found.
     ///

@@ -361,7 +361,7 @@ impl Cx {
             if let Some(m) = m {
                 Table::note_metatable(st, m.ptr());
             }
-            st.meta_epoch = st.meta_epoch.next();
+            st.advance_epoch();
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::meta::Event;
 use crate::raised::ErrorKind;
 use crate::random::Random;
 use crate::strings::StringTable;
-use crate::table::{InheritedCache, LocalShape, MegamorphicCache, Table};
+use crate::table::{InheritedCache, InheritedGlobals, LocalShape, MegamorphicCache, Table};
 use crate::thread::{Status, Thread};
 use crate::value::{Tag, Value};
 
@@ -79,6 +79,7 @@ impl State {
             strings: StringTable::new(),
             megamorphic: MegamorphicCache::default(),
             inherited: InheritedCache::default(),
+            inherited_globals: InheritedGlobals::default(),
             shapes: Default::default(),
             host_roots: HostRoots::default(),
             host: ptr::null(),

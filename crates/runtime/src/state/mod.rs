@@ -28,7 +28,7 @@ use crate::raised::{ErrorKind, Raised};
 use crate::random::Random;
 use crate::string::LuaString;
 use crate::strings::StringTable;
-use crate::table::{InheritedCache, LocalShape, MegamorphicCache, Table};
+use crate::table::{InheritedCache, InheritedGlobals, LocalShape, MegamorphicCache, Table};
 use crate::thread::Thread;
 use crate::value::{Tag, Value};
 
@@ -135,6 +135,8 @@ pub struct State {
     pub megamorphic: MegamorphicCache,
     /// The cache of inherited fields for accesses that encounter many metatables.
     pub inherited: InheritedCache,
+    /// The inline caches of inherited globals.
+    pub inherited_globals: InheritedGlobals,
     /// The shapes for which this state has objects, by id. The references are weak: entries are
     /// removed when the shapes are dropped.
     pub shapes: hashbrown::HashMap<u32, *mut LocalShape, foldhash::fast::FixedState>,

@@ -654,7 +654,7 @@ impl Table {
 
     /// Returns the table's `__index`, and watches the metatable, as a cache is going to depend on
     /// it.
-    unsafe fn watch_index(st: *mut State, t: *mut Table) -> Value {
+    pub(super) unsafe fn watch_index(st: *mut State, t: *mut Table) -> Value {
         let word = (*t).meta;
         if word != 0 && word & super::metatable::TAGGED == 0 {
             (*std::ptr::with_exposed_provenance_mut::<Table>(word)).header.flags |=

@@ -2,7 +2,8 @@
 
 use std::ptr::null_mut;
 
-use super::{InheritedEntry, Table, WATCHED};
+use super::{Cell, InheritedEntry, Table, WATCHED};
+use crate::header::GcHeader;
 use crate::state::State;
 use crate::string::LuaString;
 use crate::value::Value;
@@ -127,6 +128,40 @@ impl Table {
         let is_noted = (*name).uses & LuaString::INHERITED != 0;
         let Holder { table, is_watched } = Table::holder(st, t, name)?;
         (is_noted && is_watched && !table.is_null()).then_some(table)
+    }
+
+    /// Returns the cell of the global `name`, a short string, in the first table along the chain of
+    /// the environment `t` that has it, and watches the tables up to there. Returns null if no
+    /// table has it, if the chain leads to anything but a table, or if the table is not an
+    /// environment and, with `converts`, there is no memory to make it one.
+    ///
+    /// # Safety
+    /// As for [`Table::inherited`].
+    pub(super) unsafe fn inherited_cell(
+        st: *mut State,
+        t: *mut Table,
+        name: *mut LuaString,
+        converts: bool,
+    ) -> *mut Cell {
+        (*name).uses |= LuaString::INHERITED;
+        let mut current = t;
+        for _ in 0..Table::MAX_CHAIN {
+            (*current).header.flags |= GcHeader::INDEX_TARGET;
+            let handler = Table::watch_index(st, current);
+            if !handler.is_table() {
+                return null_mut();
+            }
+            current = handler.as_table();
+            if Table::get_str(current, name).is_nil() {
+                continue;
+            }
+            let has_cells = match converts {
+                true => Table::make_environment(st, current),
+                false => Table::is_environment(current),
+            };
+            return if has_cells { Table::cell_of(st, current, name, false) } else { null_mut() };
+        }
+        null_mut()
     }
 
     /// Returns the address of the value of the field `name`, which `t` has.

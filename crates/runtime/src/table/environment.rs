@@ -17,11 +17,12 @@ impl Cell {
     /// The value has changed, or is about to.
     pub const CHANGED: u8 = 2;
 
-    /// Allocates a cell with the value `v`.
-    pub(super) unsafe fn new(st: *mut State, v: Value) -> *mut Cell {
+    /// Allocates a cell of the environment `owner` with the value `v`.
+    pub(super) unsafe fn new(st: *mut State, owner: *mut Table, v: Value) -> *mut Cell {
         let cell = (*st).alloc(Kind::Cell, size_of::<Cell>().next_multiple_of(16)).cast::<Cell>();
         (*cell).header.aux = Cell::CONSTANT;
         (&raw mut (*cell).value).put(v);
+        (&raw mut (*cell).owner).write(owner);
         cell
     }
 
@@ -79,7 +80,7 @@ impl Table {
         for i in 0..Table::node_count(t) {
             let n = (*t).nodes.add(i);
             if (*n).key_tag == Tag::STRING && (*n).value_tag != Tag::NIL {
-                let cell = Cell::new(st, Node::value(n));
+                let cell = Cell::new(st, t, Node::value(n));
                 (*n).value_bits = cell.expose_provenance() as u64;
                 (*n).value_tag = Tag::CELL;
             }
@@ -116,7 +117,7 @@ impl Table {
         if !create {
             return std::ptr::null_mut();
         }
-        let cell = Cell::new(st, Value::NIL);
+        let cell = Cell::new(st, t, Value::NIL);
         let v = Value::from_parts(cell.expose_provenance() as u64, Tag::CELL);
         if !n.is_null() {
             // The key is still there, without a value.
@@ -164,6 +165,59 @@ impl GlobalCache {
             *cache = GlobalCache { env, cell };
             (*st).barrier(inst.cast());
         }
+        cell
+    }
+
+    /// As [`GlobalCache::fill`], for an instruction that loads the global: also finds a global that
+    /// the environment inherits, in the first table along its chain of `__index` tables that has
+    /// it. That table is converted to an environment.
+    ///
+    /// # Safety
+    /// As for [`GlobalCache::fill`].
+    pub unsafe fn fill_to_load(
+        st: *mut State,
+        inst: *mut Instance,
+        cache: *mut GlobalCache,
+        env: *mut Table,
+        name: *mut LuaString,
+    ) -> *mut Cell {
+        GlobalCache::fill_along_chain(st, inst, cache, (env, name), true)
+    }
+
+    /// As [`GlobalCache::fill_to_load`], for machine code, which may know something about the
+    /// tables of the chain: none of them is converted to an environment.
+    ///
+    /// # Safety
+    /// As for [`GlobalCache::fill`].
+    pub unsafe fn refill_to_load(
+        st: *mut State,
+        inst: *mut Instance,
+        cache: *mut GlobalCache,
+        env: *mut Table,
+        name: *mut LuaString,
+    ) -> *mut Cell {
+        GlobalCache::fill_along_chain(st, inst, cache, (env, name), false)
+    }
+
+    unsafe fn fill_along_chain(
+        st: *mut State,
+        inst: *mut Instance,
+        cache: *mut GlobalCache,
+        (env, name): (*mut Table, *mut LuaString),
+        converts: bool,
+    ) -> *mut Cell {
+        // Code that runs with several environments in turn would fill its caches all the time.
+        let has_one = (*cache).env.is_null() || (*cache).env == env;
+        let own = GlobalCache::fill(st, inst, cache, env, name);
+        if !own.is_null() && !(*own).value.is_nil() || !has_one || !Table::has_meta(env) {
+            return own;
+        }
+        let cell = Table::inherited_cell(st, env, name, converts);
+        if cell.is_null() || !(&mut (*st).inherited_globals).note(cache) {
+            return own;
+        }
+        *cache = GlobalCache { env, cell };
+        (*st).barrier(inst.cast());
         cell
     }
 

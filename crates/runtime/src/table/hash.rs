@@ -343,7 +343,7 @@ impl Table {
     #[inline]
     pub(super) unsafe fn wrap(st: *mut State, t: *mut Table, key: Value, v: Value) -> Value {
         if (*t).header.flags & GcHeader::ENVIRONMENT != 0 && key.is_string() {
-            Value::from_parts(Cell::new(st, v).expose_provenance() as u64, Tag::CELL)
+            Value::from_parts(Cell::new(st, t, v).expose_provenance() as u64, Tag::CELL)
         } else {
             v
         }

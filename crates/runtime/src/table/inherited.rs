@@ -8,6 +8,7 @@
 //! such a field is added and whenever the values of a table move. The cache is cleared before
 //! objects are swept.
 
+use super::Cell;
 use crate::epoch::MetaEpoch;
 use crate::string::LuaString;
 use crate::value::{SlotExt, Tag, Value};
@@ -74,9 +75,13 @@ impl InheritedCache {
         if e.place.is_null() {
             return Some(Value::NIL);
         }
-        let v = e.place.get();
-        // Environments have cells, and weak tables may have lost the value.
-        (!matches!(v.tag(), Tag::NIL | Tag::CELL)).then_some(v)
+        let mut v = e.place.get();
+        if v.tag() == Tag::CELL {
+            // the table is an environment
+            v = (&raw mut (*v.as_ptr::<Cell>()).value).get();
+        }
+        // A weak table may have lost the value, and a global may have been set to nil.
+        (!v.is_nil()).then_some(v)
     }
 
     pub(super) fn put(&mut self, entry: Entry) {

@@ -17,6 +17,17 @@ const _: () = assert!((Event::Mode as u8) < CACHED_EVENTS, "the collector sets i
 /// Marks the metatable word of a metatable `{__index = C}` that has not been materialized.
 pub const TAGGED: usize = 1;
 
+impl State {
+    /// Begins another epoch, which invalidates all inline caches of metatable chains.
+    ///
+    /// # Safety
+    /// As for [`InheritedGlobals::empty`](super::InheritedGlobals::empty).
+    pub(crate) unsafe fn advance_epoch(&mut self) {
+        self.meta_epoch = self.meta_epoch.next();
+        self.inherited_globals.empty();
+    }
+}
+
 impl Table {
     /// Returns whether the table has a metatable.
     #[inline(always)]
@@ -121,7 +132,7 @@ impl Table {
         if let Some(kind) = type_meta_index(v.tag()) {
             (&mut (*st).type_metas)[kind] = m;
         }
-        (*st).meta_epoch = (*st).meta_epoch.next();
+        (*st).advance_epoch();
     }
 
     /// Returns the metamethod of `v` for the event `e`, or nil.

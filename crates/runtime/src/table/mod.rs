@@ -28,6 +28,7 @@ mod environment;
 mod get;
 mod hash;
 mod inherited;
+mod inherited_globals;
 mod local_shape;
 mod megamorphic;
 mod metatable;
@@ -50,6 +51,7 @@ pub use environment::FillGlobal;
 pub use hash::{DEAD_KEY, HASH_FACTOR};
 pub(crate) use inherited::Entry as InheritedEntry;
 pub use inherited::InheritedCache;
+pub use inherited_globals::InheritedGlobals;
 pub use local_shape::LocalShape;
 pub(crate) use megamorphic::Entry as MegamorphicEntry;
 pub use megamorphic::MegamorphicCache;
@@ -171,4 +173,6 @@ pub struct Cell {
     pub header: GcHeader,
     /// The value.
     pub value: Value,
+    /// The environment. It is only compared, and may be dead.
+    pub owner: *mut Table,
 }

@@ -463,7 +463,7 @@ impl Table {
     #[cold]
     pub(super) unsafe fn bump(st: *mut State, t: *mut Table) {
         (*t).absent = 0;
-        (*st).meta_epoch = (*st).meta_epoch.next();
+        (*st).advance_epoch();
     }
 
     /// Records that the value of the string key `name` of `t` is about to change from `old` to

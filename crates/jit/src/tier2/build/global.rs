@@ -9,6 +9,10 @@
 //! A global that was never found is looked up in the environment each time, since programs test
 //! whether a global is defined, as in `if DEBUG then`.
 //!
+//! A global that the environment inherits from another one, as in a sandbox, is loaded each time
+//! through the inline cache, which is emptied when a metatable of the chain changes or the
+//! environment gets a global of its own by that name.
+//!
 //! If the value of a constant global is to be inlined into itself, as with a recursive global
 //! function, it is compared once with the running closure, and is known to be that closure from
 //! then on.
@@ -39,14 +43,20 @@ impl Builder<'_> {
         }
         let access = match self.source.snapshot.global(self.pc) {
             GlobalSeen::Nothing => GlobalAccess::Searched,
+            GlobalSeen::Inherited => GlobalAccess::Inherited,
             _ if self.is_constant_global(self.pc) => GlobalAccess::Constant,
             _ => GlobalAccess::Cached,
         };
         let state = self.state();
         let v = self.value(Type::Any, Op::Global(of, i.b(), access, state));
-        match access == GlobalAccess::Constant || self.source.fault == Some(Fault::StaleGlobals) {
-            true => self.known.note_constant_global(key, v),
-            false => self.known.note_global(key, v),
+        match access {
+            _ if self.source.fault == Some(Fault::StaleGlobals) => {
+                self.known.note_constant_global(key, v);
+            }
+            GlobalAccess::Constant => self.known.note_constant_global(key, v),
+            GlobalAccess::Cached | GlobalAccess::Searched => self.known.note_global(key, v),
+            // it may change with the metatables, too
+            GlobalAccess::Inherited => {}
         }
         v
     }

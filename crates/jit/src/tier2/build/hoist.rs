@@ -21,7 +21,7 @@ use perilune_runtime::value::Tag;
 use super::order::Loop;
 use super::{Builder, Incoming, Start};
 use crate::entity::Pc;
-use crate::feedback::snapshot::{CalleeSeen, FieldPath};
+use crate::feedback::snapshot::{CalleeSeen, FieldPath, GlobalSeen};
 use crate::tier2::ir::{BlockData, End, Op, StringMethod, Target, Type, Value};
 
 /// The most instructions between the load of a callee and its call.
@@ -39,7 +39,10 @@ impl Builder<'_> {
             !self.source.flow.cold[*pc]
                 && !snapshot.failed.contains(&pc.as_u32())
                 && match self.instr(*pc).op() {
-                    Bytecode::GetTabUp => keeps_tables || self.is_constant_global(*pc),
+                    Bytecode::GetTabUp if keeps_tables => {
+                        snapshot.global(*pc) != GlobalSeen::Inherited
+                    }
+                    Bytecode::GetTabUp => self.is_constant_global(*pc),
                     Bytecode::SelfK => self.native_of_strings(*pc).is_some(),
                     Bytecode::GetUpval => self.never_assigned(self.instr(*pc).b()).is_some(),
                     _ => false,

@@ -22,14 +22,17 @@ impl Lower<'_, '_> {
         let (env, value) = match access {
             GlobalAccess::Constant => self.emit().constant_global(cache, up, i.c(), slow),
             GlobalAccess::Searched => self.emit().searched_global(up, i.c(), slow),
-            GlobalAccess::Cached => {
+            GlobalAccess::Cached | GlobalAccess::Inherited => {
                 let (env, cell) = self.emit().found_global_cell(cache, up, i.c(), slow);
+                if access == GlobalAccess::Cached {
+                    self.emit().guard_owner(cell, env, slow);
+                }
                 let value = self.emit().load_cell(cell);
                 self.emit().guard(value.1, slow);
                 (env, value)
             }
         };
-        self.emit().verify_field(inst.pc, env, i.c(), value);
+        self.emit().verify_global(inst.pc, env, value);
         self.set_any(inst, value);
     }
 

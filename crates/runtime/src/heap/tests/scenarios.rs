@@ -384,7 +384,7 @@ fn records_of_metamethods_forget_dead_functions() {
         for _ in 0..2 {
             note(st, 1, Value::function(f));
             // changes of metatables make it stale, and the next call makes it valid again
-            st.meta_epoch = st.meta_epoch.next();
+            st.advance_epoch();
             assert!((*i).handler(1).is_some_and(|r| r.entry.epoch != st.meta_epoch));
         }
         note(st, 1, Value::function(f));
