@@ -10,7 +10,7 @@ use perilune_runtime::native::Builtin;
 use crate::analysis::facts::is_cold;
 use crate::analysis::selector::Selector;
 use crate::entity::Pc;
-use crate::feedback::inlinee::{InlineeSeen, is_leaf_for, tail_calls};
+use crate::feedback::inlinee::{InlineeSeen, has_one_result, tail_calls};
 use crate::feedback::snapshot::{CalleeSeen, Snapshot};
 
 /// Returns the number of arguments of the metamethod, or of the iterator, that an instruction of
@@ -150,7 +150,10 @@ impl Invocation<'_> {
         if number == Builtin::Select as u32 {
             return Selector::of(self.proto, pc)?.results(passed.checked_sub(1)?);
         }
-        (Builtin::returns_one(number) && is_leaf_for(number, passed)).then_some(1)
+        // the code may have exited because there was no result
+        let is_known = Builtin::returns_one(number)
+            || !self.snapshot.general && !self.snapshot.failed.contains(&pc.as_u32());
+        (is_known && has_one_result(number, passed)).then_some(1)
     }
 
     /// Returns the number of results of TAILCALL at `pc`, if it calls a library function that code

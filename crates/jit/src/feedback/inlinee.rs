@@ -31,6 +31,14 @@ pub(crate) fn is_leaf_for(number: u32, arguments: usize) -> bool {
     arguments <= most
 }
 
+/// Returns whether library function `number` has exactly one result for this number of arguments
+/// where code computes it. `string.byte` has none for a position outside of the string: code that
+/// needs all results exits there.
+pub(crate) fn has_one_result(number: u32, arguments: usize) -> bool {
+    let is_byte = number == Builtin::Byte as u32 && (1..=2).contains(&arguments);
+    (is_byte || Builtin::returns_one(number)) && is_leaf_for(number, arguments)
+}
+
 /// The maximum number of receiver shapes whose methods are inlined at one call.
 pub(crate) const MAX_SHAPES: usize = 4;
 

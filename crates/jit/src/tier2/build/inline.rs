@@ -70,7 +70,7 @@ impl Builder<'_> {
             if let Some(results) = self.select() {
                 self.registers[i.a()..].fill(None);
                 self.write_results(results);
-            } else if !self.begin_traversal() && !self.library_call() {
+            } else if !self.begin_traversal() && !self.several_bytes() && !self.library_call() {
                 self.generic_call();
             }
             return true;
@@ -199,7 +199,7 @@ impl Builder<'_> {
     }
 
     /// Writes the results of a call to the registers for which it has them.
-    fn write_results(&mut self, results: Vec<Value>) {
+    pub(super) fn write_results(&mut self, results: Vec<Value>) {
         let i = self.instr(self.pc);
         self.write_wanted(i.ra(), results, i.c());
     }

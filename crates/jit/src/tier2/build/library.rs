@@ -1,6 +1,7 @@
 //! Builds calls of library functions that machine code knows.
 
 use cranelift_codegen::entity::EntityRef;
+use cranelift_codegen::ir::condcodes::IntCC;
 use perilune_bytecode::Op as Bytecode;
 use perilune_bytecode::flow::returns_class;
 use perilune_runtime::frame::Frame as Layout;
@@ -13,7 +14,7 @@ use crate::codegen::builtin::{Inlined, changes_tables};
 use crate::codegen::element::ArrayChanges;
 use crate::codegen::number::Operator;
 use crate::entity::RegisterOperands;
-use crate::feedback::inlinee::{MAX_LIBRARY_ARGUMENTS, is_leaf_for};
+use crate::feedback::inlinee::{MAX_LIBRARY_ARGUMENTS, has_one_result, is_leaf_for};
 use crate::feedback::snapshot::CalleeSeen;
 use crate::tier2::ir::{End, Library, Op, Type, Value};
 
@@ -27,14 +28,18 @@ enum Wants {
 
 impl Builder<'_> {
     /// Builds CALL or TAILCALL of a library function, if feedback has recorded no other callee and
-    /// the call needs at most one result, or all results of a function that has one; returns
-    /// whether it was built. The result is in the first register of the call.
+    /// the call needs at most one result, or all results of a function that has one
+    /// ([`has_one_result`]); returns whether it was built. The result is in the first register of
+    /// the call.
     pub(super) fn library_call(&mut self) -> bool {
         let i = self.instr(self.pc);
         let snapshot = self.source.snapshot;
         let CalleeSeen::Builtin(number) = snapshot.callee(self.pc) else { return false };
+        let Some(count) = self.argument_count().filter(|&n| is_leaf_for(number, n)) else {
+            return false;
+        };
         let wants = match (i.op(), i.c()) {
-            (_, 0) if Builtin::returns_one(number) => Wants::All,
+            (_, 0) if has_one_result(number, count) => Wants::All,
             (Bytecode::Call, 1) => Wants::Nothing,
             (Bytecode::Call, 2) => Wants::One,
             _ => return false,
@@ -42,9 +47,6 @@ impl Builder<'_> {
         if snapshot.general {
             return false;
         }
-        let Some(count) = self.argument_count().filter(|&n| is_leaf_for(number, n)) else {
-            return false;
-        };
         let callee = self.read(i.ra());
         let is_assertion = number == Builtin::Assert as u32;
         if self.is_never(callee, Tag::NATIVE) || is_assertion && count == 0 {
@@ -95,7 +97,10 @@ impl Builder<'_> {
             }
             _ => {
                 let inlined = Inlined::of(number, count).filter(|_| wants != Wants::Nothing);
-                let tag = inlined.and_then(Inlined::result);
+                let tag = match inlined {
+                    Some(Inlined::Byte) if wants == Wants::All => Some(Tag::INTEGER),
+                    _ => inlined.and_then(Inlined::result),
+                };
                 let library = Library { number, inlined, tag, at: i.ra() + self.offset };
                 let ty = tag.map_or(Type::Any, Type::Is);
                 let result = self.value(ty, Op::Library(library, args, state));
@@ -113,6 +118,59 @@ impl Builder<'_> {
             Wants::All if i.op() == Bytecode::Call => self.write_open(i.ra(), vec![result]),
             Wants::One | Wants::All => self.write(i.ra(), result),
         }
+        true
+    }
+
+    /// Builds CALL of `string.byte(text, first, last)` for several results, if feedback has
+    /// recorded no other callee; returns whether it was built. The code exits unless the call
+    /// returns exactly as many bytes as it needs.
+    pub(super) fn several_bytes(&mut self) -> bool {
+        /// The maximum number of bytes that are loaded one by one.
+        const MAX_BYTES: usize = 8;
+        let i = self.instr(self.pc);
+        let snapshot = self.source.snapshot;
+        let wanted = i.c().saturating_sub(1);
+        if snapshot.callee(self.pc) != CalleeSeen::Builtin(Builtin::Byte as u32)
+            || snapshot.general
+            || !(2..=MAX_BYTES).contains(&wanted)
+            || self.argument_count() != Some(3)
+        {
+            return false;
+        }
+        let arguments = i.ra() + Layout::RESERVED;
+        let operands = [i.ra(), arguments, arguments + 1, arguments + 2].map(|r| self.read(r));
+        let tags = [Tag::NATIVE, Tag::STRING, Tag::INTEGER, Tag::INTEGER];
+        if operands.iter().zip(tags).any(|(&v, tag)| self.is_never(v, tag)) {
+            return false;
+        }
+        let [callee, text, first, last] = [0, 1, 2, 3].map(|n| self.guard(operands[n], tags[n]));
+        self.guard_library(callee, Builtin::Byte as u32);
+        let state = self.state();
+        let after = |this: &mut Self, distance: usize| {
+            let distance = this.integer(distance as i64);
+            let add = Op::IntArith(Operator::Add, first, distance, state);
+            this.value(Type::Is(Tag::INTEGER), add)
+        };
+        let end = after(self, wanted - 1);
+        let is_all = self.value(Type::Condition, Op::CompareInt(IntCC::Equal, last, end));
+        let (yes, no) = self.branch(is_all);
+        self.switch_to(no);
+        self.end(End::Exit(state));
+        self.switch_to(yes);
+        let bytes = (0..wanted).map(|n| {
+            let at = if n == 0 { first } else { after(self, n) };
+            let library = Library {
+                number: Builtin::Byte as u32,
+                inlined: Some(Inlined::Byte),
+                tag: Some(Tag::INTEGER),
+                at: i.ra() + self.offset,
+            };
+            let args = [Some(text), Some(at), None];
+            self.value(Type::Is(Tag::INTEGER), Op::Library(library, args, state))
+        });
+        let bytes = bytes.collect();
+        self.registers[i.a()..].fill(None);
+        self.write_results(bytes);
         true
     }
 
