@@ -433,13 +433,15 @@ unsafe fn find_cell(st: *mut State, env: Value, name: Value, fill: FillGlobal) -
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn get_global(st: *mut State, i: Instr, env: Value, name: Value) -> Step {
-    let cell = find_cell(st, env, name, GlobalCache::fill_to_load);
-    if !cell.is_null() {
-        let v = (&raw mut (*cell).value).get();
+    if env.is_table()
+        && LuaString::is_short(name.as_string())
+        && let Some(v) = Table::get_along_chain(st, env.as_table(), name.as_string(), true)
+    {
         if !v.is_nil() {
-            (*st).base.add(i.a()).put(v);
-            return Ok(());
+            find_cell(st, env, name, GlobalCache::fill_to_load);
         }
+        (*st).base.add(i.a()).put(v);
+        return Ok(());
     }
     get(st, i.a(), env, name)
 }
