@@ -415,7 +415,7 @@ impl Emitter<'_> {
         if matches!(v.known, Known::Tag(Tag::NIL)) {
             self.clear_element(table, (at, len, kind), (by_call, done));
             self.switch_to(by_call);
-            return self.store_by_call((table, key), v, seen, (slow, done));
+            return self.store_by_call(pc, (table, key), v, seen, (slow, done));
         }
         let outside = if seen.changes.grows { self.block() } else { self.cold_block() };
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
@@ -470,7 +470,7 @@ impl Emitter<'_> {
             self.jump(slow);
             return;
         }
-        self.store_by_call((table, key), v, seen, (slow, done));
+        self.store_by_call(pc, (table, key), v, seen, (slow, done));
     }
 
     /// Converts an array of numbers whose kind differs from that of `v` to one of any values, by
@@ -577,10 +577,11 @@ impl Emitter<'_> {
         self.jump(done);
     }
 
-    /// Ends the block: stores an element in the runtime, and goes to `done`; goes to `slow` if the
-    /// runtime cannot.
+    /// Ends the block: stores an element in the runtime, or in the hash part if it often is there,
+    /// and goes to `done`; goes to `slow` if the runtime cannot.
     fn store_by_call(
         &mut self,
+        pc: Pc,
         (table, key): (Value, Value),
         v: Stored,
         seen: ElementStore,
@@ -588,6 +589,11 @@ impl Emitter<'_> {
     ) {
         let set_int = self.body.calls.set_int as usize;
         let hit = if seen.is_sparse {
+            let by_runtime = self.block();
+            self.store_under_integer(table, key, v, by_runtime);
+            self.verify_element(pc, table, key, v.parts());
+            self.jump(done);
+            self.switch_to(by_runtime);
             let args = [self.state(), table, key, v.bits, v.tag];
             self.runtime_word(set_int, &args)
         } else {

@@ -29,6 +29,42 @@ impl Emitter<'_> {
         key: Value,
         absent: Block,
     ) -> (Value, Value) {
+        let (found, place) = self.node_of_integer(table, nodes, key, absent);
+        self.value_of_node(found, place, absent)
+    }
+
+    /// Ends the block: stores the value under the integer `key` to the nodes of a table, with a
+    /// barrier; branches to `other` if there is no value yet, or if caches rely on the table.
+    pub(crate) fn store_under_integer(
+        &mut self,
+        table: Value,
+        key: Value,
+        v: Stored,
+        other: Block,
+    ) {
+        let nodes = self.nodes(table);
+        self.guard(nodes, other);
+        let flags = self.flags(table);
+        self.guard_not_watched(flags, other);
+        let (found, place) = self.node_of_integer(table, nodes, key, other);
+        self.switch_to(found);
+        let old = self.load8(Region::Fields, place, node::VALUE_TAG);
+        self.guard(old, other);
+        self.store(Region::Fields, v.bits, place, node::VALUE_BITS);
+        self.store8(Region::Fields, v.tag, place, node::VALUE_TAG);
+        self.barrier(table, (v.bits, v.known));
+    }
+
+    /// Ends the block: searches the nodes of a table, which must have nodes, for the integer `key`.
+    /// Returns a block that is reached if there is a node with the key, and the address of the
+    /// node; branches to `absent` if there is none.
+    fn node_of_integer(
+        &mut self,
+        table: Value,
+        nodes: Value,
+        key: Value,
+        absent: Block,
+    ) -> (Block, Value) {
         let bits = self.load8(Region::Objects, table, table::NODE_BITS);
         let log = self.log_of(bits);
         let is_direct = self.b.ins().band_imm_u(bits, i64::from(DIRECT));
@@ -52,7 +88,7 @@ impl Emitter<'_> {
         let chain = self.mixed(key, log);
         let nodes = Nodes { first: nodes, log };
         self.walk_chain(nodes, chain, (key, Tag::INTEGER), found, absent);
-        self.value_of_node(found, place, absent)
+        (found, place)
     }
 
     /// Ends the block: loads the value under the short string `name` from the nodes of a table
