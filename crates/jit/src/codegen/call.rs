@@ -135,11 +135,13 @@ impl Emitter<'_> {
     }
 
     /// As [`Emitter::preserving_step`], for a function that changes no memory that code loads from
-    /// except home slots and the state.
+    /// except home slots, the state, and the flags of objects, which the collector changes when it
+    /// marks them.
     pub(super) fn quiet_step(&mut self, address: usize, pc: Pc) {
         self.save_frame(pc);
         let call = self.preserving(address);
         self.changes_nothing(call);
+        self.available.change(self.b.func, Region::Flags);
         let st = self.state();
         let status = self.load64(Region::State, st, state::RETURNED_BITS);
         self.check(status);

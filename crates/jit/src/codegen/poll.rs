@@ -36,7 +36,7 @@ impl Emitter<'_> {
 
     /// Like [`Emitter::poll`], in a loop that continues at `pc`, but stores registers first, and
     /// materializes virtual tables if there are any in the registers. A quiet poll changes neither
-    /// the base nor memory, except home slots and the state.
+    /// the base nor memory, except home slots, the state and the flags of objects.
     pub(crate) fn poll_in_loop(
         &mut self,
         pc: Pc,

@@ -50,7 +50,8 @@ impl Lower<'_, '_> {
                 noisy.insert(place);
                 continue;
             };
-            let kept = kept.without(Region::Slots).without(Region::State);
+            // a poll stores registers, and the collector changes the flags of objects
+            let kept = kept.without(Region::Slots).without(Region::State).without(Region::Flags);
             let last = f.order[n + size];
             self.quiet.insert(head, QuietLoop { kept, last, bases: Vec::new() });
         }
@@ -69,24 +70,20 @@ impl Lower<'_, '_> {
                 Op::FastPath(_) if self.instr(inst).op() == Bytecode::TForCall => {}
                 Op::FastPath(_) | Op::Poll(_, false) => return None,
                 Op::AddField(..) | Op::Traversal(..) => return None,
-                Op::Library(library, ..) if library.inlined.is_none() => {
-                    if changes_tables(library.number) {
-                        return None;
-                    }
-                    kept = kept.without(Region::Flags);
+                Op::Library(library, ..)
+                    if library.inlined.is_none() && changes_tables(library.number) =>
+                {
+                    return None;
                 }
-                Op::SetClass(..) | Op::SetMetatable(..) => {
-                    kept = kept.without(Region::Objects).without(Region::Flags);
-                }
-                Op::SetField(..) => kept = kept.without(Region::Fields).without(Region::Flags),
+                Op::SetClass(..) | Op::SetMetatable(..) => kept = kept.without(Region::Objects),
+                Op::SetField(..) => kept = kept.without(Region::Fields),
                 Op::SetElement(_, _, _, changes, _) => {
-                    kept = kept.without(Region::Elements).without(Region::Flags);
+                    kept = kept.without(Region::Elements);
                     if changes.grows {
                         // the array, and the hash part, from which elements may move to it
                         kept = kept.without(Region::Objects).without(Region::Fields);
                     }
                 }
-                Op::SetUpvalue(..) => kept = kept.without(Region::Flags),
                 _ => {}
             }
         }
