@@ -407,10 +407,6 @@ impl Emitter<'_> {
         let calls = self.body.calls;
         let leaf = if relies { calls.rely_on_global as usize } else { calls.fill_global as usize };
         let (filled, _) = self.quiet_leaf(leaf, &[instance, place, env, name]);
-        if !relies {
-            // tables from which the environment inherits become watched
-            self.available.change(self.b.func, Region::Flags);
-        }
         self.guard(filled, slow);
         self.jump_with(done, filled);
         self.switch_to(done);

@@ -133,7 +133,8 @@ impl Table {
     /// Returns the cell of the global `name`, a short string, in the first table along the chain of
     /// the environment `t` that has it, and watches the tables up to there. Returns null if no
     /// table has it, if the chain leads to anything but a table, or if the table is not an
-    /// environment and, with `converts`, there is no memory to make it one.
+    /// environment and, with `converts`, there is no memory to make it one. Without `converts`, no
+    /// table becomes watched: returns null if they are not watched yet.
     ///
     /// # Safety
     /// As for [`Table::inherited`].
@@ -143,6 +144,11 @@ impl Table {
         name: *mut LuaString,
         converts: bool,
     ) -> *mut Cell {
+        let is_watched =
+            || (*t).header.flags & WATCHED != 0 && Table::watched_holder(st, t, name).is_some();
+        if !converts && !is_watched() {
+            return null_mut();
+        }
         (*name).uses |= LuaString::INHERITED;
         let mut current = t;
         for _ in 0..Table::MAX_CHAIN {

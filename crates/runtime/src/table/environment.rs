@@ -185,7 +185,7 @@ impl GlobalCache {
     }
 
     /// As [`GlobalCache::fill_to_load`], for machine code, which may know something about the
-    /// tables of the chain: none of them is converted to an environment.
+    /// tables of the chain: none of them is converted to an environment, or becomes watched.
     ///
     /// # Safety
     /// As for [`GlobalCache::fill`].
