@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::ptr::null_mut;
 use std::sync::Arc;
 
+use perilune_runtime::FirstPanic;
 use perilune_runtime::state::State;
 #[cfg(feature = "serde")]
 use perilune_runtime::userdata::CellHead;
@@ -163,40 +164,37 @@ impl Control {
     }
 
     /// Ends the state. Finalizers may still use it, and destructors of host values may try to; if
-    /// one of them keeps a `Lua`, the state stays alive.
+    /// one of them keeps a `Lua`, the state stays alive. The first panic is resumed at the end.
     #[cold]
     #[inline(never)]
     fn destroy(&self) {
-        /// Frees the state even after a finalizer has panicked.
-        struct Free<'a>(&'a Control);
-        impl Drop for Free<'_> {
-            fn drop(&mut self) {
-                if self.0.strong.decrement() > 0 {
-                    return;
-                }
-                let st = self.0.home.replace(null_mut());
-                self.0.state.set(null_mut());
-                self.0.gate.close();
-                // SAFETY: P1: no call is running, as each counts as an owner, and handles no longer
-                // find the state.
-                unsafe { State::destroy(st) }
-            }
-        }
         let _guard = self.lock.hold();
+        let st = self.home.get();
         // another thread may have found the state by a weak reference, and even ended it, before
         // this thread got the lock
-        if self.home.get().is_null() || self.strong.get() > 0 {
+        if st.is_null() || self.strong.get() > 0 {
             return;
         }
         // destructors that run now must not end it a second time
         self.retain();
-        let free = Free(self);
-        drop(self.app_data.take_all());
-        self.warning.take();
-        self.global_hook.take();
-        self.thread_events.set(None);
+        let mut panics = FirstPanic::default();
+        // The functions of the host that finalizers call need the whole state, so no finalizer may
+        // be left when it ends. Each panic ends one of them.
         // SAFETY: P1: no call is running.
-        unsafe { State::close(free.0.home.get()) };
+        while !panics.call(|| unsafe { State::close(st) }) {}
+        panics.call(|| drop(self.app_data.take_all()));
+        panics.call(|| drop(self.warning.take()));
+        panics.call(|| drop(self.global_hook.take()));
+        panics.call(|| self.thread_events.set(None));
+        if self.strong.decrement() == 0 {
+            self.home.set(null_mut());
+            self.state.set(null_mut());
+            self.gate.close();
+            // SAFETY: P1: no call is running, as each counts as an owner, and handles no longer
+            // find the state.
+            panics.call(|| unsafe { State::destroy(st) });
+        }
+        panics.resume();
     }
 }
 

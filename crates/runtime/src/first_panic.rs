@@ -5,11 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The first panic of several calls, all of which are made.
 #[derive(Default)]
-pub(crate) struct FirstPanic(Option<Box<dyn Any + Send>>);
+pub struct FirstPanic(Option<Box<dyn Any + Send>>);
 
 impl FirstPanic {
     /// Calls `f`, and keeps its panic if it is the first one. Returns whether `f` has returned.
-    pub(crate) fn call(&mut self, f: impl FnOnce()) -> bool {
+    pub fn call(&mut self, f: impl FnOnce()) -> bool {
         match catch_unwind(AssertUnwindSafe(f)) {
             Ok(()) => true,
             Err(panic) if self.0.is_none() => {
@@ -25,7 +25,7 @@ impl FirstPanic {
 
     /// Resumes the panic, unless there is none or the thread is unwinding already: another panic
     /// would end the process.
-    pub(crate) fn resume(self) {
+    pub fn resume(self) {
         if let Some(panic) = self.0 {
             match std::thread::panicking() {
                 true => discard_panic(panic),

@@ -46,4 +46,4 @@ pub mod upvalue;
 pub mod userdata;
 pub mod value;
 
-pub use first_panic::discard_panic;
+pub use first_panic::{FirstPanic, discard_panic};

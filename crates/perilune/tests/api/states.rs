@@ -140,6 +140,59 @@ fn finalizers_use_the_state_that_ends() -> Result<()> {
     Ok(())
 }
 
+/// Finalizers that are called after a panic can use the state like the others.
+#[test]
+fn a_panic_does_not_end_the_state_early() -> Result<()> {
+    /// Panics when it is dropped.
+    struct Panics;
+
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            resume_unwind(Box::new("app data"));
+        }
+    }
+
+    let libs = perilune::StdLib::ALL_SAFE;
+    for panics in [true, false] {
+        let options = perilune::LuaOptions::new().catch_rust_panics(!panics);
+        let lua = Lua::new_with(libs, options)?;
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let log = seen.clone();
+        let finalizer = lua.create_function(move |lua, t: Table| {
+            let copy = lua.create_table_from([("n", t.get::<i64>("n")?)])?;
+            log.lock().unwrap().push(copy.get::<i64>("n")?);
+            if panics { resume_unwind(Box::new("finalizer")) } else { Ok(()) }
+        })?;
+        let make = "kept = {} for i = 1, 3 do kept[i] = setmetatable({n = i}, {__gc = ...}) end";
+        lua.load(make).call::<()>(finalizer)?;
+        lua.set_app_data(Panics);
+        assert_eq!(panic_of(|| drop(lua)), if panics { "finalizer" } else { "app data" });
+        assert_eq!(*seen.lock().unwrap(), [3, 2, 1]);
+    }
+    Ok(())
+}
+
+/// Finalizers that are called when the state ends have the application data, and the host receives
+/// their errors.
+#[test]
+fn the_last_finalizers_use_values_of_the_host() -> Result<()> {
+    let lua = Lua::new();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let log = seen.clone();
+    lua.set_app_data(42u32);
+    lua.set_warning_function(move |lua, text, _| {
+        let number = lua.app_data_ref::<u32>().map(|n| *n);
+        log.lock().unwrap().push((number, text.to_owned()));
+        Ok(())
+    });
+    let make = "x = setmetatable({}, {__gc = function() warn('end') error('failed', 0) end})";
+    lua.load(make).exec()?;
+    drop(lua);
+    let expected = ["end", "error in __gc (failed)"].map(|text| (Some(42), text.to_owned()));
+    assert_eq!(*seen.lock().unwrap(), expected);
+    Ok(())
+}
+
 #[test]
 fn handles_dropped_by_the_collector() -> Result<()> {
     let lua = Lua::new();
