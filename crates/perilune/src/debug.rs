@@ -64,7 +64,9 @@ impl<'a> Debug<'a> {
     fn with<R>(&self, f: impl FnOnce(Function, LevelInfo) -> R) -> R {
         let entry = self.lua.enter();
         let s = entry.stack();
-        let Some((function, info)) = s.cx().level_info(None, self.level) else {
+        let level = s.cx().level_info(None, self.level);
+        // the bottom frame belongs to the host and is no function
+        let Some((function, info)) = level.filter(|(f, _)| f.as_func().is_some()) else {
             panic!("the function is not active any more");
         };
         let function = Function(s.handle(Raw(function.raw())));
@@ -131,7 +133,8 @@ fn setting(triggers: HookTriggers) -> HookSetting {
         ret: triggers.on_returns,
         line: triggers.every_line,
         count: triggers.every_nth_instruction.unwrap_or(0),
-        external: false,
+        // a script must not call the function: it expects that a hooked function is active
+        external: true,
     }
 }
 

@@ -30,6 +30,26 @@ fn events() -> Result<()> {
     Ok(())
 }
 
+/// Scripts see that the host has set a hook, but cannot call its function.
+#[test]
+fn scripts_do_not_get_the_function() -> Result<()> {
+    let lua = Lua::with_engine(&perilune::Engine::interpreter());
+    let get = "local hook, mask, count = debug.gethook() return hook, mask, count";
+    let hook = || lua.load(get).eval::<(String, String, i64)>();
+    lua.set_hook(HookTriggers::new().on_calls().every_nth_instruction(9), |_, d| {
+        d.current_line();
+        Ok(VmState::Yield)
+    })?;
+    assert_eq!(hook()?, ("external hook".to_owned(), "c".to_owned(), 9));
+    lua.remove_hook();
+    lua.set_global_hook(HookTriggers::ON_RETURNS, |_, _| Ok(VmState::Continue))?;
+    let external = ("external hook".to_owned(), "r".to_owned(), 0);
+    assert_eq!(hook()?, external);
+    let get = format!("return coroutine.wrap(function() {get} end)()");
+    assert_eq!(lua.load(get).eval::<(String, String, i64)>()?, external);
+    Ok(())
+}
+
 #[test]
 fn a_hook_stops_a_program() -> Result<()> {
     let lua = Lua::new();
