@@ -308,16 +308,19 @@ fn printer(lua: &Lua, print: Option<Box<Print>>) -> Result<Function> {
     let Some(print) = print else {
         return lua.create_function(|_, _: Variadic<Value>| Ok(()));
     };
-    lua.create_function(move |_, values: Variadic<Value>| {
+    lua.create_function(move |lua, values: Variadic<Value>| {
         let mut line = String::new();
         for (i, value) in values.iter().enumerate() {
             if i > 0 {
                 line.push('\t');
             }
-            match value {
-                Value::String(s) => line.push_str(&s.to_string_lossy()),
-                v => line.push_str(&v.to_string()?),
-            }
+            let text = match value {
+                Value::String(s) => s.to_string_lossy(),
+                v => v.to_string()?,
+            };
+            // the same long string may be printed many times
+            lua.enter().stack().check_room(line.len() + text.len())?;
+            line.push_str(&text);
         }
         print(&line)
     })

@@ -56,6 +56,10 @@ unsafe fn deliver(st: *mut State, parts: &[&[u8]]) -> std::result::Result<(), Ra
     // SAFETY: the state is alive, and the caller into it counts as an owner.
     let lua = unsafe { Lua::borrowed(st) };
     let Some(f) = lua.control.warning.borrow().clone() else { return Ok(()) };
+    // SAFETY: the frame of a native function is on top.
+    let cx = unsafe { Cx::from_state(st) };
+    // the parts may be the same long string many times
+    cx.check_room(parts.iter().map(|part| part.len()).sum())?;
     let before = lua.control.state.replace(st);
     let message = String::from_utf8_lossy(&parts.concat()).into_owned();
     // A panic must not cross the collector, which also emits warnings.

@@ -320,6 +320,26 @@ fn states_are_apart() -> Result<()> {
     Ok(())
 }
 
+/// Text that consists of the same long string many times is limited as well.
+#[test]
+fn long_lines_reach_the_memory_limit() -> Result<()> {
+    let sandbox = SandboxOptions::new()
+        .memory(8 << 20)
+        .print(|line| Err(Error::runtime(line.len())))
+        .build()?;
+    sandbox.lua().set_warning_function(|_, text, _| panic!("{}", text.len()));
+    for f in ["print", "warn"] {
+        let text = format!(
+            "local s, t = ('x'):rep(1 << 20), {{}}
+            for i = 1, 200 do t[i] = s end
+            {f}(table.unpack(t))"
+        );
+        assert!(sandbox.run(|_| sandbox.load(text).exec()).is_err());
+        assert_eq!(sandbox.reached(), Some(Limit::Memory), "{f}");
+    }
+    Ok(())
+}
+
 #[test]
 fn load_with_many_arguments() -> Result<()> {
     let sandbox = sandbox();
