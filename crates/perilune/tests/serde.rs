@@ -380,6 +380,29 @@ fn odd_uses() -> Result<()> {
     Ok(())
 }
 
+/// Lists and maps that grow without end reach the memory limit, although their elements need no
+/// memory of their own.
+#[test]
+fn the_memory_limit_holds() -> Result<()> {
+    struct Endless {
+        list: bool,
+    }
+    impl Serialize for Endless {
+        fn serialize<S: serde::Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+            if self.list { to.collect_seq(0..) } else { to.collect_map((0..).map(|i| (i, i))) }
+        }
+    }
+    let lua = Lua::new();
+    for list in [true, false] {
+        lua.set_memory_limit(lua.used_memory() + (1 << 20))?;
+        let r = lua.to_value(&Endless { list });
+        assert!(matches!(r, Err(Error::MemoryError(_))), "{r:?}");
+        lua.set_memory_limit(0)?;
+        lua.gc_collect()?;
+    }
+    Ok(())
+}
+
 #[test]
 fn inside_callbacks() -> Result<()> {
     let lua = Lua::new();

@@ -76,7 +76,8 @@ impl Table {
     /// Inserts an element at `index`, at most one past the end, without metamethods.
     ///
     /// # Errors
-    /// Returns an error for any other index.
+    /// Returns an error for any other index, the error of the conversion, or
+    /// [`Error::MemoryError`] when the memory limit is reached.
     pub fn raw_insert(&self, index: Integer, value: impl IntoLua) -> Result<()> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -97,7 +98,7 @@ impl Table {
                 }
                 t.set_int(cx, index, v);
             }
-            Ok(())
+            s.check_stored()
         };
         s.cut(top);
         r
@@ -106,7 +107,8 @@ impl Table {
     /// Appends an element without metamethods.
     ///
     /// # Errors
-    /// Returns the error of the conversion.
+    /// Returns the error of the conversion, or [`Error::MemoryError`] when the memory limit is
+    /// reached.
     #[inline]
     pub fn raw_push(&self, value: impl IntoLua) -> Result<()> {
         let entry = self.0.enter();
@@ -118,7 +120,7 @@ impl Table {
             let t = self.object();
             TableObject::set_int(&mut *s.st, t, TableObject::length(t) + 1, value.0);
         }
-        Ok(())
+        s.check_stored()
     }
 
     /// Removes and returns the last element without metamethods.

@@ -279,6 +279,7 @@ impl Compound<'_> {
     /// Writes a value above the table.
     #[inline]
     fn value<T: Serialize + ?Sized>(&self, v: &T) -> Result<Raw> {
+        self.w.s.poll()?;
         let Pushed(()) = v.serialize(self.w)?;
         // SAFETY: the value was pushed.
         Ok(unsafe { self.w.s.get(self.w.s.top() - 1) })
@@ -336,6 +337,8 @@ impl Compound<'_> {
     #[inline]
     pub(super) fn finish(self) -> Result<Pushed> {
         self.w.s.cut(self.at + 1);
+        // the last element may not have been stored for lack of memory
+        self.w.s.poll()?;
         if self.part.variant.is_some() || self.part.number {
             self.finish_slow()
         } else {
