@@ -686,6 +686,17 @@ fn serde() {
     });
 }
 
+/// A list whose length serializers do not know at first.
+#[cfg(feature = "serde")]
+struct Unsized(i64);
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Unsized {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        to.collect_seq((1..=self.0).filter(|i| *i > 0))
+    }
+}
+
 /// Allocations that are too large for the reserve. Most operations first try whether the memory is
 /// available; an allocation that fails after a successful trial stands for another thread that has
 /// taken the memory in between.
@@ -766,10 +777,45 @@ fn large_allocations() {
         lua.gc_collect()?;
         Ok("done".to_owned())
     });
+    // The array cannot grow for the last element.
+    const COUNT: i64 = (1 << 18) + 1;
+    type Fill = fn(&Lua) -> Result<Table>;
+    let lists: [(&str, Fill); 3] = [
+        ("pushed elements", |lua| {
+            let t = lua.create_table()?;
+            (1..=COUNT).try_for_each(|i| t.raw_push(i)).map(|()| t)
+        }),
+        ("inserted elements", |lua| {
+            let t = lua.create_table()?;
+            (1..=COUNT).try_for_each(|i| t.raw_insert(i, i)).map(|()| t)
+        }),
+        ("elements of an iterator", |lua| lua.create_sequence_from((1..=COUNT).filter(|i| *i > 0))),
+    ];
+    for (name, fill) in lists {
+        bench.fail_from(LEAST, name, none, |lua, ()| Ok(fill(lua)?.raw_len().to_string()));
+    }
+    #[cfg(feature = "serde")]
+    bench.fail_from(LEAST, "serialized elements", none, |lua, ()| {
+        let t = perilune::LuaSerdeExt::to_value(lua, &Unsized(COUNT))?;
+        Ok(t.as_table().expect("a list").raw_len().to_string())
+    });
     let text = |_: &Lua| -> Result<_> { Ok("x".repeat(LEAST)) };
     bench.fail_from(LEAST, "a string of the host", text, |lua, text| {
         Ok(lua.create_string(&*text)?.as_bytes().len().to_string())
     });
+}
+
+/// The capacity of a list whose length is not known at first grows in proportion to it.
+#[test]
+fn long_lists_are_copied_rarely() {
+    let (_one, bench) = api();
+    let lua = Lua::with_engine(&bench.engine);
+    let plan = Plan { least: 1 << 16, count: 0, first: usize::MAX, failures: 0 };
+    let values = || (0..200_000).map(|i| if i % 2 > 0 { Value::Integer(i) } else { Value::NULL });
+    let (list, count) = with_plan(plan, || lua.create_sequence_from(values()));
+    let list = list.expect("no panic").expect("there is memory");
+    assert!(list.sequence_values::<Value>().map(|v| v.expect("a value")).eq(values()));
+    assert!(count < 50, "{count} large allocations");
 }
 
 /// More strings are created between two safepoints than fit into the table of strings, which cannot

@@ -43,7 +43,8 @@ impl Lua {
     /// Creates a table with these entries.
     ///
     /// # Errors
-    /// Returns an error for keys that are nil or NaN, or the error of a conversion.
+    /// Returns an error for keys that are nil or NaN, the error of a conversion, or
+    /// [`Error::MemoryError`](crate::Error::MemoryError) when the memory limit is reached.
     pub fn create_table_from<K: IntoLua, V: IntoLua>(
         &self,
         iter: impl IntoIterator<Item = (K, V)>,
@@ -59,7 +60,8 @@ impl Lua {
     /// Creates a list of these elements. A nil element leaves a hole.
     ///
     /// # Errors
-    /// Returns the error of a conversion.
+    /// Returns the error of a conversion, or [`Error::MemoryError`](crate::Error::MemoryError) when
+    /// the memory limit is reached.
     pub fn create_sequence_from<T: IntoLua>(
         &self,
         iter: impl IntoIterator<Item = T>,
@@ -76,7 +78,7 @@ impl Lua {
             // SAFETY: P1: the values are on the stack, and the table is rooted by the handle.
             unsafe {
                 let from = (*s.st).base.add(top);
-                TableObject::set_list(&mut *s.st, t.0.word().as_table(), done as u32, from, n);
+                TableObject::append_list(s.st, t.0.word().as_table(), done as u32, from, n);
             }
             s.cut(top);
             done + n
@@ -97,6 +99,7 @@ impl Lua {
             }
         }
         put(done);
+        s.check_stored()?;
         Ok(t)
     }
 }

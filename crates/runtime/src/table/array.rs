@@ -617,6 +617,28 @@ impl Table {
         (*t).array_len = len as u32;
     }
 
+    /// Like [`Table::set_list`], for a list of unknown length: its capacity grows in proportion, so
+    /// that many calls do not copy the list many times.
+    ///
+    /// # Safety
+    /// As for [`Table::set_list`].
+    pub unsafe fn append_list(
+        st: *mut State,
+        t: *mut Table,
+        start: u32,
+        src: *const Value,
+        count: usize,
+    ) {
+        let cap = (*t).array_cap;
+        let twice = cap.saturating_mul(2).min(MAX_CAP);
+        let grows = start as usize + count > cap as usize;
+        if grows && (*st).heap.memory.may_have(ArrayKind::Any.bytes(twice)) {
+            // without memory for that, the list grows by what it needs
+            let _ = Table::resize_array(st, t, twice);
+        }
+        Table::set_list(st, t, start, src, count);
+    }
+
     /// Stores the `count` values at `src` under the keys from `start + 1` on: the positional items
     /// of a table constructor.
     ///
@@ -647,7 +669,9 @@ impl Table {
             && (1..count).all(|i| ArrayKind::of(src.add(i).get()) == first)
             && (Table::kind(t) == first || Table::kind(t) == ArrayKind::Empty);
         let cap = (end as u32).max((*t).array_cap);
-        if !(*st).heap.memory.may_have(ArrayKind::Any.bytes(cap)) {
+        let fits =
+            cap == (*t).array_cap && Table::kind(t) == if alike { first } else { ArrayKind::Any };
+        if !fits && !(*st).heap.memory.may_have(ArrayKind::Any.bytes(cap)) {
             return Table::refuse(st, ArrayKind::Any.bytes(cap));
         }
         if alike {
