@@ -123,16 +123,31 @@ fn errors_without_collections() {
     assert_eq!((&*output, code), ("true\ttrue\n100000\n", Some(0)), "{messages}");
 }
 
+/// Checks that `body`, which uses the long string `s`, needs more memory than is left.
+fn check_with_long_string(body: &str) {
+    check(&format!(
+        "local s, junk = ('x'):rep(20000000), {{}}
+        for _, size in ipairs {{ 1000000, 100000 }} do
+            pcall(function() for i = 1, 1e9 do junk[#junk + 1] = ('y'):rep(size) end end)
+        end
+        {body}"
+    ));
+}
+
 /// An error whose long message cannot get its position is a memory error.
 #[test]
 fn long_messages() {
-    check(
-        "local s, junk = ('x'):rep(20000000), {}
-        for _, size in ipairs { 1000000, 100000 } do
-            pcall(function() for i = 1, 1e9 do junk[#junk + 1] = ('y'):rep(size) end end)
-        end
-        error(s)",
-    );
+    check_with_long_string("error(s)");
+}
+
+/// An error about a value whose type has a long name is a memory error.
+#[test]
+fn long_names_of_types() {
+    for body in ["v + 1", "v < 1", "v()", "tostring(v)", "math.floor(v)", "coroutine.close(v)"] {
+        let body = format!("local v = setmetatable({{}}, {{ __name = s }}) return {body}");
+        check_with_long_string(&body);
+    }
+    check_with_long_string("for i = setmetatable({}, { __name = s }), 1 do end");
 }
 
 /// Lists are sorted in place if there is no memory for merging.

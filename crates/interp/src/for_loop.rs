@@ -22,10 +22,8 @@ use crate::step::{Exit, IntoExit, Step};
 
 unsafe fn bound_error(st: *mut State, v: Value, what: &str) -> Exit {
     let got = debug::type_name_for_error(st, v);
-    let mut text = format!("bad 'for' {what} (number expected, got ").into_bytes();
-    text.extend_from_slice(&got);
-    text.push(b')');
-    debug::runtime_error(st, &text).into_exit()
+    let text: [&[u8]; 5] = [b"bad 'for' ", what.as_bytes(), b" (number expected, got ", got, b")"];
+    debug::runtime_error_of(st, &text).into_exit()
 }
 
 /// Returns the limit of an integer loop, clipped to an integer, or `None` if the loop does not run.

@@ -38,14 +38,17 @@ pub(crate) unsafe fn argument_error(e: &mut Entry, argument: c_int, message: &[u
 /// N1.
 #[cold]
 pub(crate) unsafe fn type_error(e: &mut Entry, argument: c_int, expected: &[u8]) -> Raised {
-    let got = match value(e.st, argument) {
-        None => b"no value".to_vec(),
-        Some(v) => {
-            let cx = e.cx();
-            cx.type_name_of(Val::of(cx, v))
-        }
+    let v = value(e.st, argument);
+    let cx = e.cx();
+    let got = match v {
+        None => b"no value",
+        Some(v) => cx.type_name_of(Val::of(cx, v)),
     };
-    argument_error(e, argument, &[expected, b" expected, got ", &got].concat())
+    if let Err(no_memory) = cx.check_room(got.len()) {
+        return no_memory;
+    }
+    let message = [expected, b" expected, got ", got].concat();
+    argument_error(e, argument, &message)
 }
 
 unsafe fn type_tag_error(e: &mut Entry, argument: c_int, t: c_int) -> Raised {

@@ -4,7 +4,7 @@ use perilune_bytecode::{Instr, LocalDesc, Op, Operand, operand_name};
 
 use super::level::Level;
 use crate::convert;
-use crate::native::Raised;
+use crate::native::{Cx, Raised};
 use crate::state::{State, StateRef};
 use crate::string::LuaString;
 use crate::table::Table;
@@ -18,6 +18,21 @@ use crate::value::{SlotExt, Tag, Value};
 #[cold]
 #[inline(never)]
 pub unsafe fn runtime_error(st: *mut State, text: &[u8]) -> Raised {
+    runtime_error_of(st, &[text])
+}
+
+/// Like [`runtime_error`], with a text in several parts, which may be strings of the program and
+/// have any length. Raises a memory error if there is no memory for the text.
+///
+/// # Safety
+/// As for [`runtime_error`].
+#[cold]
+#[inline(never)]
+pub unsafe fn runtime_error_of(st: *mut State, parts: &[&[u8]]) -> Raised {
+    let size = parts.iter().map(|part| part.len()).sum();
+    if let Err(no_memory) = Cx::from_state(st).check_room(size) {
+        return no_memory;
+    }
     let mut s = StateRef::new(st);
     let mut message = Level::innermost(st, s.thread)
         .and_then(|l| match l.position() {
@@ -29,7 +44,8 @@ pub unsafe fn runtime_error(st: *mut State, text: &[u8]) -> Raised {
             }),
         })
         .unwrap_or_default();
-    message.extend_from_slice(text);
+    message.reserve_exact(size);
+    parts.iter().for_each(|part| message.extend_from_slice(part));
     let message = s.intern(&message);
     s.raise(Value::string(message))
 }
@@ -38,15 +54,15 @@ pub unsafe fn runtime_error(st: *mut State, text: &[u8]) -> Raised {
 /// the plain name.
 ///
 /// # Safety
-/// `v` is a live value of `st`.
-pub unsafe fn type_name_for_error(st: *mut State, v: Value) -> Vec<u8> {
+/// `v` is a live value of `st`, and the result is not used after the next safepoint.
+pub unsafe fn type_name_for_error<'a>(st: *mut State, v: Value) -> &'a [u8] {
     if matches!(v.tag(), Tag::TABLE | Tag::USERDATA) {
         let name = Table::metamethod(&mut *st, v, crate::meta::Event::Name);
         if name.is_string() {
-            return crate::cfmt::c_str(LuaString::bytes(name.as_string())).to_vec();
+            return crate::cfmt::c_str(LuaString::bytes(name.as_string()));
         }
     }
-    v.type_name().as_bytes().to_vec()
+    v.type_name().as_bytes()
 }
 
 /// Returns the registers and upvalues of an instruction that an error message can name.
@@ -95,7 +111,7 @@ fn named(name: Option<(&'static str, Vec<u8>)>) -> Vec<u8> {
 
 unsafe fn type_error(st: *mut State, what: &[u8], v: Value, info: &[u8]) -> Raised {
     let t = type_name_for_error(st, v);
-    runtime_error(st, &[b"attempt to ", what, b" a ", &t, b" value", info].concat())
+    runtime_error_of(st, &[b"attempt to ", what, b" a ", t, b" value", info])
 }
 
 /// Raises "attempt to `what` a … value", with the name of the operand.
@@ -146,10 +162,7 @@ pub unsafe fn arith_error(st: *mut State, a: Value, b: Value, bitwise: bool) -> 
     if bitwise && a.is_number() && b.is_number() {
         let culprit = if convert::to_integer(a).is_none() { a } else { b };
         let info = operand_info(st, culprit);
-        return runtime_error(
-            st,
-            &[b"number", &info[..], b" has no integer representation"].concat(),
-        );
+        return runtime_error_of(st, &[b"number", &info, b" has no integer representation"]);
     }
     let culprit = if a.is_number() { b } else { a };
     operand_error(
@@ -187,12 +200,11 @@ pub unsafe fn concat_error(st: *mut State, first: *mut Value) -> Raised {
 #[cold]
 pub unsafe fn compare_error(st: *mut State, a: Value, b: Value) -> Raised {
     let (t, u) = (type_name_for_error(st, a), type_name_for_error(st, b));
-    let text = if t == u {
-        [b"attempt to compare two ", &t[..], b" values"].concat()
+    if t == u {
+        runtime_error_of(st, &[b"attempt to compare two ", t, b" values"])
     } else {
-        [b"attempt to compare ", &t[..], b" with ", &u].concat()
-    };
-    runtime_error(st, &text)
+        runtime_error_of(st, &[b"attempt to compare ", t, b" with ", u])
+    }
 }
 
 /// Raises "variable 'x' got a non-closable value"; the variable is at `place`.
@@ -217,5 +229,5 @@ pub unsafe fn close_error(st: *mut State, place: *mut Value) -> Raised {
             Some(local.map_or_else(|| b"(temporary)".to_vec(), |l| p.str(l.name).to_vec()))
         })
         .unwrap_or_else(|| b"?".to_vec());
-    runtime_error(st, &[b"variable '", &name[..], b"' got a non-closable value"].concat())
+    runtime_error_of(st, &[b"variable '", &name, b"' got a non-closable value"])
 }

@@ -9,7 +9,7 @@ mod traceback;
 
 pub use errors::{
     arith_error, call_error, close_error, compare_error, concat_error, finalizer_error,
-    index_error, operand_error, runtime_error, type_name_for_error,
+    index_error, operand_error, runtime_error, runtime_error_of, type_name_for_error,
 };
 pub(crate) use level::proto_of;
 pub use level::{FunctionInfo, Level};

@@ -51,39 +51,37 @@ impl Cx {
         unsafe { (*self.state()).error_kind }
     }
 
-    /// Raises "bad argument #i to 'f' (msg)"; `i` counts from 0 here.
+    /// Raises "bad argument #i to 'f' (msg)", or a memory error if there is no memory for the
+    /// message. `i` counts from 0 here.
     #[cold]
     pub fn arg_error(&self, i: usize, msg: impl AsRef<[u8]>) -> Raised {
-        let text = self.argument_message(i, msg.as_ref());
+        let msg = msg.as_ref();
+        if let Err(no_memory) = self.check_room(msg.len()) {
+            return no_memory;
+        }
+        let text = self.argument_message(i, msg);
         self.error(text)
     }
 
     /// Raises "bad argument #i to 'f' (expected expected, got …)".
     #[cold]
     pub fn type_error(&self, i: usize, expected: &str) -> Raised {
-        let mut text = expected.as_bytes().to_vec();
-        text.extend_from_slice(b" expected, got ");
-        if self.is_none(i) {
-            text.extend_from_slice(b"no value");
-        } else {
-            text.extend_from_slice(&self.type_name_of(self.get(i)));
+        let got = if self.is_none(i) { b"no value" } else { self.type_name_of(self.get(i)) };
+        if let Err(no_memory) = self.check_room(got.len()) {
+            return no_memory;
         }
-        self.arg_error(i, text)
+        self.arg_error(i, [expected.as_bytes(), b" expected, got ", got].concat())
     }
 
     /// Returns the type name of a value for error messages: `__name` of its metatable, or the plain
     /// name ("light userdata" for light userdata).
-    pub fn type_name_of(&self, v: Val<'_>) -> Vec<u8> {
+    pub fn type_name_of(&self, v: Val<'_>) -> &[u8] {
         if let Some(name) =
             self.metatable_of(v).map(|m| m.get_name(self, "__name")).and_then(Val::as_str)
         {
-            return crate::cfmt::c_str(name.bytes()).to_vec();
+            return crate::cfmt::c_str(name.bytes());
         }
-        if v.raw().tag() == Tag::LIGHT {
-            b"light userdata".to_vec()
-        } else {
-            v.type_name().as_bytes().to_vec()
-        }
+        if v.raw().tag() == Tag::LIGHT { b"light userdata" } else { v.type_name().as_bytes() }
     }
 
     /// Checks for an argument of any type.

@@ -482,6 +482,8 @@ impl Cx {
             }
             return Ok(());
         }
+        // a name may have any length
+        self.check_room(self.type_name_of(v).len())?;
         let s = self.plain_tostring(v);
         self.push(s.val());
         Ok(())
