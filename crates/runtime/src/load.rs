@@ -81,6 +81,11 @@ impl State {
         mode: &[u8],
         env: Option<Value>,
     ) -> Result<*mut LuaClosure, LoadError> {
+        // the name and the mode, which messages contain, have any length
+        let text = name.len().saturating_add(mode.len());
+        if text >= 1 << 16 && !(*st).check_room(text.saturating_mul(2)) {
+            return Err(LoadError::memory());
+        }
         let binary = source.first() == Some(&0x1B);
         let (kind, letter) = if binary { ("binary", b'b') } else { ("text", b't') };
         if !mode.contains(&letter) {
@@ -99,6 +104,9 @@ impl State {
             let compile = || perilune_bytecode::compile_watched(source, name, depth, &watch);
             let compiled = if source.len() < LARGE_SOURCE {
                 compile()
+            } else if !(*st).heap.memory.may_have(source.len()) {
+                // a single name may be as long as the source
+                return Err(LoadError::memory());
             } else {
                 if resident::may_release_text() {
                     resident::release_text();

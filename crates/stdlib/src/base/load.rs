@@ -159,6 +159,10 @@ pub fn read_file(cx: &Cx, name: Option<&[u8]>) -> Result<SourceFile, Vec<u8>> {
     let (bytes, name) = match name {
         Some(path) => {
             let path = c_str(path);
+            // for the system, for the name of the chunk, and for a message
+            if cx.check_room(2 * path.len()).is_err() {
+                return Err(b"not enough memory".to_vec());
+            }
             let fail = |what: &str, e: &std::io::Error| {
                 if io::is_refusal(e) {
                     return b"not enough memory".to_vec();
