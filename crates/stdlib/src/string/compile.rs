@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use perilune_runtime::native::Str;
+use perilune_runtime::native::{Cx, Raised, Str};
 use perilune_runtime::string::same_bytes;
 
 use super::class::ByteSet;
@@ -239,15 +239,18 @@ pub(super) fn prepare_thread() {
 
 /// Returns the compiled form of a pattern, from the thread's cache if it is there. An initial `^`
 /// is an anchor if `anchors` is set, or else a literal byte.
+///
+/// # Errors
+/// Returns "not enough memory" if there is no room for the compiled form of a long pattern.
 #[inline]
-pub(crate) fn compiled(pattern: Str<'_>, anchors: bool) -> Rc<Pattern> {
+pub(crate) fn compiled(cx: &Cx, pattern: Str<'_>, anchors: bool) -> Result<Rc<Pattern>, Raised> {
     let source = pattern.bytes();
     if source.len() > MAX_KEPT {
-        return Rc::new(Pattern::new(source, anchors));
+        return compile_long(cx, source, anchors);
     }
     let anchored = anchors && source.first() == Some(&b'^');
     let slot = pattern.hash() as usize % (SLOTS / 2);
-    CACHE.with_borrow_mut(|cache| {
+    Ok(CACHE.with_borrow_mut(|cache| {
         let [first, second] = &mut cache[slot];
         let is_it = |p: &&Rc<Pattern>| p.anchored == anchored && same_bytes(&p.source, source);
         if let Some(p) = first.as_ref().filter(is_it) {
@@ -258,7 +261,18 @@ pub(crate) fn compiled(pattern: Str<'_>, anchors: bool) -> Rc<Pattern> {
             return p.clone();
         }
         insert(first, source, anchors)
-    })
+    }))
+}
+
+#[cold]
+#[inline(never)]
+fn compile_long(cx: &Cx, source: &[u8], anchors: bool) -> Result<Rc<Pattern>, Raised> {
+    // A byte of a literal is copied twice. A special byte makes at most two items and a set, in
+    // lists that have twice the necessary capacity after they have grown.
+    const SPECIAL: usize = 2 * (2 * size_of::<Item>() + size_of::<ByteSet>());
+    let specials = source.iter().filter(|b| b"^$*+?.([%-".contains(b)).count();
+    cx.check_room(2 * source.len() + SPECIAL * specials)?;
+    Ok(Rc::new(Pattern::new(source, anchors)))
 }
 
 #[cold]

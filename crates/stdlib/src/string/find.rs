@@ -150,7 +150,7 @@ fn search_once(cx: &Cx, find: bool) -> NativeResult {
             None => cx.ret1(Val::NIL),
         };
     }
-    let pattern = compiled(pattern, true);
+    let pattern = compiled(cx, pattern, true)?;
     if pattern.plain && !pattern.anchored {
         return match find_plain_polling(cx, &s[from..], &pattern.literals)? {
             None => cx.ret1(Val::NIL),
@@ -199,7 +199,7 @@ pub(super) fn gmatch_step(cx: &mut Cx) -> NativeResult {
     let last = cx.bound(2).as_int().unwrap_or(0);
     let mut from = if last < 0 { !last } else { last } as usize;
     // The pattern is searched everywhere, so `^` is not an anchor.
-    let pattern = compiled(p, false);
+    let pattern = compiled(cx, p, false)?;
     let interrupted = || cx.interrupt_pending();
     let mut m = Matcher::new(s, &pattern, &interrupted);
     while from <= s.len() {

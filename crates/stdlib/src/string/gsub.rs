@@ -93,7 +93,7 @@ pub(super) fn gsub(cx: &mut Cx) -> NativeResult {
         return Err(cx.type_error(2, "string/function/table"));
     };
     let limit = cx.opt_int(3, s.bytes().len() as i64 + 1)?;
-    let pattern = compiled(p, true);
+    let pattern = compiled(cx, p, true)?;
     let mut out = take_buffer();
     let len = s.bytes().len();
     let mut at = Progress { from: 0, copied: 0, last: None, count: 0, changed: false, len };
