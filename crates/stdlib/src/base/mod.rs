@@ -13,7 +13,7 @@ pub(crate) use values::check_metatable;
 use perilune_runtime::native::{Builtin, Cx, NativeFn, NativeResult, Raised, Val};
 
 use crate::io::stdout;
-use crate::support::{c_str, concat, make_known, prepare_thread, register, registry_table};
+use crate::support::{c_str, make_known, prepare_thread, register, registry_table};
 
 const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("assert", protect::assert),
@@ -124,7 +124,9 @@ pub fn emit_warning(cx: &Cx, message: &[u8]) -> Result<(), Raised> {
 
 fn emit_warning_parts(cx: &Cx, parts: &[&[u8]]) -> Result<(), Raised> {
     if !cx.warn_host(parts)? && shows_warnings(cx) {
-        stdout::write_error(&concat(&[b"Lua warning: ", &concat(parts), b"\n"]));
+        stdout::write_error(b"Lua warning: ");
+        parts.iter().for_each(|part| stdout::write_error(part));
+        stdout::write_error(b"\n");
     }
     Ok(())
 }

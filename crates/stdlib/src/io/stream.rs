@@ -159,6 +159,7 @@ impl Stream {
         if self.buffering == Buffering::Full
             && !self.output.is_empty()
             && self.output.len() + bytes.len() <= self.size
+            && self.output.len() + bytes.len() <= self.output.capacity()
         {
             self.output.extend_from_slice(bytes);
             return Ok(());
@@ -185,9 +186,7 @@ impl Stream {
                 }
                 return self.file()?.write_all(bytes);
             }
-            Buffering::Full if bytes.len() >= self.size => {
-                return self.file()?.write_all(bytes);
-            }
+            _ if bytes.len() >= self.size => return self.file()?.write_all(bytes),
             Buffering::Line => {
                 if let Some(i) = memchr::memrchr(b'\n', bytes) {
                     self.output.extend_from_slice(&bytes[..=i]);
@@ -197,6 +196,11 @@ impl Stream {
                 }
             }
             Buffering::Full => {}
+        }
+        // the buffer may have any size
+        if self.output.try_reserve(bytes.len()).is_err() {
+            self.flush()?;
+            return self.file()?.write_all(bytes);
         }
         self.output.extend_from_slice(bytes);
         Ok(())
