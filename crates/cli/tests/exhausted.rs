@@ -140,6 +140,32 @@ fn long_messages() {
     check_with_long_string("error(s)");
 }
 
+/// Functions that copy a long string, for the system or for a message, raise memory errors.
+#[test]
+fn long_arguments() {
+    let bodies = [
+        "os.getenv(s)",
+        "os.remove(s)",
+        "os.rename('a', s)",
+        "os.execute(s)",
+        "os.date(s)",
+        "io.open(s)",
+        "io.popen(s)",
+        "dofile(s)",
+        "assert(loadfile(s))",
+        "assert(load('return 1', s))",
+        "assert(load('return 1', 'chunk', s))",
+        "assert(load(s))",
+        "require(s)",
+        "package.searchpath(s, s)",
+        "package.loadlib(s, s)",
+        "package.searchers = { function() return s end } require 'module'",
+        "s:match(s)",
+        "s:gsub(('%a?'):rep(300000), 'y')",
+    ];
+    bodies.iter().for_each(|body| check_with_long_string(body));
+}
+
 /// An error about a value whose type has a long name is a memory error.
 #[test]
 fn long_names_of_types() {

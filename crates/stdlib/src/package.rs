@@ -6,7 +6,7 @@ use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Str, Val};
 
 use crate::base::load_file;
 use crate::io::path;
-use crate::support::{c_str, concat, library, names, publish, registry_table};
+use crate::support::{c_str, concat, library, names, publish, registry_table, system_str};
 
 const DEFAULT_PATH: &str = "/usr/local/share/lua/5.4/?.lua;/usr/local/share/lua/5.4/?/init.lua;\
 /usr/local/lib/lua/5.4/?.lua;/usr/local/lib/lua/5.4/?/init.lua;\
@@ -84,8 +84,8 @@ fn expand_default(set: &[u8], default: &[u8]) -> Vec<u8> {
 
 /// Implements `package.loadlib(path, funcname)`.
 fn loadlib(cx: &mut Cx) -> NativeResult {
-    cx.check_str(0)?;
-    cx.check_str(1)?;
+    system_str(cx, 0)?;
+    system_str(cx, 1)?;
     cx.set_top(2);
     let loader = cx.registry().get_name(cx, LOADER);
     if loader.is_nil() {
@@ -230,13 +230,14 @@ impl Search<'_> {
 /// Implements `package.searchpath(name, path [, sep [, rep]])`.
 fn searchpath(cx: &mut Cx) -> NativeResult {
     let name = c_str(cx.check_str(0)?.bytes());
-    let templates = c_str(cx.check_str(1)?.bytes()).to_vec();
+    let templates = c_str(cx.check_str(1)?.bytes());
     let sep = cx.opt_str(2)?.map_or(&b"."[..], |s| c_str(s.bytes()));
     let rep = cx.opt_str(3)?.map_or(&b"/"[..], |s| c_str(s.bytes()));
-    if !sep.is_empty() {
-        cx.check_room(name.len() / sep.len() * rep.len())?;
-    }
+    let longer = name.len().checked_div(sep.len()).unwrap_or(0) * rep.len();
+    // while the copy of the name grows, there may be two
+    cx.check_room(2 * (name.len() + longer) + templates.len())?;
     let name = if sep.is_empty() { name.to_vec() } else { replace(name, sep, rep) };
+    let templates = templates.to_vec();
     match search(cx, &name, &templates)? {
         Ok(file) => cx.ret1(cx.str(&file).val()),
         Err(message) => {
@@ -255,7 +256,10 @@ fn find_file(cx: &mut Cx, name: &[u8], which: &str) -> Result<Found, Raised> {
     cx.index(at, key)?;
     let v = cx.get(cx.top() - 1);
     let templates = match v.as_str() {
-        Some(s) => s.bytes().to_vec(),
+        Some(s) => {
+            cx.check_room(s.bytes().len())?;
+            s.bytes().to_vec()
+        }
         None if v.is_number() => cx.number_to_str(v).bytes().to_vec(),
         None => return Err(cx.error(format!("'package.{which}' must be a string"))),
     };
@@ -263,8 +267,16 @@ fn find_file(cx: &mut Cx, name: &[u8], which: &str) -> Result<Found, Raised> {
     search(cx, &replace(name, b".", b"/"), c_str(&templates))
 }
 
+/// Returns a copy of the name in argument 0.
+///
+/// # Errors
+/// Returns an error for other arguments, and "not enough memory" if there is no room for the copies
+/// that are made of the name.
 fn module_name(cx: &Cx) -> Result<Vec<u8>, Raised> {
-    Ok(c_str(cx.check_str(0)?.bytes()).to_vec())
+    let name = c_str(cx.check_str(0)?.bytes());
+    // this one, the name of a file or function, and a message
+    cx.check_room(4 * name.len())?;
+    Ok(name.to_vec())
 }
 
 fn load_error(cx: &Cx, name: &[u8], file: &[u8], message: &[u8]) -> Raised {
@@ -366,6 +378,9 @@ fn find_loader(cx: &mut Cx, name: &[u8]) -> Result<(), Raised> {
             return Ok(());
         }
         if v.is_number() || v.as_str().is_some() {
+            let size = v.as_str().map_or(0, |s| s.bytes().len());
+            // the message moves when it grows
+            cx.check_room(2 * (message.len() + size))?;
             message.extend_from_slice(b"\n\t");
             match v.as_str() {
                 Some(s) => message.extend_from_slice(s.bytes()),

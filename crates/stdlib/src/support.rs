@@ -127,6 +127,14 @@ pub(crate) fn c_str(bytes: &[u8]) -> &[u8] {
     }
 }
 
+/// Returns the C string in argument `i`, for a function of the system, which copies it. A message
+/// about its failure may copy it once more.
+pub(crate) fn system_str(cx: &Cx, i: usize) -> Result<&[u8], Raised> {
+    let s = c_str(cx.check_str(i)?.bytes());
+    cx.check_room(2 * s.len())?;
+    Ok(s)
+}
+
 /// Concatenates the parts.
 pub(crate) fn concat(parts: &[&[u8]]) -> Vec<u8> {
     parts.concat()

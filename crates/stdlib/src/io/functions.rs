@@ -14,7 +14,7 @@ use super::stdout::{STDERR, STDIN, STDOUT, Shared, flush_all};
 use super::stream::Stream;
 use super::{error_text, file_result, path};
 use crate::os::temporary_file;
-use crate::support::{c_str, concat, names, publish};
+use crate::support::{c_str, concat, names, publish, system_str};
 
 /// The functions of the library. Those from [`PLAIN`] on use the default files; their bound value
 /// is a list of these, with the input first.
@@ -94,7 +94,7 @@ fn open_path(name: &[u8], mode: &[u8]) -> std::io::Result<Stream> {
         b'w' => o.write(true).create(true).truncate(true).read(update),
         _ => o.append(true).create(true).read(update),
     };
-    let mut file = o.open(path(c_str(name)))?;
+    let mut file = o.open(path(name))?;
     if mode[0] == b'a' && !update {
         // In glibc, the position is at the end before the first write. Files that cannot seek
         // return an error, which is ignored.
@@ -105,14 +105,14 @@ fn open_path(name: &[u8], mode: &[u8]) -> std::io::Result<Stream> {
 
 /// Implements `io.open(filename [, mode])`.
 fn open_file(cx: &mut Cx) -> NativeResult {
-    let name = cx.check_str(0)?.bytes();
+    let name = system_str(cx, 0)?;
     let mode = cx.opt_str(1)?.map_or(&b"r"[..], |m| c_str(m.bytes()));
     if !valid_mode(mode) {
         return Err(cx.arg_error(1, "invalid mode"));
     }
     match open_path(name, mode) {
         Ok(s) => cx.ret1(new_file(cx, s).into()),
-        Err(e) => file_result(cx, Err(e), Some(c_str(name))),
+        Err(e) => file_result(cx, Err(e), Some(name)),
     }
 }
 
@@ -122,13 +122,13 @@ pub(crate) fn shell(command: &[u8]) -> Command {
     let mut c = Command::new("/bin/sh");
     #[cfg(unix)]
     std::os::unix::process::CommandExt::arg0(&mut c, "sh");
-    c.arg("-c").arg(path(c_str(command)));
+    c.arg("-c").arg(path(command));
     c
 }
 
 /// Implements `io.popen(prog [, mode])`.
 fn popen(cx: &mut Cx) -> NativeResult {
-    let command = cx.check_str(0)?.bytes();
+    let command = system_str(cx, 0)?;
     let mode = cx.opt_str(1)?.map_or(&b"r"[..], |m| c_str(m.bytes()));
     let reads = match mode {
         b"r" => true,
@@ -153,7 +153,7 @@ fn popen(cx: &mut Cx) -> NativeResult {
     });
     match opened {
         Ok(s) => cx.ret1(new_file(cx, s).into()),
-        Err(e) => file_result(cx, Err(e), Some(c_str(command))),
+        Err(e) => file_result(cx, Err(e), Some(command)),
     }
 }
 
@@ -194,7 +194,7 @@ fn flush(cx: &mut Cx) -> NativeResult {
 fn open_or_raise<'a>(cx: &'a Cx, name: &[u8], mode: &[u8]) -> Result<Val<'a>, Raised> {
     // for the path, and for a message with the name
     cx.check_room(2 * name.len())?;
-    match open_path(name, mode) {
+    match open_path(c_str(name), mode) {
         Ok(s) => Ok(new_file(cx, s).into()),
         Err(e) => Err(cx.error(concat(&[
             b"cannot open file '",

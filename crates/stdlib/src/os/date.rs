@@ -68,6 +68,8 @@ pub(super) fn date(cx: &mut Cx) -> NativeResult {
         }
         return cx.ret1(t.val());
     }
+    // for the result, or for a message with the format
+    cx.check_room(2 * format.len())?;
     let mut out = Vec::new();
     let mut rest = format;
     let mut count = 0;

@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Val};
 
 use crate::io::{exec_result, file_result, finish_all, flush_all, path, shell};
-use crate::support::{c_str, check_option, library, names, publish};
+use crate::support::{c_str, check_option, library, names, publish, system_str};
 
 const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("clock", clock),
@@ -46,10 +46,13 @@ fn clock(cx: &mut Cx) -> NativeResult {
 
 /// Implements `os.execute([command])`.
 fn execute(cx: &mut Cx) -> NativeResult {
-    let Some(command) = cx.opt_str(0)? else { return cx.ret1(Val::bool(true)) };
+    if cx.get(0).is_nil() {
+        return cx.ret1(Val::bool(true));
+    }
+    let command = system_str(cx, 0)?;
     // what was printed comes before the output of the command
     flush_all();
-    let mut command = shell(command.bytes());
+    let mut command = shell(command);
     match cx.blocking(|| command.status()) {
         Ok(status) => exec_result(cx, status),
         Err(e) => file_result(cx, Err(e), None),
@@ -73,7 +76,7 @@ fn exit(cx: &mut Cx) -> NativeResult {
 /// Implements `os.getenv(name)`.
 fn getenv(cx: &mut Cx) -> NativeResult {
     use std::os::unix::ffi::OsStrExt;
-    let name = c_str(cx.check_str(0)?.bytes());
+    let name = system_str(cx, 0)?;
     // No variable has such a name.
     if name.is_empty() || name.contains(&b'=') {
         return cx.ret1(Val::NIL);
@@ -86,7 +89,7 @@ fn getenv(cx: &mut Cx) -> NativeResult {
 
 /// Implements `os.remove(filename)`.
 fn remove(cx: &mut Cx) -> NativeResult {
-    let name = c_str(cx.check_str(0)?.bytes());
+    let name = system_str(cx, 0)?;
     let p = path(name);
     // Like C's `remove`, this removes a directory as `rmdir` does. The error that systems give for
     // the attempt to unlink one is EISDIR or EPERM.
@@ -100,8 +103,7 @@ fn remove(cx: &mut Cx) -> NativeResult {
 
 /// Implements `os.rename(from, to)`.
 fn rename(cx: &mut Cx) -> NativeResult {
-    let from = c_str(cx.check_str(0)?.bytes());
-    let to = c_str(cx.check_str(1)?.bytes());
+    let (from, to) = (system_str(cx, 0)?, system_str(cx, 1)?);
     file_result(cx, std::fs::rename(path(from), path(to)), None)
 }
 
