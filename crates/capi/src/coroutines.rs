@@ -112,8 +112,9 @@ pub(crate) unsafe fn close_main(l: *mut LuaState) {
 }
 
 /// Resumes the coroutine of `l`, which is not running, with its last `nargs` values. Afterwards its
-/// values are the results, or its last value is the error.
-unsafe fn resume(l: *mut LuaState, nargs: usize, results: &mut usize) -> c_int {
+/// values are the results, or its last value is the error. Sets the number of results unless the
+/// coroutine cannot be resumed.
+unsafe fn resume(l: *mut LuaState, nargs: usize, results: &mut Option<usize>) -> c_int {
     let (st, co) = (LuaState::state(l), (*l).thread);
     Thread::make_bottom(co);
     let idle = Thread::is_idle(co);
@@ -142,14 +143,14 @@ unsafe fn resume(l: *mut LuaState, nargs: usize, results: &mut usize) -> c_int {
             let yielded = (*co).status == Status::Suspended;
             Thread::make_bottom(co);
             move_values(st, (*st).thread, l, n);
-            *results = n;
+            *results = Some(n);
             if yielded { YIELD } else { OK }
         }
         Err(_) => {
             let error = std::mem::replace(&mut (*st).error, Value::NIL);
             Thread::make_bottom(co);
             Entry::new(l).push(error);
-            *results = 1;
+            *results = Some(1);
             if (*co).failed { status_of_death(co) } else { RUNTIME }
         }
     }
@@ -179,10 +180,10 @@ raising! {
         // operation that may fail reports it.
         let _ = safepoint(e);
         e.leave();
-        let mut n = 0;
-        let status = resume(l, nargs as usize, &mut n);
+        let mut count = None;
+        let status = resume(l, nargs as usize, &mut count);
         end_stand_in(l);
-        if !results.is_null() {
+        if let Some(n) = count.filter(|_| !results.is_null()) {
             results.write(n as c_int);
         }
         Ok(status)

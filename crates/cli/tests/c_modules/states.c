@@ -304,13 +304,13 @@ static int note(lua_State *L) {
    has called `note` when the state is closed. */
 static int resumed_main(lua_State *L) {
   lua_State *other = luaL_newstate();
-  int n, status, most = (int)luaL_checkinteger(L, 2), ended;
+  int n = 42, status, most = (int)luaL_checkinteger(L, 2), ended;
   char text[200] = "";
   notes = 0;
   luaL_openlibs(other);
   lua_pushcclosure(other, note, 0);
   lua_setglobal(other, "note");
-  if (lua_resume(other, L, 0, &n) != 2) luaL_error(L, "nothing was resumed");
+  if (lua_resume(other, L, 0, &n) != 2 || n != 42) luaL_error(L, "nothing was resumed");
   lua_settop(other, 0);
   luaL_loadstring(other, luaL_checklstring(L, 1, NULL));
   do {
