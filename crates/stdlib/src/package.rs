@@ -229,10 +229,11 @@ impl Search<'_> {
 
 /// Implements `package.searchpath(name, path [, sep [, rep]])`.
 fn searchpath(cx: &mut Cx) -> NativeResult {
-    let name = c_str(cx.check_str(0)?.bytes());
-    let templates = c_str(cx.check_str(1)?.bytes());
-    let sep = cx.opt_str(2)?.map_or(&b"."[..], |s| c_str(s.bytes()));
+    // PUC, compiled with GCC, checks the last argument first.
     let rep = cx.opt_str(3)?.map_or(&b"/"[..], |s| c_str(s.bytes()));
+    let sep = cx.opt_str(2)?.map_or(&b"."[..], |s| c_str(s.bytes()));
+    let templates = c_str(cx.check_str(1)?.bytes());
+    let name = c_str(cx.check_str(0)?.bytes());
     let longer = name.len().checked_div(sep.len()).unwrap_or(0) * rep.len();
     // while the copy of the name grows, there may be two
     cx.check_room(2 * (name.len() + longer) + templates.len())?;
