@@ -102,8 +102,9 @@ impl Thread {
     /// Ends the coroutine and closes its to-be-closed variables.
     ///
     /// # Errors
-    /// Returns an error for a coroutine that is running or waits for another, the error of a
-    /// to-be-closed variable, or the error that ended the coroutine.
+    /// Returns an error for a coroutine that is running or waits for another, or the error of a
+    /// to-be-closed variable. If the coroutine has ended with an error, which was returned before,
+    /// no other is returned.
     pub fn close(&self) -> Result<()> {
         let status = self.status();
         if matches!(status, ThreadStatus::Running | ThreadStatus::Normal) {
