@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use modes::{MODES, Mode};
-use perilune::{Error, Lua};
+use perilune::{Engine, Error, Lua};
 
 /// Programs that do not end by themselves and keep no memory alive.
 const ENDLESS: &[&str] = &[
@@ -386,4 +386,16 @@ fn readers_of_programs_collect_garbage() {
             .expect("it runs");
         assert!(grown < 4096.0, "{mode:?}: {grown} KB");
     }
+}
+
+/// A long source, which is also the name of its chunk, needs no room for copies below the limit.
+#[test]
+fn long_sources_load_near_the_memory_limit() {
+    let lua = Lua::with_engine(&Engine::interpreter());
+    lua.set_memory_limit(lua.used_memory() + (4 << 20)).unwrap();
+    let text = "collectgarbage('stop')
+        local s, other = '--' .. ('x'):rep(1 << 20), ('y'):rep(1 << 20)
+        other = other .. 'z'
+        assert(load(s))";
+    lua.load(text).exec().unwrap();
 }

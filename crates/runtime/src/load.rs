@@ -81,9 +81,10 @@ impl State {
         mode: &[u8],
         env: Option<Value>,
     ) -> Result<*mut LuaClosure, LoadError> {
-        // the name and the mode, which messages contain, have any length
+        // The name and the mode, which messages contain, have any length. By default the name is
+        // the source, whose copy should not count: garbage may fill the memory up to the limit.
         let text = name.len().saturating_add(mode.len());
-        if text >= 1 << 16 && !(*st).check_room(text.saturating_mul(2)) {
+        if !(*st).heap.memory.may_have(text.saturating_mul(2)) {
             return Err(LoadError::memory());
         }
         let binary = source.first() == Some(&0x1B);
