@@ -601,7 +601,7 @@ perilune_GETFIELD:
     .inst 0xeb01001f // cmp x0, x1
     b.ne .Lperilune_GETFIELD_160
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf942fc00 // ldr x0, [x0, #0x5f8]
+    .inst 0xf9430000 // ldr x0, [x0, #0x600]
     .inst 0xf94009a1 // ldr x1, [x13, #0x10]
     .inst 0xeb01001f // cmp x0, x1
     b.ne .Lperilune_GETFIELD_160
@@ -1443,7 +1443,7 @@ perilune_SELF:
     .inst 0xeb08003f // cmp x1, x8
     b.ne .Lperilune_SELF_184
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xf942fc21 // ldr x1, [x1, #0x5f8]
+    .inst 0xf9430021 // ldr x1, [x1, #0x600]
     .inst 0xf9400808 // ldr x8, [x0, #0x10]
     .inst 0xeb08003f // cmp x1, x8
     b.ne .Lperilune_SELF_184
@@ -4204,7 +4204,7 @@ perilune_CONCAT:
     bl {concat}
     cbnz x0, .Lperilune_CONCAT_b4
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xf85e0040 // ldur x0, [x2, #-0x20]
     .inst 0xf9400404 // ldr x4, [x0, #0x8]
     .inst 0xb85f0041 // ldur w1, [x2, #-0x10]
@@ -4380,15 +4380,15 @@ perilune_JMP:
     .inst 0x8b000060 // add x0, x3, x0
     .inst 0xb8666800 // ldr w0, [x0, x6]
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xb9468821 // ldr w1, [x1, #0x688]
+    .inst 0xb9469021 // ldr w1, [x1, #0x690]
     .inst 0xaa1503e8 // mov x8, x21
-    .inst 0xb9468d08 // ldr w8, [x8, #0x68c]
+    .inst 0xb9469508 // ldr w8, [x8, #0x694]
     .inst 0x11000409 // add w9, w0, #0x1
     .inst 0x0a010121 // and w1, w9, w1
     .inst 0x6b08003f // cmp w1, w8
     b.eq .Lperilune_JMP_90
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xb945f021 // ldr w1, [x1, #0x5f0]
+    .inst 0xb945f821 // ldr w1, [x1, #0x5f8]
     cbnz w1, .Lperilune_JMP_90
     .inst 0x11000400 // add w0, w0, #0x1
     .inst 0x92800061 // mov x1, #0xfffffffffffffffc
@@ -4497,15 +4497,15 @@ perilune_EQ:
 .Lperilune_EQ_134:
     .inst 0xb8666868 // ldr w8, [x3, x6]
     .inst 0xaa1503e9 // mov x9, x21
-    .inst 0xb9468929 // ldr w9, [x9, #0x688]
+    .inst 0xb9469129 // ldr w9, [x9, #0x690]
     .inst 0xaa1503ea // mov x10, x21
-    .inst 0xb9468d4a // ldr w10, [x10, #0x68c]
+    .inst 0xb946954a // ldr w10, [x10, #0x694]
     .inst 0x1100050b // add w11, w8, #0x1
     .inst 0x0a090169 // and w9, w11, w9
     .inst 0x6b0a013f // cmp w9, w10
     b.eq .Lperilune_EQ_1e0
     .inst 0xaa1503e9 // mov x9, x21
-    .inst 0xb945f129 // ldr w9, [x9, #0x5f0]
+    .inst 0xb945f929 // ldr w9, [x9, #0x5f8]
     cbnz w9, .Lperilune_EQ_1e0
     .inst 0x1100050b // add w11, w8, #0x1
     .inst 0xb826686b // str w11, [x3, x6]
@@ -4613,15 +4613,15 @@ perilune_LT:
 .Lperilune_LT_e0:
     .inst 0xb8666860 // ldr w0, [x3, x6]
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xb9468821 // ldr w1, [x1, #0x688]
+    .inst 0xb9469021 // ldr w1, [x1, #0x690]
     .inst 0xaa1503e8 // mov x8, x21
-    .inst 0xb9468d08 // ldr w8, [x8, #0x68c]
+    .inst 0xb9469508 // ldr w8, [x8, #0x694]
     .inst 0x11000409 // add w9, w0, #0x1
     .inst 0x0a010121 // and w1, w9, w1
     .inst 0x6b08003f // cmp w1, w8
     b.eq .Lperilune_LT_164
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xb945f021 // ldr w1, [x1, #0x5f0]
+    .inst 0xb945f821 // ldr w1, [x1, #0x5f8]
     cbnz w1, .Lperilune_LT_164
     .inst 0x11000400 // add w0, w0, #0x1
     .inst 0xb8266860 // str w0, [x3, x6]
@@ -4717,15 +4717,15 @@ perilune_LE:
 .Lperilune_LE_e0:
     .inst 0xb8666860 // ldr w0, [x3, x6]
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xb9468821 // ldr w1, [x1, #0x688]
+    .inst 0xb9469021 // ldr w1, [x1, #0x690]
     .inst 0xaa1503e8 // mov x8, x21
-    .inst 0xb9468d08 // ldr w8, [x8, #0x68c]
+    .inst 0xb9469508 // ldr w8, [x8, #0x694]
     .inst 0x11000409 // add w9, w0, #0x1
     .inst 0x0a010121 // and w1, w9, w1
     .inst 0x6b08003f // cmp w1, w8
     b.eq .Lperilune_LE_164
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xb945f021 // ldr w1, [x1, #0x5f0]
+    .inst 0xb945f821 // ldr w1, [x1, #0x5f8]
     cbnz w1, .Lperilune_LE_164
     .inst 0x11000400 // add w0, w0, #0x1
     .inst 0xb8266860 // str w0, [x3, x6]
@@ -4815,15 +4815,15 @@ perilune_EQK:
 .Lperilune_EQK_c0:
     .inst 0xb8666860 // ldr w0, [x3, x6]
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xb9468821 // ldr w1, [x1, #0x688]
+    .inst 0xb9469021 // ldr w1, [x1, #0x690]
     .inst 0xaa1503e8 // mov x8, x21
-    .inst 0xb9468d08 // ldr w8, [x8, #0x68c]
+    .inst 0xb9469508 // ldr w8, [x8, #0x694]
     .inst 0x11000409 // add w9, w0, #0x1
     .inst 0x0a010121 // and w1, w9, w1
     .inst 0x6b08003f // cmp w1, w8
     b.eq .Lperilune_EQK_164
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xb945f021 // ldr w1, [x1, #0x5f0]
+    .inst 0xb945f821 // ldr w1, [x1, #0x5f8]
     cbnz w1, .Lperilune_EQK_164
     .inst 0x11000400 // add w0, w0, #0x1
     .inst 0xb8266860 // str w0, [x3, x6]
@@ -4902,15 +4902,15 @@ perilune_EQI:
 .Lperilune_EQI_7c:
     .inst 0xb8666868 // ldr w8, [x3, x6]
     .inst 0xaa1503e9 // mov x9, x21
-    .inst 0xb9468929 // ldr w9, [x9, #0x688]
+    .inst 0xb9469129 // ldr w9, [x9, #0x690]
     .inst 0xaa1503ea // mov x10, x21
-    .inst 0xb9468d4a // ldr w10, [x10, #0x68c]
+    .inst 0xb946954a // ldr w10, [x10, #0x694]
     .inst 0x1100050b // add w11, w8, #0x1
     .inst 0x0a090169 // and w9, w11, w9
     .inst 0x6b0a013f // cmp w9, w10
     b.eq .Lperilune_EQI_fc
     .inst 0xaa1503e9 // mov x9, x21
-    .inst 0xb945f129 // ldr w9, [x9, #0x5f0]
+    .inst 0xb945f929 // ldr w9, [x9, #0x5f8]
     cbnz w9, .Lperilune_EQI_fc
     .inst 0x11000508 // add w8, w8, #0x1
     .inst 0xb8266868 // str w8, [x3, x6]
@@ -4996,15 +4996,15 @@ perilune_LTI:
 .Lperilune_LTI_c0:
     .inst 0xb866686d // ldr w13, [x3, x6]
     .inst 0xaa1503ee // mov x14, x21
-    .inst 0xb94689ce // ldr w14, [x14, #0x688]
+    .inst 0xb94691ce // ldr w14, [x14, #0x690]
     .inst 0xaa1503ef // mov x15, x21
-    .inst 0xb9468def // ldr w15, [x15, #0x68c]
+    .inst 0xb94695ef // ldr w15, [x15, #0x694]
     .inst 0x110005a0 // add w0, w13, #0x1
     .inst 0x0a0e000e // and w14, w0, w14
     .inst 0x6b0f01df // cmp w14, w15
     b.eq .Lperilune_LTI_124
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xb945f000 // ldr w0, [x0, #0x5f0]
+    .inst 0xb945f800 // ldr w0, [x0, #0x5f8]
     cbnz w0, .Lperilune_LTI_124
     .inst 0x110005a0 // add w0, w13, #0x1
     .inst 0xb8266860 // str w0, [x3, x6]
@@ -5082,15 +5082,15 @@ perilune_LEI:
 .Lperilune_LEI_c0:
     .inst 0xb866686d // ldr w13, [x3, x6]
     .inst 0xaa1503ee // mov x14, x21
-    .inst 0xb94689ce // ldr w14, [x14, #0x688]
+    .inst 0xb94691ce // ldr w14, [x14, #0x690]
     .inst 0xaa1503ef // mov x15, x21
-    .inst 0xb9468def // ldr w15, [x15, #0x68c]
+    .inst 0xb94695ef // ldr w15, [x15, #0x694]
     .inst 0x110005a0 // add w0, w13, #0x1
     .inst 0x0a0e000e // and w14, w0, w14
     .inst 0x6b0f01df // cmp w14, w15
     b.eq .Lperilune_LEI_124
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xb945f000 // ldr w0, [x0, #0x5f0]
+    .inst 0xb945f800 // ldr w0, [x0, #0x5f8]
     cbnz w0, .Lperilune_LEI_124
     .inst 0x110005a0 // add w0, w13, #0x1
     .inst 0xb8266860 // str w0, [x3, x6]
@@ -5168,15 +5168,15 @@ perilune_GTI:
 .Lperilune_GTI_c0:
     .inst 0xb866686d // ldr w13, [x3, x6]
     .inst 0xaa1503ee // mov x14, x21
-    .inst 0xb94689ce // ldr w14, [x14, #0x688]
+    .inst 0xb94691ce // ldr w14, [x14, #0x690]
     .inst 0xaa1503ef // mov x15, x21
-    .inst 0xb9468def // ldr w15, [x15, #0x68c]
+    .inst 0xb94695ef // ldr w15, [x15, #0x694]
     .inst 0x110005a0 // add w0, w13, #0x1
     .inst 0x0a0e000e // and w14, w0, w14
     .inst 0x6b0f01df // cmp w14, w15
     b.eq .Lperilune_GTI_124
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xb945f000 // ldr w0, [x0, #0x5f0]
+    .inst 0xb945f800 // ldr w0, [x0, #0x5f8]
     cbnz w0, .Lperilune_GTI_124
     .inst 0x110005a0 // add w0, w13, #0x1
     .inst 0xb8266860 // str w0, [x3, x6]
@@ -5254,15 +5254,15 @@ perilune_GEI:
 .Lperilune_GEI_c0:
     .inst 0xb866686d // ldr w13, [x3, x6]
     .inst 0xaa1503ee // mov x14, x21
-    .inst 0xb94689ce // ldr w14, [x14, #0x688]
+    .inst 0xb94691ce // ldr w14, [x14, #0x690]
     .inst 0xaa1503ef // mov x15, x21
-    .inst 0xb9468def // ldr w15, [x15, #0x68c]
+    .inst 0xb94695ef // ldr w15, [x15, #0x694]
     .inst 0x110005a0 // add w0, w13, #0x1
     .inst 0x0a0e000e // and w14, w0, w14
     .inst 0x6b0f01df // cmp w14, w15
     b.eq .Lperilune_GEI_124
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xb945f000 // ldr w0, [x0, #0x5f0]
+    .inst 0xb945f800 // ldr w0, [x0, #0x5f8]
     cbnz w0, .Lperilune_GEI_124
     .inst 0x110005a0 // add w0, w13, #0x1
     .inst 0xb8266860 // str w0, [x3, x6]
@@ -5311,15 +5311,15 @@ perilune_TEST:
 .Lperilune_TEST_54:
     .inst 0xb8666860 // ldr w0, [x3, x6]
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xb9468821 // ldr w1, [x1, #0x688]
+    .inst 0xb9469021 // ldr w1, [x1, #0x690]
     .inst 0xaa1503e8 // mov x8, x21
-    .inst 0xb9468d08 // ldr w8, [x8, #0x68c]
+    .inst 0xb9469508 // ldr w8, [x8, #0x694]
     .inst 0x11000409 // add w9, w0, #0x1
     .inst 0x0a010121 // and w1, w9, w1
     .inst 0x6b08003f // cmp w1, w8
     b.eq .Lperilune_TEST_b8
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xb945f021 // ldr w1, [x1, #0x5f0]
+    .inst 0xb945f821 // ldr w1, [x1, #0x5f8]
     cbnz w1, .Lperilune_TEST_b8
     .inst 0x11000400 // add w0, w0, #0x1
     .inst 0xb8266860 // str w0, [x3, x6]
@@ -5376,15 +5376,15 @@ perilune_TESTSET:
 .Lperilune_TESTSET_74:
     .inst 0xb8666868 // ldr w8, [x3, x6]
     .inst 0xaa1503e9 // mov x9, x21
-    .inst 0xb9468929 // ldr w9, [x9, #0x688]
+    .inst 0xb9469129 // ldr w9, [x9, #0x690]
     .inst 0xaa1503ea // mov x10, x21
-    .inst 0xb9468d4a // ldr w10, [x10, #0x68c]
+    .inst 0xb946954a // ldr w10, [x10, #0x694]
     .inst 0x1100050b // add w11, w8, #0x1
     .inst 0x0a090169 // and w9, w11, w9
     .inst 0x6b0a013f // cmp w9, w10
     b.eq .Lperilune_TESTSET_f4
     .inst 0xaa1503e9 // mov x9, x21
-    .inst 0xb945f129 // ldr w9, [x9, #0x5f0]
+    .inst 0xb945f929 // ldr w9, [x9, #0x5f8]
     cbnz w9, .Lperilune_TESTSET_f4
     .inst 0x11000508 // add w8, w8, #0x1
     .inst 0xb8266868 // str w8, [x3, x6]
@@ -5436,20 +5436,20 @@ perilune_CALL:
     b.ne .Lperilune_CALL_1e0
     .inst 0x3940c109 // ldrb w9, [x8, #0x30]
     .inst 0xaa1503ea // mov x10, x21
-    .inst 0xf943094a // ldr x10, [x10, #0x610]
+    .inst 0xf9430d4a // ldr x10, [x10, #0x618]
     .inst 0x9100800b // add x11, x0, #0x20
     .inst 0xcb0b014a // sub x10, x10, x11
     .inst 0xd37ced29 // lsl x9, x9, #0x4
     .inst 0xeb09015f // cmp x10, x9
     b.lt .Lperilune_CALL_1e0
     .inst 0xaa1503e9 // mov x9, x21
-    .inst 0xb945f129 // ldr w9, [x9, #0x5f0]
+    .inst 0xb945f929 // ldr w9, [x9, #0x5f8]
     cbnz w9, .Lperilune_CALL_1e0
     .inst 0xb9403509 // ldr w9, [x8, #0x34]
     .inst 0xaa1503ea // mov x10, x21
-    .inst 0xb946814a // ldr w10, [x10, #0x680]
+    .inst 0xb946894a // ldr w10, [x10, #0x688]
     .inst 0xaa1503eb // mov x11, x21
-    .inst 0xb946856b // ldr w11, [x11, #0x684]
+    .inst 0xb9468d6b // ldr w11, [x11, #0x68c]
     .inst 0x1100052c // add w12, w9, #0x1
     .inst 0x0a0a018a // and w10, w12, w10
     .inst 0x6b0b015f // cmp w10, w11
@@ -5491,12 +5491,12 @@ perilune_CALL:
 .Lperilune_CALL_11c:
     .inst 0xaa1503e1 // mov x1, x21
     .inst 0x91008002 // add x2, x0, #0x20
-    .inst 0xf9030022 // str x2, [x1, #0x600]
+    .inst 0xf9030422 // str x2, [x1, #0x608]
     .inst 0xf9401481 // ldr x1, [x4, #0x28]
     cbnz x1, .Lperilune_CALL_1a8
     .inst 0xb9403481 // ldr w1, [x4, #0x34]
     .inst 0xaa1503e2 // mov x2, x21
-    .inst 0xb9469042 // ldr w2, [x2, #0x690]
+    .inst 0xb9469842 // ldr w2, [x2, #0x698]
     .inst 0x6b02003f // cmp w1, w2
     b.hs .Lperilune_CALL_1a0
     .inst 0xf9400481 // ldr x1, [x4, #0x8]
@@ -5514,7 +5514,7 @@ perilune_CALL:
     b .Lperilune_CALL_1e0
 .Lperilune_CALL_174:
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xf943042c // ldr x12, [x1, #0x608]
+    .inst 0xf943082c // ldr x12, [x1, #0x610]
     b .Lperilune_CALL_108
 .Lperilune_CALL_180:
     .inst 0xd2800002 // mov x2, #0x0
@@ -5641,20 +5641,20 @@ perilune_TAILCALL:
     b.ne .Lperilune_TAILCALL_204
     .inst 0x3940c088 // ldrb w8, [x4, #0x30]
     .inst 0xaa1503e9 // mov x9, x21
-    .inst 0xf9430929 // ldr x9, [x9, #0x610]
+    .inst 0xf9430d29 // ldr x9, [x9, #0x618]
     .inst 0xcb020129 // sub x9, x9, x2
     .inst 0xd37ced08 // lsl x8, x8, #0x4
     .inst 0xeb08013f // cmp x9, x8
     b.lt .Lperilune_TAILCALL_204
     .inst 0xaa1503e8 // mov x8, x21
-    .inst 0xb945f108 // ldr w8, [x8, #0x5f0]
+    .inst 0xb945f908 // ldr w8, [x8, #0x5f8]
     cbnz w8, .Lperilune_TAILCALL_204
     .inst 0xb9403488 // ldr w8, [x4, #0x34]
     .inst 0xaa0403eb // mov x11, x4
     .inst 0xaa1503e4 // mov x4, x21
-    .inst 0xb9468089 // ldr w9, [x4, #0x680]
+    .inst 0xb9468889 // ldr w9, [x4, #0x688]
     .inst 0xaa1503e4 // mov x4, x21
-    .inst 0xb9468484 // ldr w4, [x4, #0x684]
+    .inst 0xb9468c84 // ldr w4, [x4, #0x68c]
     .inst 0x11000508 // add w8, w8, #0x1
     .inst 0x0a090108 // and w8, w8, w9
     .inst 0x6b04011f // cmp w8, w4
@@ -5711,7 +5711,7 @@ perilune_TAILCALL:
     cbnz x9, .Lperilune_TAILCALL_1f0
     .inst 0xb940348a // ldr w10, [x4, #0x34]
     .inst 0xaa1503eb // mov x11, x21
-    .inst 0xb946916b // ldr w11, [x11, #0x690]
+    .inst 0xb946996b // ldr w11, [x11, #0x698]
     .inst 0x6b0b015f // cmp w10, w11
     b.hs .Lperilune_TAILCALL_1ec
     .inst 0xf940048c // ldr x12, [x4, #0x8]
@@ -5738,7 +5738,7 @@ perilune_TAILCALL:
     b .Lperilune_TAILCALL_204
 .Lperilune_TAILCALL_1c4:
     .inst 0xaa1503e8 // mov x8, x21
-    .inst 0xf9430508 // ldr x8, [x8, #0x608]
+    .inst 0xf9430908 // ldr x8, [x8, #0x610]
     b .Lperilune_TAILCALL_13c
 .Lperilune_TAILCALL_1d0:
     .inst 0xf9000001 // str x1, [x0]
@@ -5830,7 +5830,7 @@ perilune_RETURN:
     .inst 0xeb03017f // cmp x11, x3
     b.lo .Lperilune_RETURN_170
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xf9030022 // str x2, [x1, #0x600]
+    .inst 0xf9030422 // str x2, [x1, #0x608]
     .inst 0xf9401481 // ldr x1, [x4, #0x28]
     cbnz x1, .Lperilune_RETURN_168
     .inst 0xf9400488 // ldr x8, [x4, #0x8]
@@ -5855,7 +5855,7 @@ perilune_RETURN:
     b .Lperilune_RETURN_1a8
 .Lperilune_RETURN_134:
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xf9430429 // ldr x9, [x1, #0x608]
+    .inst 0xf9430829 // ldr x9, [x1, #0x610]
     b .Lperilune_RETURN_80
 .Lperilune_RETURN_140:
     .inst 0xaa1503ec // mov x12, x21
@@ -5866,7 +5866,7 @@ perilune_RETURN:
     .inst 0x8b011041 // add x1, x2, x1, lsl #4
     .inst 0xcb080123 // sub x3, x9, x8
     .inst 0x8b030023 // add x3, x1, x3
-    .inst 0xf9030583 // str x3, [x12, #0x608]
+    .inst 0xf9030983 // str x3, [x12, #0x610]
     b .Lperilune_RETURN_a8
 .Lperilune_RETURN_168:
     .inst 0x910011a3 // add x3, x13, #0x4
@@ -5934,7 +5934,7 @@ perilune_RETURN0:
     .inst 0x6b01013f // cmp w9, w1
     b.ne .Lperilune_RETURN0_ac
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xf9030022 // str x2, [x1, #0x600]
+    .inst 0xf9030422 // str x2, [x1, #0x608]
     .inst 0xf9401481 // ldr x1, [x4, #0x28]
     cbnz x1, .Lperilune_RETURN0_a4
     .inst 0xf9400489 // ldr x9, [x4, #0x8]
@@ -6015,7 +6015,7 @@ perilune_RETURN1:
     .inst 0x39002023 // strb w3, [x1, #0x8]
     .inst 0xaa1503e1 // mov x1, x21
     .inst 0xaa0c03e2 // mov x2, x12
-    .inst 0xf9030022 // str x2, [x1, #0x600]
+    .inst 0xf9030422 // str x2, [x1, #0x608]
     .inst 0xf9401481 // ldr x1, [x4, #0x28]
     cbnz x1, .Lperilune_RETURN1_d4
     .inst 0xf9400482 // ldr x2, [x4, #0x8]
@@ -6146,15 +6146,15 @@ perilune_FORLOOP:
     .inst 0x8b0b006b // add x11, x3, x11
     .inst 0xb866696c // ldr w12, [x11, x6]
     .inst 0xaa1503eb // mov x11, x21
-    .inst 0xb946896b // ldr w11, [x11, #0x688]
+    .inst 0xb946916b // ldr w11, [x11, #0x690]
     .inst 0xaa1503ed // mov x13, x21
-    .inst 0xb9468dad // ldr w13, [x13, #0x68c]
+    .inst 0xb94695ad // ldr w13, [x13, #0x694]
     .inst 0x1100058e // add w14, w12, #0x1
     .inst 0x0a0b01cb // and w11, w14, w11
     .inst 0x6b0d017f // cmp w11, w13
     b.eq .Lperilune_FORLOOP_174
     .inst 0xaa1503ed // mov x13, x21
-    .inst 0xb945f1ad // ldr w13, [x13, #0x5f0]
+    .inst 0xb945f9ad // ldr w13, [x13, #0x5f8]
     cbnz w13, .Lperilune_FORLOOP_174
     .inst 0x1100058f // add w15, w12, #0x1
     .inst 0x9280006e // mov x14, #0xfffffffffffffffc
@@ -6177,7 +6177,7 @@ perilune_FORLOOP:
     .inst 0xd61f0020 // br x1
 .Lperilune_FORLOOP_b8:
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xb945f021 // ldr w1, [x1, #0x5f0]
+    .inst 0xb945f821 // ldr w1, [x1, #0x5f8]
     cbnz w1, .Lperilune_FORLOOP_174
     .inst 0x11000400 // add w0, w0, #0x1
     .inst 0x92800061 // mov x1, #0xfffffffffffffffc
@@ -6220,9 +6220,9 @@ perilune_FORLOOP:
     .inst 0x8b000060 // add x0, x3, x0
     .inst 0xb8666800 // ldr w0, [x0, x6]
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xb9468821 // ldr w1, [x1, #0x688]
+    .inst 0xb9469021 // ldr w1, [x1, #0x690]
     .inst 0xaa1503ea // mov x10, x21
-    .inst 0xb9468d4a // ldr w10, [x10, #0x68c]
+    .inst 0xb946954a // ldr w10, [x10, #0x694]
     .inst 0x1100040b // add w11, w0, #0x1
     .inst 0x0a010161 // and w1, w11, w1
     .inst 0x6b0a003f // cmp w1, w10
@@ -6326,15 +6326,15 @@ perilune_TFORLOOP:
     .inst 0x8b010061 // add x1, x3, x1
     .inst 0xb8666821 // ldr w1, [x1, x6]
     .inst 0xaa1503e8 // mov x8, x21
-    .inst 0xb9468908 // ldr w8, [x8, #0x688]
+    .inst 0xb9469108 // ldr w8, [x8, #0x690]
     .inst 0xaa1503e9 // mov x9, x21
-    .inst 0xb9468d29 // ldr w9, [x9, #0x68c]
+    .inst 0xb9469529 // ldr w9, [x9, #0x694]
     .inst 0x1100042a // add w10, w1, #0x1
     .inst 0x0a080148 // and w8, w10, w8
     .inst 0x6b09011f // cmp w8, w9
     b.eq .Lperilune_TFORLOOP_94
     .inst 0xaa1503e8 // mov x8, x21
-    .inst 0xb945f108 // ldr w8, [x8, #0x5f0]
+    .inst 0xb945f908 // ldr w8, [x8, #0x5f8]
     cbnz w8, .Lperilune_TFORLOOP_94
     .inst 0x11000421 // add w1, w1, #0x1
     .inst 0x92800068 // mov x8, #0xfffffffffffffffc
@@ -6404,7 +6404,7 @@ perilune_SETLIST:
     .cfi_restore_state
 .Lperilune_SETLIST_9c:
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430400 // ldr x0, [x0, #0x608]
+    .inst 0xf9430800 // ldr x0, [x0, #0x610]
     .inst 0x910040a2 // add x2, x5, #0x10
     .inst 0xcb020000 // sub x0, x0, x2
     .inst 0xd344fc04 // lsr x4, x0, #0x4
@@ -6454,7 +6454,7 @@ perilune_CLOSURE:
     .inst 0x52800840 // mov w0, #0x42
     .inst 0x39002020 // strb w0, [x1, #0x8]
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xb945f000 // ldr w0, [x0, #0x5f0]
+    .inst 0xb945f800 // ldr w0, [x0, #0x5f8]
     cbnz w0, .Lperilune_CLOSURE_9c
     .inst 0x39400060 // ldrb w0, [x3]
     .inst 0xaa1303e7 // mov x7, x19
@@ -7381,7 +7381,7 @@ perilune_NEWTABLE_1:
     .inst 0x52800820 // mov w0, #0x41
     .inst 0x39002020 // strb w0, [x1, #0x8]
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xb945f000 // ldr w0, [x0, #0x5f0]
+    .inst 0xb945f800 // ldr w0, [x0, #0x5f8]
     cbnz w0, .Lperilune_NEWTABLE_1_ac
     .inst 0x39400060 // ldrb w0, [x3]
     .inst 0xaa1703e7 // mov x7, x23
@@ -7878,15 +7878,15 @@ perilune_LT_1:
     .inst 0xaa1303e7 // mov x7, x19
     .inst 0xb8666860 // ldr w0, [x3, x6]
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xb9468821 // ldr w1, [x1, #0x688]
+    .inst 0xb9469021 // ldr w1, [x1, #0x690]
     .inst 0xaa1503e8 // mov x8, x21
-    .inst 0xb9468d08 // ldr w8, [x8, #0x68c]
+    .inst 0xb9469508 // ldr w8, [x8, #0x694]
     .inst 0x11000409 // add w9, w0, #0x1
     .inst 0x0a010121 // and w1, w9, w1
     .inst 0x6b08003f // cmp w1, w8
     b.eq .Lperilune_LT_1_17c
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xb945f021 // ldr w1, [x1, #0x5f0]
+    .inst 0xb945f821 // ldr w1, [x1, #0x5f8]
     cbnz w1, .Lperilune_LT_1_17c
     .inst 0x11000400 // add w0, w0, #0x1
     .inst 0xb8266860 // str w0, [x3, x6]
@@ -7994,15 +7994,15 @@ perilune_LE_1:
     .inst 0xaa1303e7 // mov x7, x19
     .inst 0xb8666860 // ldr w0, [x3, x6]
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xb9468821 // ldr w1, [x1, #0x688]
+    .inst 0xb9469021 // ldr w1, [x1, #0x690]
     .inst 0xaa1503e8 // mov x8, x21
-    .inst 0xb9468d08 // ldr w8, [x8, #0x68c]
+    .inst 0xb9469508 // ldr w8, [x8, #0x694]
     .inst 0x11000409 // add w9, w0, #0x1
     .inst 0x0a010121 // and w1, w9, w1
     .inst 0x6b08003f // cmp w1, w8
     b.eq .Lperilune_LE_1_17c
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xb945f021 // ldr w1, [x1, #0x5f0]
+    .inst 0xb945f821 // ldr w1, [x1, #0x5f8]
     cbnz w1, .Lperilune_LE_1_17c
     .inst 0x11000400 // add w0, w0, #0x1
     .inst 0xb8266860 // str w0, [x3, x6]
@@ -8079,7 +8079,7 @@ perilune_CALL_1:
     bl {call_native}
     cbnz x0, .Lperilune_CALL_1_a8
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xaa1603e3 // mov x3, x22
     .inst 0x39400060 // ldrb w0, [x3]
     .inst 0xaa1903e7 // mov x7, x25
@@ -8156,7 +8156,7 @@ perilune_TAILCALL_1:
     bl {tail_call_native}
     cbnz x0, .Lperilune_TAILCALL_1_a8
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xaa1603e3 // mov x3, x22
     .inst 0x39400060 // ldrb w0, [x3]
     .inst 0xaa1903e7 // mov x7, x25
@@ -8279,7 +8279,7 @@ perilune_RETURN_1:
     .inst 0xeb08013f // cmp x9, x8
     b.lo .Lperilune_RETURN_1_208
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xf9030022 // str x2, [x1, #0x600]
+    .inst 0xf9030422 // str x2, [x1, #0x608]
     .inst 0xf9401481 // ldr x1, [x4, #0x28]
     cbnz x1, .Lperilune_RETURN_1_1e4
     .inst 0xf9400488 // ldr x8, [x4, #0x8]
@@ -8325,7 +8325,7 @@ perilune_RETURN_1:
     b .Lperilune_RETURN_1_264
 .Lperilune_RETURN_1_1b0:
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xf943042b // ldr x11, [x1, #0x608]
+    .inst 0xf943082b // ldr x11, [x1, #0x610]
     b .Lperilune_RETURN_1_b8
 .Lperilune_RETURN_1_1bc:
     .inst 0xaa1503e3 // mov x3, x21
@@ -8336,7 +8336,7 @@ perilune_RETURN_1:
     .inst 0x8b011041 // add x1, x2, x1, lsl #4
     .inst 0xcb0a0165 // sub x5, x11, x10
     .inst 0x8b050028 // add x8, x1, x5
-    .inst 0xf9030468 // str x8, [x3, #0x608]
+    .inst 0xf9030868 // str x8, [x3, #0x610]
     b .Lperilune_RETURN_1_e0
 .Lperilune_RETURN_1_1e4:
     .inst 0xaa1603e7 // mov x7, x22
@@ -8448,7 +8448,7 @@ perilune_RETURN0_1:
     .inst 0xeb00003f // cmp x1, x0
     b.lo .Lperilune_RETURN0_1_158
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9030002 // str x2, [x0, #0x600]
+    .inst 0xf9030402 // str x2, [x0, #0x608]
     .inst 0xf9401480 // ldr x0, [x4, #0x28]
     cbnz x0, .Lperilune_RETURN0_1_148
     .inst 0xf9400480 // ldr x0, [x4, #0x8]
@@ -8477,7 +8477,7 @@ perilune_RETURN0_1:
     .inst 0xd348fc00 // lsr x0, x0, #0x8
     .inst 0x92401c00 // and x0, x0, #0xff
     .inst 0x8b001040 // add x0, x2, x0, lsl #4
-    .inst 0xf9030420 // str x0, [x1, #0x608]
+    .inst 0xf9030820 // str x0, [x1, #0x610]
     b .Lperilune_RETURN0_1_8c
 .Lperilune_RETURN0_1_148:
     .inst 0x910011a3 // add x3, x13, #0x4
@@ -8567,7 +8567,7 @@ perilune_RETURN1_1:
     .inst 0xeb08007f // cmp x3, x8
     b.lo .Lperilune_RETURN1_1_158
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xf9030022 // str x2, [x1, #0x600]
+    .inst 0xf9030422 // str x2, [x1, #0x608]
     .inst 0xf9401481 // ldr x1, [x4, #0x28]
     cbnz x1, .Lperilune_RETURN1_1_150
     .inst 0xf9400488 // ldr x8, [x4, #0x8]
@@ -8597,7 +8597,7 @@ perilune_RETURN1_1:
     .inst 0x92401c21 // and x1, x1, #0xff
     .inst 0x8b011041 // add x1, x2, x1, lsl #4
     .inst 0x91004028 // add x8, x1, #0x10
-    .inst 0xf9030468 // str x8, [x3, #0x608]
+    .inst 0xf9030868 // str x8, [x3, #0x610]
     .inst 0xaa0203ee // mov x14, x2
     .inst 0xaa0c03e2 // mov x2, x12
     b .Lperilune_RETURN1_1_8c
@@ -8734,7 +8734,7 @@ perilune_GETFIELD_2:
     .inst 0xeb08003f // cmp x1, x8
     b.ne .Lperilune_GETFIELD_2_160
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xf942fc21 // ldr x1, [x1, #0x5f8]
+    .inst 0xf9430021 // ldr x1, [x1, #0x600]
     .inst 0xf9400808 // ldr x8, [x0, #0x10]
     .inst 0xeb08003f // cmp x1, x8
     b.ne .Lperilune_GETFIELD_2_160
@@ -9018,7 +9018,7 @@ perilune_SELF_2:
     .inst 0xeb0b015f // cmp x10, x11
     b.ne .Lperilune_SELF_2_184
     .inst 0xaa1503ea // mov x10, x21
-    .inst 0xf942fd4a // ldr x10, [x10, #0x5f8]
+    .inst 0xf943014a // ldr x10, [x10, #0x600]
     .inst 0xf940092b // ldr x11, [x9, #0x10]
     .inst 0xeb0b015f // cmp x10, x11
     b.ne .Lperilune_SELF_2_184
@@ -9129,20 +9129,20 @@ perilune_CALL_2:
     b.ne .Lperilune_CALL_2_1e8
     .inst 0x3940c109 // ldrb w9, [x8, #0x30]
     .inst 0xaa1503ea // mov x10, x21
-    .inst 0xf943094a // ldr x10, [x10, #0x610]
+    .inst 0xf9430d4a // ldr x10, [x10, #0x618]
     .inst 0x9100800b // add x11, x0, #0x20
     .inst 0xcb0b014a // sub x10, x10, x11
     .inst 0xd37ced29 // lsl x9, x9, #0x4
     .inst 0xeb09015f // cmp x10, x9
     b.lt .Lperilune_CALL_2_1e8
     .inst 0xaa1503e9 // mov x9, x21
-    .inst 0xb945f129 // ldr w9, [x9, #0x5f0]
+    .inst 0xb945f929 // ldr w9, [x9, #0x5f8]
     cbnz w9, .Lperilune_CALL_2_1e8
     .inst 0xb9403509 // ldr w9, [x8, #0x34]
     .inst 0xaa1503ea // mov x10, x21
-    .inst 0xb946814a // ldr w10, [x10, #0x680]
+    .inst 0xb946894a // ldr w10, [x10, #0x688]
     .inst 0xaa1503eb // mov x11, x21
-    .inst 0xb946856b // ldr w11, [x11, #0x684]
+    .inst 0xb9468d6b // ldr w11, [x11, #0x68c]
     .inst 0x11000529 // add w9, w9, #0x1
     .inst 0x0a0a0129 // and w9, w9, w10
     .inst 0x6b0b013f // cmp w9, w11
@@ -9195,12 +9195,12 @@ perilune_CALL_2:
 .Lperilune_CALL_2_140:
     .inst 0xaa1503e2 // mov x2, x21
     .inst 0x91008008 // add x8, x0, #0x20
-    .inst 0xf9030048 // str x8, [x2, #0x600]
+    .inst 0xf9030448 // str x8, [x2, #0x608]
     .inst 0xf9401488 // ldr x8, [x4, #0x28]
     cbnz x8, .Lperilune_CALL_2_1cc
     .inst 0xb9403488 // ldr w8, [x4, #0x34]
     .inst 0xaa1503e9 // mov x9, x21
-    .inst 0xb9469129 // ldr w9, [x9, #0x690]
+    .inst 0xb9469929 // ldr w9, [x9, #0x698]
     .inst 0x6b09011f // cmp w8, w9
     b.hs .Lperilune_CALL_2_1c4
     .inst 0xf9400486 // ldr x6, [x4, #0x8]
@@ -9220,7 +9220,7 @@ perilune_CALL_2:
     b .Lperilune_CALL_2_1e8
 .Lperilune_CALL_2_19c:
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xf9430421 // ldr x1, [x1, #0x608]
+    .inst 0xf9430821 // ldr x1, [x1, #0x610]
     b .Lperilune_CALL_2_12c
 .Lperilune_CALL_2_1a8:
     .inst 0xf9000028 // str x8, [x1]
@@ -9331,7 +9331,7 @@ perilune_RETURN_2:
 .Lperilune_RETURN_2_114:
     .inst 0xaa1503e1 // mov x1, x21
     .inst 0xaa0d03e2 // mov x2, x13
-    .inst 0xf9030022 // str x2, [x1, #0x600]
+    .inst 0xf9030422 // str x2, [x1, #0x608]
     .inst 0xf9401481 // ldr x1, [x4, #0x28]
     cbnz x1, .Lperilune_RETURN_2_1c8
     .inst 0xf9400482 // ldr x2, [x4, #0x8]
@@ -9356,7 +9356,7 @@ perilune_RETURN_2:
     b .Lperilune_RETURN_2_1ec
 .Lperilune_RETURN_2_170:
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xf943042a // ldr x10, [x1, #0x608]
+    .inst 0xf943082a // ldr x10, [x1, #0x610]
     b .Lperilune_RETURN_2_70
 .Lperilune_RETURN_2_17c:
     .inst 0xd2800003 // mov x3, #0x0
@@ -9458,7 +9458,7 @@ perilune_RETURN0_2:
     b.lo .Lperilune_RETURN0_2_160
 .Lperilune_RETURN0_2_c4:
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9030002 // str x2, [x0, #0x600]
+    .inst 0xf9030402 // str x2, [x0, #0x608]
     .inst 0xf9401480 // ldr x0, [x4, #0x28]
     cbnz x0, .Lperilune_RETURN0_2_158
     .inst 0xf9400480 // ldr x0, [x4, #0x8]
@@ -9594,7 +9594,7 @@ perilune_RETURN1_2:
 .Lperilune_RETURN1_2_10c:
     .inst 0xaa1503e1 // mov x1, x21
     .inst 0xaa0e03e2 // mov x2, x14
-    .inst 0xf9030022 // str x2, [x1, #0x600]
+    .inst 0xf9030422 // str x2, [x1, #0x608]
     .inst 0xf9401481 // ldr x1, [x4, #0x28]
     cbnz x1, .Lperilune_RETURN1_2_1a8
     .inst 0xf9400482 // ldr x2, [x4, #0x8]
@@ -9677,11 +9677,11 @@ perilune_GETFIELD_3:
     .inst 0x12800049 // mov w9, #0xfffffffd
     .inst 0x6b09011f // cmp w8, w9
     b.ne .Lperilune_GETFIELD_3_bc
-    .inst 0xf9438c28 // ldr x8, [x1, #0x718]
+    .inst 0xf9439028 // ldr x8, [x1, #0x720]
     .inst 0xf9400c09 // ldr x9, [x0, #0x18]
     .inst 0xeb09011f // cmp x8, x9
     b.ne .Lperilune_GETFIELD_3_bc
-    .inst 0xf942fc21 // ldr x1, [x1, #0x5f8]
+    .inst 0xf9430021 // ldr x1, [x1, #0x600]
     .inst 0xf9400808 // ldr x8, [x0, #0x10]
     .inst 0xeb08003f // cmp x1, x8
     b.ne .Lperilune_GETFIELD_3_bc
@@ -9732,7 +9732,7 @@ perilune_SETFIELD_3:
     .inst 0xf940a92a // ldr x10, [x9, #0x150]
     .inst 0xb9400509 // ldr w9, [x8, #0x4]
     .inst 0xaa1503eb // mov x11, x21
-    .inst 0xf948796b // ldr x11, [x11, #0x10f0]
+    .inst 0xf9487d6b // ldr x11, [x11, #0x10f8]
     cbz x11, .Lperilune_SETFIELD_3_f0
     .inst 0xd343fd4c // lsr x12, x10, #0x3
     .inst 0xd293c6ed // mov x13, #0x9e37
@@ -9804,7 +9804,7 @@ perilune_SETFIELDK_3:
     .inst 0xf940a92a // ldr x10, [x9, #0x150]
     .inst 0xb9400509 // ldr w9, [x8, #0x4]
     .inst 0xaa1503eb // mov x11, x21
-    .inst 0xf948796b // ldr x11, [x11, #0x10f0]
+    .inst 0xf9487d6b // ldr x11, [x11, #0x10f8]
     cbz x11, .Lperilune_SETFIELDK_3_f0
     .inst 0xd343fd4c // lsr x12, x10, #0x3
     .inst 0xd293c6ed // mov x13, #0x9e37
@@ -9877,11 +9877,11 @@ perilune_SELF_3:
     .inst 0x1280004b // mov w11, #0xfffffffd
     .inst 0x6b0b015f // cmp w10, w11
     b.ne .Lperilune_SELF_3_c4
-    .inst 0xf9438d2a // ldr x10, [x9, #0x718]
+    .inst 0xf943912a // ldr x10, [x9, #0x720]
     .inst 0xf9400d0b // ldr x11, [x8, #0x18]
     .inst 0xeb0b015f // cmp x10, x11
     b.ne .Lperilune_SELF_3_c4
-    .inst 0xf942fd29 // ldr x9, [x9, #0x5f8]
+    .inst 0xf9430129 // ldr x9, [x9, #0x600]
     .inst 0xf940090a // ldr x10, [x8, #0x10]
     .inst 0xeb0a013f // cmp x9, x10
     b.ne .Lperilune_SELF_3_c4
@@ -9946,7 +9946,7 @@ perilune_CALL_3:
     bl {call_code}
     cbnz x0, .Lperilune_CALL_3_a8
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xaa1603e3 // mov x3, x22
     .inst 0x39400060 // ldrb w0, [x3]
     .inst 0xaa1903e7 // mov x7, x25
@@ -10006,7 +10006,7 @@ perilune_GETFIELD_4:
     .inst 0xf940a828 // ldr x8, [x1, #0x150]
     .inst 0xb9400401 // ldr w1, [x0, #0x4]
     .inst 0xaa1503e9 // mov x9, x21
-    .inst 0xf9487929 // ldr x9, [x9, #0x10f0]
+    .inst 0xf9487d29 // ldr x9, [x9, #0x10f8]
     cbz x9, .Lperilune_GETFIELD_4_e4
     .inst 0xd343fd0a // lsr x10, x8, #0x3
     .inst 0xd293c6eb // mov x11, #0x9e37
@@ -10073,7 +10073,7 @@ perilune_SELF_4:
     .inst 0xf940a828 // ldr x8, [x1, #0x150]
     .inst 0xb9400401 // ldr w1, [x0, #0x4]
     .inst 0xaa1503e9 // mov x9, x21
-    .inst 0xf9487929 // ldr x9, [x9, #0x10f0]
+    .inst 0xf9487d29 // ldr x9, [x9, #0x10f8]
     cbz x9, .Lperilune_SELF_4_fc
     .inst 0xd343fd0a // lsr x10, x8, #0x3
     .inst 0xd293c6eb // mov x11, #0x9e37
@@ -10152,7 +10152,7 @@ perilune_SINGLE:
     bl {single}
     cbnz x0, .Lperilune_SINGLE_b8
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xf85e0040 // ldur x0, [x2, #-0x20]
     .inst 0xf9400404 // ldr x4, [x0, #0x8]
     .inst 0xb85f0041 // ldur w1, [x2, #-0x10]
@@ -10222,7 +10222,7 @@ perilune_STEP_GET_FIELD:
     bl {step_get_field}
     cbnz x0, .Lperilune_STEP_GET_FIELD_b4
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xf85e0040 // ldur x0, [x2, #-0x20]
     .inst 0xf9400404 // ldr x4, [x0, #0x8]
     .inst 0xb85f0041 // ldur w1, [x2, #-0x10]
@@ -10292,7 +10292,7 @@ perilune_STEP_GET:
     bl {step_get}
     cbnz x0, .Lperilune_STEP_GET_b4
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xf85e0040 // ldur x0, [x2, #-0x20]
     .inst 0xf9400404 // ldr x4, [x0, #0x8]
     .inst 0xb85f0041 // ldur w1, [x2, #-0x10]
@@ -10362,7 +10362,7 @@ perilune_STEP_GET_GLOBAL:
     bl {step_get_global}
     cbnz x0, .Lperilune_STEP_GET_GLOBAL_b4
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xf85e0040 // ldur x0, [x2, #-0x20]
     .inst 0xf9400404 // ldr x4, [x0, #0x8]
     .inst 0xb85f0041 // ldur w1, [x2, #-0x10]
@@ -10432,7 +10432,7 @@ perilune_STEP_SET_FIELD:
     bl {step_set_field}
     cbnz x0, .Lperilune_STEP_SET_FIELD_b4
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xf85e0040 // ldur x0, [x2, #-0x20]
     .inst 0xf9400404 // ldr x4, [x0, #0x8]
     .inst 0xb85f0041 // ldur w1, [x2, #-0x10]
@@ -10502,7 +10502,7 @@ perilune_STEP_SET:
     bl {step_set}
     cbnz x0, .Lperilune_STEP_SET_b4
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xf85e0040 // ldur x0, [x2, #-0x20]
     .inst 0xf9400404 // ldr x4, [x0, #0x8]
     .inst 0xb85f0041 // ldur w1, [x2, #-0x10]
@@ -10572,7 +10572,7 @@ perilune_STEP_LENGTH:
     bl {step_length}
     cbnz x0, .Lperilune_STEP_LENGTH_b4
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xf85e0040 // ldur x0, [x2, #-0x20]
     .inst 0xf9400404 // ldr x4, [x0, #0x8]
     .inst 0xb85f0041 // ldur w1, [x2, #-0x10]
@@ -10642,7 +10642,7 @@ perilune_STEP_EQUAL:
     bl {step_equal}
     cbnz x0, .Lperilune_STEP_EQUAL_b4
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xf85e0040 // ldur x0, [x2, #-0x20]
     .inst 0xf9400404 // ldr x4, [x0, #0x8]
     .inst 0xb85f0041 // ldur w1, [x2, #-0x10]
@@ -10712,7 +10712,7 @@ perilune_STEP_ORDER:
     bl {step_order}
     cbnz x0, .Lperilune_STEP_ORDER_b4
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xf85e0040 // ldur x0, [x2, #-0x20]
     .inst 0xf9400404 // ldr x4, [x0, #0x8]
     .inst 0xb85f0041 // ldur w1, [x2, #-0x10]
@@ -10782,7 +10782,7 @@ perilune_STEP_CALL:
     bl {step_call}
     cbnz x0, .Lperilune_STEP_CALL_b4
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xf85e0040 // ldur x0, [x2, #-0x20]
     .inst 0xf9400404 // ldr x4, [x0, #0x8]
     .inst 0xb85f0041 // ldur w1, [x2, #-0x10]
@@ -10852,7 +10852,7 @@ perilune_STEP_TAIL_CALL:
     bl {step_tail_call}
     cbnz x0, .Lperilune_STEP_TAIL_CALL_b4
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xf85e0040 // ldur x0, [x2, #-0x20]
     .inst 0xf9400404 // ldr x4, [x0, #0x8]
     .inst 0xb85f0041 // ldur w1, [x2, #-0x10]
@@ -10922,7 +10922,7 @@ perilune_STEP_RETURN:
     bl {step_return}
     cbnz x0, .Lperilune_STEP_RETURN_b4
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xf85e0040 // ldur x0, [x2, #-0x20]
     .inst 0xf9400404 // ldr x4, [x0, #0x8]
     .inst 0xb85f0041 // ldur w1, [x2, #-0x10]
@@ -10992,7 +10992,7 @@ perilune_STEP_PREPARE:
     bl {step_prepare}
     cbnz x0, .Lperilune_STEP_PREPARE_b4
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xf85e0040 // ldur x0, [x2, #-0x20]
     .inst 0xf9400404 // ldr x4, [x0, #0x8]
     .inst 0xb85f0041 // ldur w1, [x2, #-0x10]
@@ -11062,7 +11062,7 @@ perilune_STEP_ITERATE:
     bl {step_iterate}
     cbnz x0, .Lperilune_STEP_ITERATE_b4
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xf85e0040 // ldur x0, [x2, #-0x20]
     .inst 0xf9400404 // ldr x4, [x0, #0x8]
     .inst 0xb85f0041 // ldur w1, [x2, #-0x10]
@@ -11132,7 +11132,7 @@ perilune_POLL:
     bl {poll}
     cbnz x0, .Lperilune_POLL_b4
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xf85e0040 // ldur x0, [x2, #-0x20]
     .inst 0xf9400404 // ldr x4, [x0, #0x8]
     .inst 0xb85f0041 // ldur w1, [x2, #-0x10]
@@ -11186,7 +11186,7 @@ perilune_POLL:
 perilune_CONTINUE:
     .cfi_startproc
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xf85e0040 // ldur x0, [x2, #-0x20]
     .inst 0xf9400404 // ldr x4, [x0, #0x8]
     .inst 0xb85f0041 // ldur w1, [x2, #-0x10]
@@ -11219,7 +11219,7 @@ perilune_ENTER:
     cbnz x0, .Lperilune_ENTER_44
     .inst 0xb9403480 // ldr w0, [x4, #0x34]
     .inst 0xaa1503e1 // mov x1, x21
-    .inst 0xb9469021 // ldr w1, [x1, #0x690]
+    .inst 0xb9469821 // ldr w1, [x1, #0x698]
     .inst 0x6b01001f // cmp w0, w1
     b.hs .Lperilune_ENTER_40
     .inst 0xf9400480 // ldr x0, [x4, #0x8]
@@ -11276,7 +11276,7 @@ perilune_STITCH:
     bl {stitch}
     cbnz x0, .Lperilune_STITCH_a4
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xf9430002 // ldr x2, [x0, #0x600]
+    .inst 0xf9430402 // ldr x2, [x0, #0x608]
     .inst 0xf85e0040 // ldur x0, [x2, #-0x20]
     .inst 0xf9400404 // ldr x4, [x0, #0x8]
     .inst 0xb85f0041 // ldur w1, [x2, #-0x10]

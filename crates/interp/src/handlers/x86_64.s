@@ -479,7 +479,7 @@ perilune_GETFIELD:
     .byte 0x4b, 0x8b, 0x5c, 0x13, 0x18                           # mov rbx,[r11+r10+18h]
     .byte 0x48, 0x3b, 0xc3                                       # cmp rax,rbx
     jne .Lperilune_GETFIELD_1d6
-    mov rax, [r15 + 0x5f8]
+    mov rax, [r15 + 0x600]
     .byte 0x4b, 0x8b, 0x5c, 0x13, 0x10                           # mov rbx,[r11+r10+10h]
     .byte 0x48, 0x3b, 0xc3                                       # cmp rax,rbx
     jne .Lperilune_GETFIELD_1d6
@@ -1188,7 +1188,7 @@ perilune_SELF:
     .byte 0x4e, 0x8b, 0x64, 0x18, 0x18                           # mov r12,[rax+r11+18h]
     .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
     jne .Lperilune_SELF_1f0
-    mov rbx, [r15 + 0x5f8]
+    mov rbx, [r15 + 0x600]
     .byte 0x4e, 0x8b, 0x64, 0x18, 0x10                           # mov r12,[rax+r11+10h]
     .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
     jne .Lperilune_SELF_1f0
@@ -3281,7 +3281,7 @@ perilune_CONCAT:
     call {concat}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_CONCAT_c0
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -3454,13 +3454,13 @@ perilune_JMP:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_JMP_3a:
     .byte 0x42, 0x8b, 0x44, 0x06, 0xfc                           # mov eax,[rsi+r8-4]
-    mov r10d, [r15 + 0x688]
-    mov r11d, [r15 + 0x68c]
+    mov r10d, [r15 + 0x690]
+    mov r11d, [r15 + 0x694]
     .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
     .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
     .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
     je .Lperilune_JMP_a5
-    mov r10d, [r15 + 0x5f0]
+    mov r10d, [r15 + 0x5f8]
     .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
     jne .Lperilune_JMP_a5
     .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
@@ -3553,13 +3553,13 @@ perilune_EQ:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_EQ_12e:
     .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
-    mov r10d, [r15 + 0x688]
-    mov r11d, [r15 + 0x68c]
+    mov r10d, [r15 + 0x690]
+    mov r11d, [r15 + 0x694]
     .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
     .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
     .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
     je .Lperilune_EQ_226
-    mov r10d, [r15 + 0x5f0]
+    mov r10d, [r15 + 0x5f8]
     .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
     jne .Lperilune_EQ_226
     .byte 0x44, 0x8d, 0x50, 0x01                                 # lea r10d,[rax+1]
@@ -3652,13 +3652,13 @@ perilune_LT:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_LT_ce:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    mov r11d, [r15 + 0x688]
-    mov eax, [r15 + 0x68c]
+    mov r11d, [r15 + 0x690]
+    mov eax, [r15 + 0x694]
     .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
     .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
     .byte 0x44, 0x3b, 0xe0                                       # cmp r12d,eax
     je .Lperilune_LT_18d
-    mov r11d, [r15 + 0x5f0]
+    mov r11d, [r15 + 0x5f8]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
     jne .Lperilune_LT_18d
     .byte 0x41, 0x8d, 0x42, 0x01                                 # lea eax,[r10+1]
@@ -3733,13 +3733,13 @@ perilune_LE:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_LE_ce:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    mov r11d, [r15 + 0x688]
-    mov eax, [r15 + 0x68c]
+    mov r11d, [r15 + 0x690]
+    mov eax, [r15 + 0x694]
     .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
     .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
     .byte 0x44, 0x3b, 0xe0                                       # cmp r12d,eax
     je .Lperilune_LE_18d
-    mov r11d, [r15 + 0x5f0]
+    mov r11d, [r15 + 0x5f8]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
     jne .Lperilune_LE_18d
     .byte 0x41, 0x8d, 0x42, 0x01                                 # lea eax,[r10+1]
@@ -3820,13 +3820,13 @@ perilune_EQK:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_EQK_d4:
     .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
-    mov r10d, [r15 + 0x688]
-    mov r11d, [r15 + 0x68c]
+    mov r10d, [r15 + 0x690]
+    mov r11d, [r15 + 0x694]
     .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
     .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
     .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
     je .Lperilune_EQK_1a5
-    mov r10d, [r15 + 0x5f0]
+    mov r10d, [r15 + 0x5f8]
     .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
     jne .Lperilune_EQK_1a5
     .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
@@ -3900,13 +3900,13 @@ perilune_EQI:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_EQI_8f:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    mov r11d, [r15 + 0x688]
-    mov eax, [r15 + 0x68c]
+    mov r11d, [r15 + 0x690]
+    mov eax, [r15 + 0x694]
     .byte 0x41, 0x8d, 0x5a, 0x01                                 # lea ebx,[r10+1]
     .byte 0x41, 0x23, 0xdb                                       # and ebx,r11d
     .byte 0x3b, 0xd8                                             # cmp ebx,eax
     je .Lperilune_EQI_147
-    mov r11d, [r15 + 0x5f0]
+    mov r11d, [r15 + 0x5f8]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
     jne .Lperilune_EQI_147
     .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
@@ -3980,13 +3980,13 @@ perilune_LTI:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_LTI_af:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    mov r11d, [r15 + 0x688]
-    mov eax, [r15 + 0x68c]
+    mov r11d, [r15 + 0x690]
+    mov eax, [r15 + 0x694]
     .byte 0x41, 0x8d, 0x5a, 0x01                                 # lea ebx,[r10+1]
     .byte 0x41, 0x23, 0xdb                                       # and ebx,r11d
     .byte 0x3b, 0xd8                                             # cmp ebx,eax
     je .Lperilune_LTI_13a
-    mov r11d, [r15 + 0x5f0]
+    mov r11d, [r15 + 0x5f8]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
     jne .Lperilune_LTI_13a
     .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
@@ -4049,13 +4049,13 @@ perilune_LEI:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_LEI_af:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    mov r11d, [r15 + 0x688]
-    mov eax, [r15 + 0x68c]
+    mov r11d, [r15 + 0x690]
+    mov eax, [r15 + 0x694]
     .byte 0x41, 0x8d, 0x5a, 0x01                                 # lea ebx,[r10+1]
     .byte 0x41, 0x23, 0xdb                                       # and ebx,r11d
     .byte 0x3b, 0xd8                                             # cmp ebx,eax
     je .Lperilune_LEI_13a
-    mov r11d, [r15 + 0x5f0]
+    mov r11d, [r15 + 0x5f8]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
     jne .Lperilune_LEI_13a
     .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
@@ -4120,13 +4120,13 @@ perilune_GTI:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_GTI_b3:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    mov r11d, [r15 + 0x688]
-    mov eax, [r15 + 0x68c]
+    mov r11d, [r15 + 0x690]
+    mov eax, [r15 + 0x694]
     .byte 0x41, 0x8d, 0x5a, 0x01                                 # lea ebx,[r10+1]
     .byte 0x41, 0x23, 0xdb                                       # and ebx,r11d
     .byte 0x3b, 0xd8                                             # cmp ebx,eax
     je .Lperilune_GTI_13e
-    mov r11d, [r15 + 0x5f0]
+    mov r11d, [r15 + 0x5f8]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
     jne .Lperilune_GTI_13e
     .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
@@ -4191,13 +4191,13 @@ perilune_GEI:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_GEI_b3:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    mov r11d, [r15 + 0x688]
-    mov eax, [r15 + 0x68c]
+    mov r11d, [r15 + 0x690]
+    mov eax, [r15 + 0x694]
     .byte 0x41, 0x8d, 0x5a, 0x01                                 # lea ebx,[r10+1]
     .byte 0x41, 0x23, 0xdb                                       # and ebx,r11d
     .byte 0x3b, 0xd8                                             # cmp ebx,eax
     je .Lperilune_GEI_13e
-    mov r11d, [r15 + 0x5f0]
+    mov r11d, [r15 + 0x5f8]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
     jne .Lperilune_GEI_13e
     .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
@@ -4244,13 +4244,13 @@ perilune_TEST:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_TEST_65:
     .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
-    mov r10d, [r15 + 0x688]
-    mov r11d, [r15 + 0x68c]
+    mov r10d, [r15 + 0x690]
+    mov r11d, [r15 + 0x694]
     .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
     .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
     .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
     je .Lperilune_TEST_ed
-    mov r10d, [r15 + 0x5f0]
+    mov r10d, [r15 + 0x5f8]
     .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
     jne .Lperilune_TEST_ed
     .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
@@ -4302,13 +4302,13 @@ perilune_TESTSET:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_TESTSET_8b:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    mov r11d, [r15 + 0x688]
-    mov ebx, [r15 + 0x68c]
+    mov r11d, [r15 + 0x690]
+    mov ebx, [r15 + 0x694]
     .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
     .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
     .byte 0x44, 0x3b, 0xe3                                       # cmp r12d,ebx
     je .Lperilune_TESTSET_13d
-    mov r11d, [r15 + 0x5f0]
+    mov r11d, [r15 + 0x5f8]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
     jne .Lperilune_TESTSET_13d
     .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
@@ -4357,18 +4357,18 @@ perilune_CALL:
     .byte 0x84, 0xdb                                             # test bl,bl
     jne .Lperilune_CALL_2c9
     .byte 0x49, 0x0f, 0xb6, 0x5b, 0x30                           # movzx rbx,byte ptr [r11+30h]
-    mov r12, [r15 + 0x610]
+    mov r12, [r15 + 0x618]
     .byte 0x4c, 0x8d, 0x6c, 0x07, 0x20                           # lea r13,[rdi+rax+20h]
     .byte 0x4d, 0x2b, 0xe5                                       # sub r12,r13
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
     .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
     jl .Lperilune_CALL_2c9
-    mov ebx, [r15 + 0x5f0]
+    mov ebx, [r15 + 0x5f8]
     .byte 0x85, 0xdb                                             # test ebx,ebx
     jne .Lperilune_CALL_2c9
     .byte 0x41, 0x8b, 0x5b, 0x34                                 # mov ebx,[r11+34h]
-    mov r12d, [r15 + 0x680]
-    mov r13d, [r15 + 0x684]
+    mov r12d, [r15 + 0x688]
+    mov r13d, [r15 + 0x68c]
     .byte 0x44, 0x8d, 0x73, 0x01                                 # lea r14d,[rbx+1]
     .byte 0x45, 0x23, 0xf4                                       # and r14d,r12d
     .byte 0x45, 0x3b, 0xf5                                       # cmp r14d,r13d
@@ -4407,12 +4407,12 @@ perilune_CALL:
     jb .Lperilune_CALL_1f8
 .Lperilune_CALL_153:
     .byte 0x4c, 0x8d, 0x5c, 0x07, 0x20                           # lea r11,[rdi+rax+20h]
-    mov [r15 + 0x600], r11
+    mov [r15 + 0x608], r11
     .byte 0x4c, 0x8b, 0x52, 0x28                                 # mov r10,[rdx+28h]
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
     jne .Lperilune_CALL_23e
     .byte 0x44, 0x8b, 0x52, 0x34                                 # mov r10d,[rdx+34h]
-    mov r11d, [r15 + 0x690]
+    mov r11d, [r15 + 0x698]
     .byte 0x45, 0x3b, 0xd3                                       # cmp r10d,r11d
     jae .Lperilune_CALL_219
     .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
@@ -4428,7 +4428,7 @@ perilune_CALL:
     jmp perilune_CALL_1
     jmp .Lperilune_CALL_2c9
 .Lperilune_CALL_1e9:
-    mov r11, [r15 + 0x608]
+    mov r11, [r15 + 0x610]
     jmp .Lperilune_CALL_13c
 .Lperilune_CALL_1f8:
     .byte 0x49, 0xc7, 0x03, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r11],0
@@ -4558,18 +4558,18 @@ perilune_TAILCALL:
     .byte 0x84, 0xdb                                             # test bl,bl
     jne .Lperilune_TAILCALL_2b6
     .byte 0x48, 0x0f, 0xb6, 0x5a, 0x30                           # movzx rbx,byte ptr [rdx+30h]
-    mov r12, [r15 + 0x610]
+    mov r12, [r15 + 0x618]
     .byte 0x4c, 0x2b, 0xe7                                       # sub r12,rdi
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
     .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
     jl .Lperilune_TAILCALL_2b6
-    mov ebx, [r15 + 0x5f0]
+    mov ebx, [r15 + 0x5f8]
     .byte 0x85, 0xdb                                             # test ebx,ebx
     jne .Lperilune_TAILCALL_2b6
     .byte 0x8b, 0x5a, 0x34                                       # mov ebx,[rdx+34h]
     .byte 0x48, 0x89, 0x14, 0x24                                 # mov [rsp],rdx
-    mov r12d, [r15 + 0x680]
-    mov r13d, [r15 + 0x684]
+    mov r12d, [r15 + 0x688]
+    mov r13d, [r15 + 0x68c]
     .byte 0x8d, 0x53, 0x01                                       # lea edx,[rbx+1]
     .byte 0x41, 0x23, 0xd4                                       # and edx,r12d
     .byte 0x41, 0x3b, 0xd5                                       # cmp edx,r13d
@@ -4619,7 +4619,7 @@ perilune_TAILCALL:
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
     jne .Lperilune_TAILCALL_286
     .byte 0x44, 0x8b, 0x52, 0x34                                 # mov r10d,[rdx+34h]
-    mov r11d, [r15 + 0x690]
+    mov r11d, [r15 + 0x698]
     .byte 0x45, 0x3b, 0xd3                                       # cmp r10d,r11d
     jae .Lperilune_TAILCALL_265
     .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
@@ -4658,7 +4658,7 @@ perilune_TAILCALL:
     jne .Lperilune_TAILCALL_105
     jmp .Lperilune_TAILCALL_2b6
 .Lperilune_TAILCALL_236:
-    mov r10, [r15 + 0x608]
+    mov r10, [r15 + 0x610]
     jmp .Lperilune_TAILCALL_15c
 .Lperilune_TAILCALL_245:
     .byte 0x48, 0xc7, 0x00, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rax],0
@@ -4771,7 +4771,7 @@ perilune_RETURN:
 .Lperilune_RETURN_10c:
     .byte 0x4d, 0x3b, 0xec                                       # cmp r13,r12
     jb .Lperilune_RETURN_1fe
-    mov [r15 + 0x600], rdi
+    mov [r15 + 0x608], rdi
     .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
     .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
     jne .Lperilune_RETURN_1d9
@@ -4799,7 +4799,7 @@ perilune_RETURN:
     jmp .Lperilune_RETURN_251
 .Lperilune_RETURN_19a:
     .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
-    .byte 0x4c, 0x8b, 0x9e, 0x08, 0x06, 0x00, 0x00               # mov r11,[rsi+608h]
+    .byte 0x4c, 0x8b, 0x9e, 0x10, 0x06, 0x00, 0x00               # mov r11,[rsi+610h]
     jmp .Lperilune_RETURN_ad
 .Lperilune_RETURN_1a9:
     .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
@@ -4812,7 +4812,7 @@ perilune_RETURN:
     .byte 0x4d, 0x89, 0xdd                                       # mov r13,r11
     .byte 0x4d, 0x2b, 0xea                                       # sub r13,r10
     .byte 0x4d, 0x03, 0xe5                                       # add r12,r13
-    .byte 0x4c, 0x89, 0xa6, 0x08, 0x06, 0x00, 0x00               # mov [rsi+608h],r12
+    .byte 0x4c, 0x89, 0xa6, 0x10, 0x06, 0x00, 0x00               # mov [rsi+610h],r12
     jmp .Lperilune_RETURN_e1
 .Lperilune_RETURN_1d9:
     .byte 0x49, 0x8d, 0x74, 0x86, 0x04                           # lea rsi,[r14+rax*4+4]
@@ -4875,7 +4875,7 @@ perilune_RETURN0:
     .byte 0x41, 0x81, 0xfa, 0x4b, 0x00, 0x00, 0x01               # cmp r10d,100004Bh
     jne .Lperilune_RETURN0_cf
     .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
-    mov [r15 + 0x600], rdi
+    mov [r15 + 0x608], rdi
     .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
     .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
     jne .Lperilune_RETURN0_b6
@@ -4949,7 +4949,7 @@ perilune_RETURN1:
     .byte 0x4c, 0x89, 0xee                                       # mov rsi,r13
     .byte 0x42, 0x88, 0x7c, 0x1e, 0x08                           # mov [rsi+r11+8],dil
     .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    mov [r15 + 0x600], rdi
+    mov [r15 + 0x608], rdi
     .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
     .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
     jne .Lperilune_RETURN1_102
@@ -5059,13 +5059,13 @@ perilune_FORLOOP:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_FORLOOP_6f:
     .byte 0x46, 0x8b, 0x5c, 0x06, 0xfc                           # mov r11d,[rsi+r8-4]
-    mov r12d, [r15 + 0x688]
-    mov r13d, [r15 + 0x68c]
+    mov r12d, [r15 + 0x690]
+    mov r13d, [r15 + 0x694]
     .byte 0x45, 0x8d, 0x73, 0x01                                 # lea r14d,[r11+1]
     .byte 0x45, 0x23, 0xf4                                       # and r14d,r12d
     .byte 0x45, 0x3b, 0xf5                                       # cmp r14d,r13d
     je .Lperilune_FORLOOP_227
-    mov r12d, [r15 + 0x5f0]
+    mov r12d, [r15 + 0x5f8]
     .byte 0x45, 0x85, 0xe4                                       # test r12d,r12d
     jne .Lperilune_FORLOOP_227
     .byte 0x41, 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00               # add r11d,1
@@ -5086,7 +5086,7 @@ perilune_FORLOOP:
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_FORLOOP_119:
-    mov r11d, [r15 + 0x5f0]
+    mov r11d, [r15 + 0x5f8]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
     jne .Lperilune_FORLOOP_227
     .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
@@ -5127,8 +5127,8 @@ perilune_FORLOOP:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_FORLOOP_1ff:
     .byte 0x46, 0x8b, 0x54, 0x06, 0xfc                           # mov r10d,[rsi+r8-4]
-    mov r11d, [r15 + 0x688]
-    mov ebx, [r15 + 0x68c]
+    mov r11d, [r15 + 0x690]
+    mov ebx, [r15 + 0x694]
     .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
     .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
     .byte 0x44, 0x3b, 0xe3                                       # cmp r12d,ebx
@@ -5226,13 +5226,13 @@ perilune_TFORLOOP:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_TFORLOOP_4c:
     .byte 0x46, 0x8b, 0x54, 0x06, 0xfc                           # mov r10d,[rsi+r8-4]
-    mov r11d, [r15 + 0x688]
-    mov ebx, [r15 + 0x68c]
+    mov r11d, [r15 + 0x690]
+    mov ebx, [r15 + 0x694]
     .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
     .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
     .byte 0x44, 0x3b, 0xe3                                       # cmp r12d,ebx
     je .Lperilune_TFORLOOP_d7
-    mov r11d, [r15 + 0x5f0]
+    mov r11d, [r15 + 0x5f8]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
     jne .Lperilune_TFORLOOP_d7
     .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
@@ -5303,7 +5303,7 @@ perilune_SETLIST:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
 .Lperilune_SETLIST_ba:
-    mov r8, [r15 + 0x608]
+    mov r8, [r15 + 0x610]
     .byte 0x48, 0x8d, 0x54, 0x07, 0x10                           # lea rdx,[rdi+rax+10h]
     .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
     .byte 0x4c, 0x2b, 0xc2                                       # sub r8,rdx
@@ -5351,7 +5351,7 @@ perilune_CLOSURE:
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x48, 0x89, 0x04, 0x0f                                 # mov [rdi+rcx],rax
     .byte 0xc6, 0x44, 0x0f, 0x08, 0x42                           # mov byte ptr [rdi+rcx+8],42h
-    mov eax, [r15 + 0x5f0]
+    mov eax, [r15 + 0x5f8]
     .byte 0x85, 0xc0                                             # test eax,eax
     jne .Lperilune_CLOSURE_ab
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
@@ -6251,7 +6251,7 @@ perilune_NEWTABLE_1:
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x48, 0x89, 0x04, 0x0f                                 # mov [rdi+rcx],rax
     .byte 0xc6, 0x44, 0x0f, 0x08, 0x41                           # mov byte ptr [rdi+rcx+8],41h
-    mov eax, [r15 + 0x5f0]
+    mov eax, [r15 + 0x5f8]
     .byte 0x85, 0xc0                                             # test eax,eax
     jne .Lperilune_NEWTABLE_1_bc
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
@@ -6689,13 +6689,13 @@ perilune_LT_1:
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
-    mov r10d, [r15 + 0x688]
-    mov r11d, [r15 + 0x68c]
+    mov r10d, [r15 + 0x690]
+    mov r11d, [r15 + 0x694]
     .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
     .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
     .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
     je .Lperilune_LT_1_183
-    mov r10d, [r15 + 0x5f0]
+    mov r10d, [r15 + 0x5f8]
     .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
     jne .Lperilune_LT_1_183
     .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
@@ -6795,13 +6795,13 @@ perilune_LE_1:
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
-    mov r10d, [r15 + 0x688]
-    mov r11d, [r15 + 0x68c]
+    mov r10d, [r15 + 0x690]
+    mov r11d, [r15 + 0x694]
     .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
     .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
     .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
     je .Lperilune_LE_1_183
-    mov r10d, [r15 + 0x5f0]
+    mov r10d, [r15 + 0x5f8]
     .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
     jne .Lperilune_LE_1_183
     .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
@@ -6879,7 +6879,7 @@ perilune_CALL_1:
     call {call_native}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_CALL_1_c2
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
@@ -6956,7 +6956,7 @@ perilune_TAILCALL_1:
     call {tail_call_native}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_TAILCALL_1_c2
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
@@ -7083,7 +7083,7 @@ perilune_RETURN_1:
 .Lperilune_RETURN_1_12f:
     .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
     jb .Lperilune_RETURN_1_25b
-    mov [r15 + 0x600], rdi
+    mov [r15 + 0x608], rdi
     .byte 0x48, 0x8b, 0x4a, 0x28                                 # mov rcx,[rdx+28h]
     .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
     jne .Lperilune_RETURN_1_22a
@@ -7131,7 +7131,7 @@ perilune_RETURN_1:
     jmp .Lperilune_RETURN_1_2c0
 .Lperilune_RETURN_1_1eb:
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x4c, 0x8b, 0xa1, 0x08, 0x06, 0x00, 0x00               # mov r12,[rcx+608h]
+    .byte 0x4c, 0x8b, 0xa1, 0x10, 0x06, 0x00, 0x00               # mov r12,[rcx+610h]
     jmp .Lperilune_RETURN_1_ce
 .Lperilune_RETURN_1_1fa:
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
@@ -7144,7 +7144,7 @@ perilune_RETURN_1:
     .byte 0x4d, 0x89, 0xe2                                       # mov r10,r12
     .byte 0x4c, 0x2b, 0xd6                                       # sub r10,rsi
     .byte 0x4d, 0x03, 0xd0                                       # add r10,r8
-    .byte 0x4c, 0x89, 0x91, 0x08, 0x06, 0x00, 0x00               # mov [rcx+608h],r10
+    .byte 0x4c, 0x89, 0x91, 0x10, 0x06, 0x00, 0x00               # mov [rcx+610h],r10
     jmp .Lperilune_RETURN_1_103
 .Lperilune_RETURN_1_22a:
     .byte 0x4d, 0x89, 0xe9                                       # mov r9,r13
@@ -7255,7 +7255,7 @@ perilune_RETURN0_1:
 .Lperilune_RETURN0_1_df:
     .byte 0x4c, 0x3b, 0xde                                       # cmp r11,rsi
     jb .Lperilune_RETURN0_1_1b0
-    mov [r15 + 0x600], rdi
+    mov [r15 + 0x608], rdi
     .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
     .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
     jne .Lperilune_RETURN0_1_18b
@@ -7286,7 +7286,7 @@ perilune_RETURN0_1:
     .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
     .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
     .byte 0x48, 0x03, 0xf7                                       # add rsi,rdi
-    .byte 0x48, 0x89, 0xb3, 0x08, 0x06, 0x00, 0x00               # mov [rbx+608h],rsi
+    .byte 0x48, 0x89, 0xb3, 0x10, 0x06, 0x00, 0x00               # mov [rbx+610h],rsi
     jmp .Lperilune_RETURN0_1_aa
 .Lperilune_RETURN0_1_18b:
     .byte 0x4a, 0x8d, 0x74, 0xa8, 0x04                           # lea rsi,[rax+r13*4+4]
@@ -7381,7 +7381,7 @@ perilune_RETURN1_1:
 .Lperilune_RETURN1_1_f5:
     .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
     jb .Lperilune_RETURN1_1_1de
-    mov [r15 + 0x600], rdi
+    mov [r15 + 0x608], rdi
     .byte 0x4c, 0x8b, 0x52, 0x28                                 # mov r10,[rdx+28h]
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
     jne .Lperilune_RETURN1_1_1b8
@@ -7423,7 +7423,7 @@ perilune_RETURN1_1:
     .byte 0x49, 0x81, 0xe3, 0xff, 0x00, 0x00, 0x00               # and r11,0FFh
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x4e, 0x8d, 0x5c, 0x1f, 0x10                           # lea r11,[rdi+r11+10h]
-    .byte 0x4d, 0x89, 0x9c, 0x24, 0x08, 0x06, 0x00, 0x00         # mov [r12+608h],r11
+    .byte 0x4d, 0x89, 0x9c, 0x24, 0x10, 0x06, 0x00, 0x00         # mov [r12+610h],r11
     jmp .Lperilune_RETURN1_1_b8
 .Lperilune_RETURN1_1_1b8:
     .byte 0x48, 0x8d, 0x74, 0x86, 0x04                           # lea rsi,[rsi+rax*4+4]
@@ -7574,7 +7574,7 @@ perilune_GETFIELD_2:
     .byte 0x4c, 0x8b, 0x6b, 0x18                                 # mov r13,[rbx+18h]
     .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
     jne .Lperilune_GETFIELD_2_1dc
-    mov r12, [r15 + 0x5f8]
+    mov r12, [r15 + 0x600]
     .byte 0x4c, 0x8b, 0x6b, 0x10                                 # mov r13,[rbx+10h]
     .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
     jne .Lperilune_GETFIELD_2_1dc
@@ -7848,7 +7848,7 @@ perilune_SELF_2:
     .byte 0x4c, 0x8b, 0x6b, 0x18                                 # mov r13,[rbx+18h]
     .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
     jne .Lperilune_SELF_2_1f8
-    mov r12, [r15 + 0x5f8]
+    mov r12, [r15 + 0x600]
     .byte 0x4c, 0x8b, 0x6b, 0x10                                 # mov r13,[rbx+10h]
     .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
     jne .Lperilune_SELF_2_1f8
@@ -7950,18 +7950,18 @@ perilune_CALL_2:
     .byte 0x84, 0xdb                                             # test bl,bl
     jne .Lperilune_CALL_2_29c
     .byte 0x49, 0x0f, 0xb6, 0x5b, 0x30                           # movzx rbx,byte ptr [r11+30h]
-    mov r12, [r15 + 0x610]
+    mov r12, [r15 + 0x618]
     .byte 0x4c, 0x8d, 0x6c, 0x07, 0x20                           # lea r13,[rdi+rax+20h]
     .byte 0x4d, 0x2b, 0xe5                                       # sub r12,r13
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
     .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
     jl .Lperilune_CALL_2_29c
-    mov ebx, [r15 + 0x5f0]
+    mov ebx, [r15 + 0x5f8]
     .byte 0x85, 0xdb                                             # test ebx,ebx
     jne .Lperilune_CALL_2_29c
     .byte 0x41, 0x8b, 0x5b, 0x34                                 # mov ebx,[r11+34h]
-    mov r12d, [r15 + 0x680]
-    mov r13d, [r15 + 0x684]
+    mov r12d, [r15 + 0x688]
+    mov r13d, [r15 + 0x68c]
     .byte 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00                     # add ebx,1
     .byte 0x41, 0x23, 0xdc                                       # and ebx,r12d
     .byte 0x41, 0x3b, 0xdd                                       # cmp ebx,r13d
@@ -8007,12 +8007,12 @@ perilune_CALL_2:
     jb .Lperilune_CALL_2_21d
 .Lperilune_CALL_2_16a:
     .byte 0x4c, 0x8d, 0x5c, 0x07, 0x20                           # lea r11,[rdi+rax+20h]
-    mov [r15 + 0x600], r11
+    mov [r15 + 0x608], r11
     .byte 0x4c, 0x8b, 0x52, 0x28                                 # mov r10,[rdx+28h]
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
     jne .Lperilune_CALL_2_263
     .byte 0x44, 0x8b, 0x52, 0x34                                 # mov r10d,[rdx+34h]
-    mov r11d, [r15 + 0x690]
+    mov r11d, [r15 + 0x698]
     .byte 0x45, 0x3b, 0xd3                                       # cmp r10d,r11d
     jae .Lperilune_CALL_2_23e
     .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
@@ -8032,7 +8032,7 @@ perilune_CALL_2:
     jne .Lperilune_CALL_2_e4
     jmp .Lperilune_CALL_2_29c
 .Lperilune_CALL_2_20e:
-    mov r11, [r15 + 0x608]
+    mov r11, [r15 + 0x610]
     jmp .Lperilune_CALL_2_153
 .Lperilune_CALL_2_21d:
     .byte 0x49, 0xc7, 0x03, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r11],0
@@ -8151,7 +8151,7 @@ perilune_RETURN_2:
     jb .Lperilune_RETURN_2_266
 .Lperilune_RETURN_2_157:
     .byte 0x4d, 0x89, 0xf2                                       # mov r10,r14
-    mov [r15 + 0x600], r10
+    mov [r15 + 0x608], r10
     .byte 0x48, 0x8b, 0x7a, 0x28                                 # mov rdi,[rdx+28h]
     .byte 0x48, 0x85, 0xff                                       # test rdi,rdi
     jne .Lperilune_RETURN_2_23d
@@ -8182,7 +8182,7 @@ perilune_RETURN_2:
     .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
     jmp .Lperilune_RETURN_2_280
 .Lperilune_RETURN_2_1dc:
-    mov r11, [r15 + 0x608]
+    mov r11, [r15 + 0x610]
     jmp .Lperilune_RETURN_2_96
 .Lperilune_RETURN_2_1eb:
     .byte 0x44, 0x8b, 0xd3                                       # mov r10d,ebx
@@ -8294,7 +8294,7 @@ perilune_RETURN0_2:
     .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
     jb .Lperilune_RETURN0_2_1d8
 .Lperilune_RETURN0_2_f3:
-    mov [r15 + 0x600], rdi
+    mov [r15 + 0x608], rdi
     .byte 0x4c, 0x8b, 0x52, 0x28                                 # mov r10,[rdx+28h]
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
     jne .Lperilune_RETURN0_2_1b3
@@ -8435,7 +8435,7 @@ perilune_RETURN1_2:
     jb .Lperilune_RETURN1_2_234
 .Lperilune_RETURN1_2_142:
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    mov [r15 + 0x600], rdi
+    mov [r15 + 0x608], rdi
     .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
     .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
     jne .Lperilune_RETURN1_2_20a
@@ -8529,11 +8529,11 @@ perilune_GETFIELD_3:
     .byte 0x41, 0x8b, 0x5c, 0x02, 0x08                           # mov ebx,[r10+rax+8]
     .byte 0x83, 0xfb, 0xfd                                       # cmp ebx,0FFFFFFFDh
     jne .Lperilune_GETFIELD_3_e4
-    .byte 0x49, 0x8b, 0x9b, 0x18, 0x07, 0x00, 0x00               # mov rbx,[r11+718h]
+    .byte 0x49, 0x8b, 0x9b, 0x20, 0x07, 0x00, 0x00               # mov rbx,[r11+720h]
     .byte 0x4d, 0x8b, 0x64, 0x02, 0x18                           # mov r12,[r10+rax+18h]
     .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
     jne .Lperilune_GETFIELD_3_e4
-    .byte 0x4d, 0x8b, 0x9b, 0xf8, 0x05, 0x00, 0x00               # mov r11,[r11+5F8h]
+    .byte 0x4d, 0x8b, 0x9b, 0x00, 0x06, 0x00, 0x00               # mov r11,[r11+600h]
     .byte 0x49, 0x8b, 0x5c, 0x02, 0x10                           # mov rbx,[r10+rax+10h]
     .byte 0x4c, 0x3b, 0xdb                                       # cmp r11,rbx
     jne .Lperilune_GETFIELD_3_e4
@@ -8588,7 +8588,7 @@ perilune_SETFIELD_3:
     .byte 0x4c, 0x8b, 0xa8, 0x50, 0x01, 0x00, 0x00               # mov r13,[rax+150h]
     .byte 0x41, 0x8b, 0x5b, 0x04                                 # mov ebx,[r11+4]
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x4c, 0x8b, 0xa0, 0xf0, 0x10, 0x00, 0x00               # mov r12,[rax+10F0h]
+    .byte 0x4c, 0x8b, 0xa0, 0xf8, 0x10, 0x00, 0x00               # mov r12,[rax+10F8h]
     .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
     je .Lperilune_SETFIELD_3_14e
     .byte 0x4d, 0x89, 0xee                                       # mov r14,r13
@@ -8678,7 +8678,7 @@ perilune_SETFIELDK_3:
     .byte 0x4c, 0x8b, 0xa8, 0x50, 0x01, 0x00, 0x00               # mov r13,[rax+150h]
     .byte 0x41, 0x8b, 0x5b, 0x04                                 # mov ebx,[r11+4]
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x4c, 0x8b, 0xa0, 0xf0, 0x10, 0x00, 0x00               # mov r12,[rax+10F0h]
+    .byte 0x4c, 0x8b, 0xa0, 0xf8, 0x10, 0x00, 0x00               # mov r12,[rax+10F8h]
     .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
     je .Lperilune_SETFIELDK_3_14e
     .byte 0x4d, 0x89, 0xee                                       # mov r14,r13
@@ -8760,11 +8760,11 @@ perilune_SELF_3:
     .byte 0x46, 0x8b, 0x6c, 0x1b, 0x08                           # mov r13d,[rbx+r11+8]
     .byte 0x41, 0x83, 0xfd, 0xfd                                 # cmp r13d,0FFFFFFFDh
     jne .Lperilune_SELF_3_109
-    .byte 0x4d, 0x8b, 0xac, 0x24, 0x18, 0x07, 0x00, 0x00         # mov r13,[r12+718h]
+    .byte 0x4d, 0x8b, 0xac, 0x24, 0x20, 0x07, 0x00, 0x00         # mov r13,[r12+720h]
     .byte 0x4e, 0x8b, 0x74, 0x1b, 0x18                           # mov r14,[rbx+r11+18h]
     .byte 0x4d, 0x3b, 0xee                                       # cmp r13,r14
     jne .Lperilune_SELF_3_109
-    .byte 0x4d, 0x8b, 0xa4, 0x24, 0xf8, 0x05, 0x00, 0x00         # mov r12,[r12+5F8h]
+    .byte 0x4d, 0x8b, 0xa4, 0x24, 0x00, 0x06, 0x00, 0x00         # mov r12,[r12+600h]
     .byte 0x4e, 0x8b, 0x6c, 0x1b, 0x10                           # mov r13,[rbx+r11+10h]
     .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
     jne .Lperilune_SELF_3_109
@@ -8830,7 +8830,7 @@ perilune_CALL_3:
     call {call_code}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_CALL_3_c2
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
@@ -8886,7 +8886,7 @@ perilune_GETFIELD_4:
     .byte 0x4f, 0x8b, 0x54, 0x13, 0x30                           # mov r10,[r11+r10+30h]
     .byte 0x49, 0x8b, 0x9a, 0x50, 0x01, 0x00, 0x00               # mov rbx,[r10+150h]
     .byte 0x44, 0x8b, 0x50, 0x04                                 # mov r10d,[rax+4]
-    mov r11, [r15 + 0x10f0]
+    mov r11, [r15 + 0x10f8]
     .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
     je .Lperilune_GETFIELD_4_134
     .byte 0x49, 0x89, 0xdc                                       # mov r12,rbx
@@ -8947,7 +8947,7 @@ perilune_SELF_4:
     .byte 0x4f, 0x8b, 0x54, 0x13, 0x30                           # mov r10,[r11+r10+30h]
     .byte 0x49, 0x8b, 0x9a, 0x50, 0x01, 0x00, 0x00               # mov rbx,[r10+150h]
     .byte 0x44, 0x8b, 0x50, 0x04                                 # mov r10d,[rax+4]
-    mov r11, [r15 + 0x10f0]
+    mov r11, [r15 + 0x10f8]
     .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
     je .Lperilune_SELF_4_149
     .byte 0x49, 0x89, 0xdc                                       # mov r12,rbx
@@ -9020,7 +9020,7 @@ perilune_SINGLE:
     call {single}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_SINGLE_c4
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9085,7 +9085,7 @@ perilune_STEP_GET_FIELD:
     call {step_get_field}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_GET_FIELD_c0
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9150,7 +9150,7 @@ perilune_STEP_GET:
     call {step_get}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_GET_c0
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9215,7 +9215,7 @@ perilune_STEP_GET_GLOBAL:
     call {step_get_global}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_GET_GLOBAL_c0
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9280,7 +9280,7 @@ perilune_STEP_SET_FIELD:
     call {step_set_field}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_SET_FIELD_c0
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9345,7 +9345,7 @@ perilune_STEP_SET:
     call {step_set}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_SET_c0
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9410,7 +9410,7 @@ perilune_STEP_LENGTH:
     call {step_length}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_LENGTH_c0
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9475,7 +9475,7 @@ perilune_STEP_EQUAL:
     call {step_equal}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_EQUAL_c0
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9540,7 +9540,7 @@ perilune_STEP_ORDER:
     call {step_order}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_ORDER_c0
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9605,7 +9605,7 @@ perilune_STEP_CALL:
     call {step_call}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_CALL_c0
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9670,7 +9670,7 @@ perilune_STEP_TAIL_CALL:
     call {step_tail_call}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_TAIL_CALL_c0
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9735,7 +9735,7 @@ perilune_STEP_RETURN:
     call {step_return}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_RETURN_c0
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9800,7 +9800,7 @@ perilune_STEP_PREPARE:
     call {step_prepare}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_PREPARE_c0
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9865,7 +9865,7 @@ perilune_STEP_ITERATE:
     call {step_iterate}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_ITERATE_c0
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9930,7 +9930,7 @@ perilune_POLL:
     call {poll}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_POLL_c0
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9979,7 +9979,7 @@ perilune_POLL:
     .type perilune_CONTINUE, @function
 perilune_CONTINUE:
     .cfi_startproc
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -10009,7 +10009,7 @@ perilune_ENTER:
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_ENTER_59
     .byte 0x8b, 0x42, 0x34                                       # mov eax,[rdx+34h]
-    mov r10d, [r15 + 0x690]
+    mov r10d, [r15 + 0x698]
     .byte 0x41, 0x3b, 0xc2                                       # cmp eax,r10d
     jae .Lperilune_ENTER_50
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
@@ -10067,7 +10067,7 @@ perilune_STITCH:
     call {stitch}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STITCH_b4
-    mov rdi, [r15 + 0x600]
+    mov rdi, [r15 + 0x608]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]

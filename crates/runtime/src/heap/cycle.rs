@@ -235,7 +235,7 @@ impl State {
             heap.pace.unfinished = heap.pace.generational;
         }
         let major = !heap.marker.recount;
-        heap.pace.end_marking(heap.marker.live + self.strings.bytes(), major);
+        heap.pace.end_marking(heap.marker.live, self.strings.bytes(), major);
         let scan = if !major {
             Scan::Young
         } else if heap.marker.marks_used >= THOROUGH {

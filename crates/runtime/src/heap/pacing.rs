@@ -13,9 +13,9 @@ const MIN_IDLE: isize = 256 * 1024;
 /// to mark, collecting often costs less than using more memory than the caches of the processor
 /// hold.
 const IDLE: isize = 1024 * 1024;
-/// The same in percent of the live bytes, with the default pause of 200, up to [`MAX_IDLE`].
+/// The same in percent of the bytes marked, with the default pause of 200, up to [`MAX_IDLE`].
 const IDLE_PERCENT: usize = 400;
-/// The most by which live bytes raise the least number of bytes allocated between cycles.
+/// The most by which marked bytes raise the least number of bytes allocated between cycles.
 const MAX_IDLE: isize = 8 * 1024 * 1024;
 /// Number of bytes visited for each byte allocated, with the default step multiplier of 100.
 const WORK_RATIO: usize = 10;
@@ -38,6 +38,9 @@ pub enum Mode {
 pub(crate) struct Pace {
     /// Number of bytes alive at the end of the last marking.
     pub(crate) live: usize,
+    /// How many of these belong to the table of strings, which is not marked. It is large where a
+    /// program produces many strings, even if few of them are alive.
+    table: usize,
     /// Number of bytes allocated since, less bytes freed.
     pub(crate) balance: isize,
     /// The value of `balance` at which the next safepoint is requested.
@@ -78,6 +81,7 @@ impl Pace {
     pub(crate) fn new() -> Pace {
         Pace {
             live: 0,
+            table: 0,
             balance: 0,
             trigger: MIN_IDLE,
             due: MIN_IDLE,
@@ -115,8 +119,10 @@ impl Pace {
         (self.major_base / 100).saturating_mul(self.major).max(STEP as usize)
     }
 
-    /// Notes that marking has ended with `live` bytes alive, in a major collection or a minor one.
-    pub(crate) fn end_marking(&mut self, live: usize, major: bool) {
+    /// Notes that marking has ended with `marked` bytes alive besides the `table` of strings, in a
+    /// major collection or a minor one.
+    pub(crate) fn end_marking(&mut self, marked: usize, table: usize, major: bool) {
+        let live = marked + table;
         if major && self.generational {
             // When a major collection frees little, others follow until one frees more.
             let good = match self.bad_major {
@@ -128,6 +134,7 @@ impl Pace {
             self.unfinished = false;
         }
         self.live = live;
+        self.table = table;
         self.balance = 0;
         self.seen = 0;
     }
@@ -173,7 +180,8 @@ impl Pace {
         let growth = self.pause.saturating_sub(100);
         // A program that sets a short pause wants to use little memory.
         let share = if self.generational { 100 } else { growth };
-        let idle = (self.live / 100).saturating_mul(share.saturating_mul(IDLE_PERCENT) / 100);
+        let marked = self.live - self.table;
+        let idle = (marked / 100).saturating_mul(share.saturating_mul(IDLE_PERCENT) / 100);
         let idle = idle.clamp(IDLE as usize, MAX_IDLE as usize) as isize;
         let longer = self.due.saturating_add(self.due / 16).clamp(MIN_IDLE, idle);
         let least = if growth == 0 && !self.generational { STEP } else { longer };
@@ -259,7 +267,7 @@ mod tests {
             let growth = (live as isize / 100 * (pause as isize - 100)).max(MIN_IDLE);
             let mut last = 0;
             for cycle in 0..80 {
-                pace.end_marking(live, true);
+                pace.end_marking(live, 0, true);
                 pace.wait_for_cycle();
                 assert!(pace.trigger >= last && pace.trigger <= most, "{cycle}: {}", pace.trigger);
                 last = pace.trigger;
@@ -274,8 +282,24 @@ mod tests {
         }
         // A large heap may grow by as much as is alive.
         let mut pace = Pace::new();
-        pace.end_marking(100 << 20, true);
+        pace.end_marking(100 << 20, 0, true);
         pace.wait_for_cycle();
         assert!(pace.trigger > 99 << 20 && pace.trigger <= 100 << 20);
+    }
+
+    #[test]
+    fn a_table_of_strings_does_not_delay_cycles_like_live_objects() {
+        let after_many_cycles = |marked: usize, table: usize| {
+            let mut pace = Pace::new();
+            for _ in 0..80 {
+                pace.end_marking(marked, table, true);
+                pace.wait_for_cycle();
+            }
+            pace.trigger
+        };
+        assert_eq!(after_many_cycles(0, 1 << 20), IDLE);
+        assert!(after_many_cycles(1 << 20, 0) > 3 * IDLE);
+        // the heap may still grow by as much as is in use
+        assert!(after_many_cycles(0, 4 << 20) > 3 << 20);
     }
 }
