@@ -82,3 +82,18 @@ do
   collectgarbage()
   assert(weak[5000] == nil)
 end
+
+-- a store of the constant nil
+local function clear(t, k) t[k] = nil end
+do
+  local t = {}
+  for round = 1, 300 do
+    store(t, 5000, round)
+    store(t, -7, { round })
+    assert(t[5000] == round and t[-7][1] == round)
+    clear(t, 5000)
+    clear(t, -7)
+    clear(t, 7000)
+    assert(next(t) == nil)
+  end
+end

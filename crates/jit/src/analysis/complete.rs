@@ -150,7 +150,7 @@ impl Invocation<'_> {
         if number == Builtin::Select as u32 {
             return Selector::of(self.proto, pc)?.results(passed.checked_sub(1)?);
         }
-        // the code may have exited because there was no result
+        // where code has exited, there may have been no result
         let is_known = Builtin::returns_one(number)
             || !self.snapshot.general && !self.snapshot.failed.contains(&pc.as_u32());
         (is_known && has_one_result(number, passed)).then_some(1)

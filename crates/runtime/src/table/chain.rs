@@ -130,11 +130,33 @@ impl Table {
         (is_noted && is_watched && !table.is_null()).then_some(table)
     }
 
-    /// Returns the cell of the global `name`, a short string, in the first table along the chain of
-    /// the environment `t` that has it, and watches the tables up to there. Returns null if no
-    /// table has it, if the chain leads to anything but a table, or if the table is not an
-    /// environment and, with `converts`, there is no memory to make it one. Without `converts`, no
-    /// table becomes watched: returns null if they are not watched yet.
+    /// Prepares caches of a global `name`, a short string, that the environment `t` inherits:
+    /// watches the tables of its chain up to the first one that has it, and makes this one an
+    /// environment, if there is memory for that.
+    ///
+    /// # Safety
+    /// As for [`Table::inherited`].
+    pub(super) unsafe fn prepare_chain(st: *mut State, t: *mut Table, name: *mut LuaString) {
+        (*name).uses |= LuaString::INHERITED;
+        (*t).header.flags |= GcHeader::INDEX_TARGET;
+        let mut current = t;
+        for _ in 0..Table::MAX_CHAIN {
+            let handler = Table::watch_index(st, current);
+            if !handler.is_table() {
+                return;
+            }
+            current = handler.as_table();
+            (*current).header.flags |= GcHeader::INDEX_TARGET;
+            if !Table::get_str(current, name).is_nil() {
+                Table::make_environment(st, current);
+                return;
+            }
+        }
+    }
+
+    /// Returns the cell of the global `name`, a short string that the environment `t` does not have
+    /// itself, in the first table along its chain that has it. Returns null if no table has it, or
+    /// the chain was not prepared ([`Table::prepare_chain`]).
     ///
     /// # Safety
     /// As for [`Table::inherited`].
@@ -142,32 +164,13 @@ impl Table {
         st: *mut State,
         t: *mut Table,
         name: *mut LuaString,
-        converts: bool,
     ) -> *mut Cell {
-        let is_watched =
-            || (*t).header.flags & WATCHED != 0 && Table::watched_holder(st, t, name).is_some();
-        if !converts && !is_watched() {
-            return null_mut();
+        let is_watched = (*t).header.flags & WATCHED != 0;
+        let holder = if is_watched { Table::watched_holder(st, t, name) } else { None };
+        match holder.filter(|&holder| Table::is_environment(holder)) {
+            Some(holder) => Table::cell_of(st, holder, name, false),
+            None => null_mut(),
         }
-        (*name).uses |= LuaString::INHERITED;
-        let mut current = t;
-        for _ in 0..Table::MAX_CHAIN {
-            (*current).header.flags |= GcHeader::INDEX_TARGET;
-            let handler = Table::watch_index(st, current);
-            if !handler.is_table() {
-                return null_mut();
-            }
-            current = handler.as_table();
-            if Table::get_str(current, name).is_nil() {
-                continue;
-            }
-            let has_cells = match converts {
-                true => Table::make_environment(st, current),
-                false => Table::is_environment(current),
-            };
-            return if has_cells { Table::cell_of(st, current, name, false) } else { null_mut() };
-        }
-        null_mut()
     }
 
     /// Returns the address of the value of the field `name`, which `t` has.

@@ -181,7 +181,10 @@ impl GlobalCache {
         env: *mut Table,
         name: *mut LuaString,
     ) -> *mut Cell {
-        GlobalCache::fill_along_chain(st, inst, cache, (env, name), true)
+        if Table::get_str(env, name).is_nil() {
+            Table::prepare_chain(st, env, name);
+        }
+        GlobalCache::refill_to_load(st, inst, cache, env, name)
     }
 
     /// As [`GlobalCache::fill_to_load`], for machine code, which may know something about the
@@ -196,23 +199,13 @@ impl GlobalCache {
         env: *mut Table,
         name: *mut LuaString,
     ) -> *mut Cell {
-        GlobalCache::fill_along_chain(st, inst, cache, (env, name), false)
-    }
-
-    unsafe fn fill_along_chain(
-        st: *mut State,
-        inst: *mut Instance,
-        cache: *mut GlobalCache,
-        (env, name): (*mut Table, *mut LuaString),
-        converts: bool,
-    ) -> *mut Cell {
         // Code that runs with several environments in turn would fill its caches all the time.
         let has_one = (*cache).env.is_null() || (*cache).env == env;
         let own = GlobalCache::fill(st, inst, cache, env, name);
-        if !own.is_null() && !(*own).value.is_nil() || !has_one || !Table::has_meta(env) {
+        if !own.is_null() && !(*own).value.is_nil() || !has_one {
             return own;
         }
-        let cell = Table::inherited_cell(st, env, name, converts);
+        let cell = Table::inherited_cell(st, env, name);
         if cell.is_null() || !(&mut (*st).inherited_globals).note(cache) {
             return own;
         }

@@ -39,7 +39,7 @@ impl InheritedGlobals {
     /// Empties the caches.
     ///
     /// # Safety
-    /// No instance was freed since [`InheritedGlobals::begin_cycle`].
+    /// The instances of the noted caches have not been freed.
     pub(crate) unsafe fn empty(&mut self) {
         if self.caches.is_empty() {
             return;
