@@ -45,6 +45,8 @@ const ENDLESS: &[&str] = &[
     "while true do math.floor(1.5) end",
     "do local c <close> = setmetatable({}, {__close = function() while true do end end}) end",
     "local s = 0 while true do for i = 1, 10 do for j = 1, 10 do s = s + j end end end",
+    "local t = {0} for i = 1, math.maxinteger do t[1] = t[1] ~ i end",
+    "local t = {0} while true do for i = 1, 1000 do t[1] = t[1] ~ i end end",
 ];
 
 /// Programs that keep more and more memory alive.

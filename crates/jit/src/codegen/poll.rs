@@ -12,6 +12,10 @@ use crate::entity::Pc;
 use crate::exits::state::Home;
 use crate::testing::fault::Fault;
 
+/// Number of iterations between two polls of a counting loop that need not poll in each. A test of
+/// the count, which is in a machine register, takes the place of the other polls.
+const ITERATIONS_PER_POLL: i64 = 256;
+
 impl Emitter<'_> {
     /// Loads the poll word. Other threads set it, so Cranelift must not reuse an earlier load. It
     /// does not after a call, nor across blocks, since each has its own value for the address of
@@ -37,15 +41,27 @@ impl Emitter<'_> {
     /// Like [`Emitter::poll`], in a loop that continues at `pc`, but stores registers first, and
     /// materializes virtual tables if there are any in the registers. A quiet poll changes neither
     /// the base nor memory, except home slots, the state and the flags of objects.
+    ///
+    /// `left` is the number of further iterations of a loop that polls only once in
+    /// [`ITERATIONS_PER_POLL`] iterations, and never in the last ones. Loops whose instructions are
+    /// counted poll in each iteration, since the poll stops the script when the fuel is used up.
     pub(crate) fn poll_in_loop(
         &mut self,
         pc: Pc,
         stores: &[Home],
         has_virtuals: bool,
         is_quiet: bool,
+        left: Option<Value>,
     ) {
-        let word = self.poll_word();
         let (cold, on) = (self.cold_block(), self.block());
+        if let Some(left) = left.filter(|_| !self.body.counts) {
+            let due = self.cold_block();
+            let before = self.b.ins().iadd_imm_s(left, 1);
+            let since = self.b.ins().band_imm_u(before, ITERATIONS_PER_POLL - 1);
+            self.branch(since, on, due);
+            self.switch_to(due);
+        }
+        let word = self.poll_word();
         self.branch(word, cold, on);
         self.switch_to(cold);
         self.store_homes(stores);

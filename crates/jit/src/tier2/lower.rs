@@ -88,6 +88,10 @@ pub(super) struct Lower<'f, 'a> {
     quiet: HashMap<Block, QuietLoop>,
     /// The last block of the quiet loop that is being emitted.
     last: Option<Block>,
+    /// The blocks whose polls are not needed in each iteration of their loop.
+    rare_polls: HashSet<Block>,
+    /// Whether the block that is being emitted is one of them.
+    polls_rarely: bool,
     layout: BlockLayout,
 }
 
@@ -117,6 +121,8 @@ pub(super) fn lower<'a>(
         current: HashMap::default(),
         quiet: HashMap::default(),
         last: None,
+        rare_polls: HashSet::new(),
+        polls_rarely: false,
         layout: BlockLayout::of(f),
     };
     lower.find_quiet_loops(noisy);
@@ -193,6 +199,7 @@ impl<'a> Lower<'_, 'a> {
             self.emit().switch_to(low);
         }
         self.generic.begin_block();
+        self.polls_rarely = self.rare_polls.contains(&block);
         self.called = false;
         self.current.clear();
         // they store values that this block has loaded
@@ -840,7 +847,18 @@ impl<'a> Lower<'_, 'a> {
         let pc = self.f.states[state].pc;
         let has_virtuals = self.f.states[state].has_virtuals();
         self.emit().charge(inst.pc, pc);
-        self.emit().poll_in_loop(pc, &homes, has_virtuals, is_quiet);
+        let left = self.rounds_left(inst, state).filter(|_| self.polls_rarely);
+        let left = left.map(|left| self.bits(left));
+        self.emit().poll_in_loop(pc, &homes, has_virtuals, is_quiet, left);
+    }
+
+    /// Returns the number of further iterations at the poll of a counting loop.
+    fn rounds_left(&self, inst: &Inst, state: State) -> Option<Value> {
+        let i = self.instr(inst);
+        let count = Reg::new(self.f.frames[inst.frame].offset + i.a() + 1);
+        let held = self.f.states[state].registers.iter().find(|&&(r, _)| r == count);
+        let &(_, left) = held.filter(|_| i.op() == Bytecode::ForLoop)?;
+        (self.f.ty(left) == Type::Is(Tag::INTEGER)).then_some(left)
     }
 
     fn end(&mut self, block: Block, end: &End) {

@@ -50,6 +50,9 @@ impl Lower<'_, '_> {
                 noisy.insert(place);
                 continue;
             };
+            if !members.iter().any(|&b| self.needs_polls(b)) {
+                self.rare_polls.extend(members.into_iter().filter(|&b| leads_to(b, head)));
+            }
             // a poll stores registers, and the collector changes the flags of objects
             let kept = kept.without(Region::Slots).without(Region::State).without(Region::Flags);
             let last = f.order[n + size];
@@ -88,6 +91,18 @@ impl Lower<'_, '_> {
             }
         }
         Some(kept)
+    }
+
+    /// Returns whether a loop with this block has to poll in each iteration, because its operations
+    /// allocate, and thus request collections, or may take long.
+    fn needs_polls(&self, block: Block) -> bool {
+        self.f.blocks[block].insts.iter().any(|inst| match inst.op {
+            Op::NewTable(..) | Op::Allocate(_) | Op::Closure(..) | Op::SetList(..) => true,
+            Op::Equal(..) | Op::FastPath(_) => true,
+            Op::Library(library, ..) => library.inlined.is_none() || library.tag.is_none(),
+            Op::SetElement(_, _, _, changes, _) => changes.grows,
+            _ => false,
+        })
     }
 
     /// Records the base at a jump to the head of a loop.
