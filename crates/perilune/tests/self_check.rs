@@ -150,6 +150,7 @@ const CASES: &[Case] = &[
     },
     Case {
         fault: Fault::LoudPolls,
+        // a loop of 300 iterations polls once
         program: "local t = {x = 1}
             local meta = {__gc = function() t.x = t.x + 1 end}
             local function sum(t, n)
@@ -160,7 +161,7 @@ const CASES: &[Case] = &[
             local s = 0
             for i = 1, 2000 do
               setmetatable({}, meta)
-              s = s + sum(t, 9)
+              s = s + sum(t, 300)
             end
             return s",
         says: &["wrong: it:3 pc ", "(GetField)", "entry string", "holds integer", "found integer"],
