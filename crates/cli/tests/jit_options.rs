@@ -120,6 +120,28 @@ fn no_place_exits_forever() {
     }
 }
 
+/// A function that is first called often after its caller was compiled is inlined all the same.
+#[test]
+fn functions_that_become_hot_are_inlined_later() {
+    let program = "
+        local function late(n) return n * 3 end
+        local function outer(n, calls)
+          if calls then return n + 1 + late(n) end
+          return n
+        end
+        local s = 0
+        for i = 1, 40 do s = s + outer(i, i <= 20 and i % 2 == 0) end
+        for i = 1, 5000 do s = s + outer(i, false) end
+        for i = 1, 50000 do s = s + outer(i, true) end
+        print(s)";
+    let (output, report, code) = run("late", program, "--jit=on --jit-sync --jit-why=outer");
+    assert_eq!((output.as_str(), code), ("5012653660\n", Some(0)), "{report}");
+    let versions: Vec<&str> = report.split("-- why of outer").skip(1).collect();
+    assert_eq!(versions.len(), 2, "{report}");
+    assert!(versions[0].contains("the function is called too rarely"), "{report}");
+    assert!(versions[1].contains("nothing is known that makes it slow"), "{report}");
+}
+
 /// Returns the numbers of exits in a report, of all places that have exited.
 fn exits(report: &str) -> Vec<u32> {
     let exits = |line: &str| line.trim().split_once("  exits at ")?.0.parse().ok();

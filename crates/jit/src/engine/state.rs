@@ -303,10 +303,12 @@ impl JitState {
                 continue;
             }
             let proto = &(*callee).proto;
-            // how often it was called in the interpreter, at this call among others
+            // how often it was called in lower tiers, at this call among others
             let called = (*callee).entries;
-            let is_hot =
-                called >= self.jit.options.threshold.min(16) && called >= (*inst).entries / 4;
+            // Calls of optimized code are not counted.
+            let is_counted = !self.is_optimized(proto);
+            let is_hot = called >= self.jit.options.threshold.min(16)
+                && (called >= (*inst).entries / 4 || !is_counted);
             let call = (&(*inst).proto).code[pc as usize];
             let too_many = |length: usize| left.looks == 0 || length > left.of(length <= SMALL);
             // A function that calls itself is inlined in itself once if it has early returns. The
@@ -395,6 +397,37 @@ impl JitState {
                 snapshot.not_inlined.note(pc, "the argument count varies");
             }
         }
+    }
+
+    /// Recompiles the optimized code that has called the function on top, which is hot, if more
+    /// functions would be inlined in it now: they were called too rarely when it was compiled.
+    ///
+    /// # Safety
+    /// The frame on top has just been entered.
+    unsafe fn reconsider_caller(&mut self, st: *mut State) {
+        let Some(caller) = Frame((*st).base).caller().filter(|f| f.word().is_machine()) else {
+            return;
+        };
+        let code = caller.word().code();
+        let Some(version) = self.jit.space.version(CodeId::from_raw(code)) else { return };
+        let Some(method) = version.method().filter(|_| !version.is_retired()) else { return };
+        let history = History::of(&method);
+        let Some(known) = history.to_inline_more(&method) else { return };
+        let Some(proto) = known.proto.upgrade() else { return };
+        let Some((frame, _)) = outermost(caller, code, &proto) else { return };
+        let inst = (*frame.callee().as_function()).instance;
+        let before = Some((&*known.snapshot, &*known.shapes));
+        let Ok((now, shapes)) = self.feedback(st, inst, before) else { return };
+        if now.inlines_more_than(&known.snapshot) {
+            history.change();
+            self.compile(st, &method, inst, known.entry, now, shapes);
+        }
+    }
+
+    /// Returns whether a function has optimized code.
+    fn is_optimized(&self, proto: &Proto) -> bool {
+        let phase = self.jit.attached(proto).method.phase();
+        matches!(phase, Phase::Compiled | Phase::Recompiling)
     }
 
     /// Compiles a method, on this thread or another.
@@ -535,6 +568,7 @@ impl Tier for JitState {
         self.count_time(&attached, inst);
         (*inst).slot = slot_of(&attached.method);
         self.request(st, &attached, &attached.method, inst, None);
+        self.reconsider_caller(st);
     }
 
     unsafe fn hot_loop(&mut self, st: *mut State, inst: *mut Instance, pc: u32) -> *const u8 {

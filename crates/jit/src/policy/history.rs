@@ -19,6 +19,9 @@ static EVENTS: AtomicU64 = AtomicU64::new(1);
 /// operands. Together with the first compile, and one on account of other methods in its module,
 /// this gives a method at most six versions.
 const MAX_CHANGES: u32 = 4;
+/// How many of these recompiles may have happened before one whose only purpose is to inline more
+/// functions. The others remain for new feedback.
+const MAX_BEFORE_INLINING: u32 = 2;
 
 /// The minimum number of exits for judging code.
 const FEW_EXITS: u32 = 32;
@@ -75,7 +78,7 @@ struct Past {
     known: Option<Arc<Known>>,
     /// The input of the compile that was requested last, until a thread begins it.
     waiting: Option<Arc<Waiting>>,
-    /// How often it was recompiled for new feedback.
+    /// How often it was recompiled for new feedback, or to inline more functions.
     changes: u32,
     /// Whether it was in a module with others.
     grouped: bool,
@@ -203,7 +206,13 @@ impl History {
         self.past().changes = MAX_CHANGES;
     }
 
-    /// Records that the method is about to be recompiled for new feedback.
+    /// Returns whether the method may be recompiled to inline more functions.
+    pub(super) fn may_inline_more(&self) -> bool {
+        self.past().changes < MAX_BEFORE_INLINING
+    }
+
+    /// Records that the method is about to be recompiled for new feedback, or to inline more
+    /// functions.
     pub(crate) fn change(&self) {
         self.past().changes += 1;
     }

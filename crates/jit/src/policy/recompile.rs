@@ -42,6 +42,15 @@ impl History {
         (!covered).then_some(known)
     }
 
+    /// Returns the input that a method was compiled with, if it may be recompiled to inline more
+    /// functions.
+    pub(crate) fn to_inline_more(&self, method: &Method) -> Option<Arc<Known>> {
+        if !may_change(method) || !self.may_inline_more() {
+            return None;
+        }
+        self.known()
+    }
+
     /// Returns the input that a method was compiled with, if it is worth recompiling because its
     /// code has exited at the last instruction of `path` without new feedback; and what to avoid:
     /// speculation at this place, inlining at the call that leads there, or everything.
@@ -97,6 +106,18 @@ impl Snapshot {
     pub(crate) fn is_blank(&self, proto: &Proto) -> bool {
         let blank = Snapshot::before_run(proto);
         self.cells == blank.cells && self.fields == blank.fields
+    }
+
+    /// Returns whether code compiled with this snapshot inlines functions at calls where code
+    /// compiled with `before` does not.
+    pub(crate) fn inlines_more_than(&self, before: &Snapshot) -> bool {
+        self.inlinees.iter().any(|(pc, now)| {
+            let before = before.inlinees.get(pc).map_or(&[][..], Vec::as_slice);
+            now.iter().any(|now| match before.iter().find(|known| known.is_same(now)) {
+                Some(known) => now.snapshot.inlines_more_than(&known.snapshot),
+                None => true,
+            })
+        })
     }
 
     /// Returns whether code of `proto` compiled with this snapshot is as good for the feedback
