@@ -28,7 +28,7 @@ use crate::feedback::callees::{Called, callees, callees_of, handlers_of};
 use crate::feedback::inlinee::{InlineeSeen, Position, refusal};
 use crate::feedback::snapshot::{Shapes, Snapshot};
 use crate::pipeline::job::{Job, Unit};
-use crate::policy::history::{History, Waiting};
+use crate::policy::history::{History, Pace, Waiting};
 use crate::policy::hotness::{
     cost_of_exit, estimated_size, hotness, hotness_of_exits, is_quick, is_too_large,
 };
@@ -641,19 +641,19 @@ impl Tier for JitState {
         let history = History::of(&method);
         let Some(known) = history.known() else { return };
         let Some(proto) = known.proto.upgrade() else { return };
-        let mut exits_densely = false;
+        let mut pace = Pace::Moderate;
         if left {
             let exits = (misses / MISSES_PER_EXIT).max(1);
             // a waiting compile is taken sooner
             history.add_exits(hotness_of_exits(&proto, exits.into()));
-            exits_densely = history.exits_densely(exits);
+            pace = history.note_exits(exits);
         }
         let Some((frame, path)) = outermost(Frame((*st).base), code, &proto) else { return };
         let inst = (*frame.callee().as_function()).instance;
         // a failed OSR entry: registers have other tags than before
         let is_refused = path.len() == 1 && known.entry == Some(path[0].pc);
         if matches!(method.phase(), Phase::Queued | Phase::Recompiling) {
-            if exits_densely {
+            if pace == Pace::Dense {
                 // the lower tiers are faster until then
                 drop(self.jit.space.invalidate(&method, Cause::Exits));
             }
@@ -669,7 +669,8 @@ impl Tier for JitState {
         };
         let (known, avoid) = match history.to_recompile(&method, &(*inst).proto, now) {
             Some(known) => (known, None),
-            None if !left => return,
+            // Rare exits do not outweigh what the code gains by speculating.
+            None if !left || pace == Pace::Sparse => return,
             None => match history.to_avoid(&method, &path) {
                 Some((known, avoid)) => (known, Some(avoid)),
                 None => return,

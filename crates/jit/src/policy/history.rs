@@ -28,6 +28,20 @@ const FEW_EXITS: u32 = 32;
 /// The time between two exits below which they cost more than the code saves: an exit takes about
 /// a microsecond, and much longer where the runtime is not optimized.
 const BETWEEN_EXITS: Duration = Duration::from_micros(if cfg!(debug_assertions) { 200 } else { 2 });
+/// The time between two exits above which they cost next to nothing, even if the function continues
+/// in a lower tier for a while.
+const SELDOM: Duration = Duration::from_millis(1);
+
+/// How often code exits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pace {
+    /// The exits take so much time that the lower tiers are faster.
+    Dense,
+    /// The exits cost time, but the code is faster all the same; or their pace is not known.
+    Moderate,
+    /// The exits cost next to nothing.
+    Sparse,
+}
 
 /// The input of the compile that made the newest version of a method.
 #[derive(Clone)]
@@ -85,7 +99,7 @@ struct Past {
     /// The instructions at which code has exited without new feedback: the method's own code, or
     /// code of functions that it was inlined in.
     failed: BTreeSet<u32>,
-    /// When exits from its code last made a state check it.
+    /// When exits from its code last made a state check it, or when the code was compiled.
     exited: Option<Instant>,
 }
 
@@ -118,12 +132,16 @@ impl History {
         self.exits.fetch_add(hotness, Ordering::Relaxed);
     }
 
-    /// Records the number of exits from its code since the last call of this function. Returns
-    /// whether they take so much time that the lower tiers are faster.
-    pub(crate) fn exits_densely(&self, exits: u32) -> bool {
+    /// Records the number of exits from its code since the last call of this function, or since the
+    /// code was compiled.
+    pub(crate) fn note_exits(&self, exits: u32) -> Pace {
         let now = Instant::now();
-        let Some(before) = self.past().exited.replace(now) else { return false };
-        exits >= FEW_EXITS && now - before < BETWEEN_EXITS * exits
+        let Some(before) = self.past().exited.replace(now) else { return Pace::Moderate };
+        match now - before {
+            time if exits >= FEW_EXITS && time < BETWEEN_EXITS * exits => Pace::Dense,
+            time if time > SELDOM * exits => Pace::Sparse,
+            _ => Pace::Moderate,
+        }
     }
 
     /// Returns how hot the method was when a state last checked, including its exits.
@@ -143,6 +161,7 @@ impl History {
         self.exits.store(0, Ordering::Relaxed);
         self.compiled.store(EVENTS.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         let mut past = self.past();
+        past.exited = Some(Instant::now());
         past.grouped |= grouped;
         let before = past.known.replace(Arc::new(known));
         drop(past);
@@ -244,13 +263,15 @@ mod tests {
     }
 
     #[test]
-    fn exits_in_quick_succession_are_dense() {
+    fn the_pace_of_exits_is_their_number_over_time() {
         let history = History::default();
-        assert!(!history.exits_densely(1 << 20), "it is not known since when");
-        assert!(!history.exits_densely(FEW_EXITS - 1));
-        assert!(history.exits_densely(1 << 20));
+        assert_eq!(history.note_exits(1 << 20), Pace::Moderate, "it is not known since when");
+        assert_eq!(history.note_exits(FEW_EXITS - 1), Pace::Moderate);
+        assert_eq!(history.note_exits(1 << 20), Pace::Dense);
         std::thread::sleep(2 * BETWEEN_EXITS * FEW_EXITS);
-        assert!(!history.exits_densely(FEW_EXITS));
+        assert_ne!(history.note_exits(FEW_EXITS), Pace::Dense);
+        std::thread::sleep(2 * SELDOM);
+        assert_eq!(history.note_exits(1), Pace::Sparse);
     }
 
     #[test]
