@@ -15,7 +15,7 @@ use perilune_runtime::tier::{MISS, status};
 
 use super::Emitter;
 use super::builtin::changes_tables;
-use super::memory::{Region, Regions};
+use super::memory::Region;
 use crate::entity::{Pc, Reg};
 use crate::pipeline::input::Direct;
 
@@ -284,89 +284,6 @@ impl Emitter<'_> {
 
     fn leaf_arguments(&mut self, a: Reg, nargs: Value) -> [Value; 3] {
         [self.state(), self.callee_base(a), nargs]
-    }
-}
-
-/// The beginning of a function.
-impl Emitter<'_> {
-    /// Emits the prologue of a function: checks that the stack has room, and fills missing
-    /// parameters.
-    pub(crate) fn prologue(&mut self, nargs: Value) {
-        let proto = self.body.proto;
-        let params: usize = proto.num_params.into();
-        let base = self.base();
-        let st = self.state();
-        let slots = usize::from(proto.max_stack) + self.inlined_slots;
-        let size = i64::from(frame::slot(slots));
-        let end = if proto.is_vararg {
-            let n = self.b.ins().iadd_imm_s(nargs, (params + Frame::RESERVED) as i64);
-            let n = self.b.ins().ishl_imm_u(n, i64::from(value::LOG_SIZE));
-            let end = self.b.ins().iadd(base, n);
-            self.b.ins().iadd_imm_s(end, size)
-        } else {
-            self.b.ins().iadd_imm_s(base, size)
-        };
-        let limit = self.load64(Region::State, st, state::LIMIT);
-        let full = self.b.ins().icmp(IntCC::UnsignedGreaterThan, end, limit);
-        let (stub, roomy, on) = (self.cold_block(), self.block(), self.block());
-        self.branch(full, stub, roomy);
-        self.switch_to(roomy);
-        let native = self.load64(Region::State, st, state::NATIVE_LIMIT);
-        let sp = self.b.ins().get_stack_pointer(I64);
-        let deep = self.b.ins().icmp(IntCC::UnsignedLessThan, sp, native);
-        if self.body.counts {
-            let (shallow, paid) = (self.block(), self.block());
-            self.branch(deep, stub, shallow);
-            self.switch_to(shallow);
-            let (left, enough) = self.fuel_after(proto.code.len());
-            self.branch(enough, paid, stub);
-            self.switch_to(paid);
-            self.set_fuel(left);
-            self.jump(on);
-        } else {
-            self.branch(deep, stub, on);
-        }
-        // the interpreter makes room, or stops the script
-        self.switch_to(stub);
-        let entry = self.int(self.body.calls.interpret as usize as i64);
-        let args = [self.passed_closure, base, nargs];
-        self.b.ins().return_call_indirect(self.entry_sig, entry, &args);
-        self.switch_to(on);
-        if proto.is_vararg {
-            let st = self.state();
-            let base = self.runtime_word(self.body.calls.vararg_prep as usize, &[st, base, nargs]);
-            self.set_base(base);
-        } else if params != 0 {
-            self.fill_parameters(base, params, nargs);
-        }
-    }
-
-    /// Stores nil to the parameters that no argument was passed for.
-    fn fill_parameters(&mut self, base: Value, params: usize, nargs: Value) {
-        let (few, on) = (self.cold_block(), self.block());
-        let missing = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, nargs, params as i64);
-        self.branch(missing, few, on);
-        self.switch_to(few);
-        let nil = self.int(0);
-        if params == 1 {
-            self.store_register_at(base, Reg::new(0), nil, nil);
-            self.jump(on);
-            self.switch_to(on);
-            return;
-        }
-        // from the last parameter down to the first one without an argument
-        let fill = self.cold_block();
-        let p = self.b.append_block_param(fill, I64);
-        let count = self.int(params as i64);
-        self.jump_with(fill, count);
-        self.switch_to_loop(fill, Regions::default());
-        let p = self.b.ins().iadd_imm_s(p, -1);
-        let offset = self.b.ins().ishl_imm_u(p, i64::from(value::LOG_SIZE));
-        let place = self.b.ins().iadd(base, offset);
-        self.store_value(Region::Slots, (nil, nil), place, 0);
-        let more = self.b.ins().icmp(IntCC::UnsignedGreaterThan, p, nargs);
-        self.b.ins().brif(more, fill, &[BlockArg::from(p)], on, &[]);
-        self.switch_to(on);
     }
 }
 

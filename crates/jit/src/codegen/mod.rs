@@ -29,6 +29,7 @@ pub(crate) mod memory;
 mod nodes;
 pub(crate) mod number;
 mod poll;
+mod prologue;
 mod protected;
 mod random;
 pub(crate) mod table;

@@ -228,16 +228,19 @@ impl Translator<'_> {
     /// Translates VARARG.
     pub(super) fn var_arg(&mut self, pc: Pc) {
         let i = self.instr(pc);
+        if i.c() == 0 {
+            let (full, done) = (self.emit.cold_block(), self.emit.block());
+            self.emit.copy_extra(i.ra(), full);
+            self.emit.jump(done);
+            self.emit.end_slowly(full, pc, done);
+            return self.regs.forget_from(i.ra());
+        }
         let (st, base) = (self.emit.state(), self.emit.base());
         let (a, c) = (self.emit.int(i.a() as i64), self.emit.int(i.c() as i64));
         let done = self.emit.runtime_word(self.calls.var_arg as usize, &[st, base, a, c]);
         self.emit.unless_generic(pc, done);
-        if i.c() == 0 {
-            self.regs.forget_from(i.ra());
-        } else {
-            for r in i.ra().range(i.c() - 1) {
-                self.regs.forget(r);
-            }
+        for r in i.ra().range(i.c() - 1) {
+            self.regs.forget(r);
         }
     }
 
