@@ -1,6 +1,6 @@
 //! Resuming and ending coroutines.
 
-use perilune_runtime::native::{Cx, NativeResult, Raised, Resumed};
+use perilune_runtime::native::{Cx, NativeResult, Raised, Resumed, Val};
 use perilune_runtime::thread::{Status, Thread as ThreadObject};
 
 use crate::stack::{Raw, Stack};
@@ -103,11 +103,10 @@ impl Thread {
     ///
     /// # Errors
     /// Returns an error for a coroutine that is running or waits for another, or the error of a
-    /// to-be-closed variable. If the coroutine has ended with an error, which was returned before,
-    /// no other is returned.
+    /// to-be-closed variable. The error that ended the coroutine was returned before, and is not
+    /// returned again.
     pub fn close(&self) -> Result<()> {
-        let status = self.status();
-        if matches!(status, ThreadStatus::Running | ThreadStatus::Normal) {
+        if matches!(self.status(), ThreadStatus::Running | ThreadStatus::Normal) {
             return Err(Error::runtime("cannot close a running thread"));
         }
         let entry = self.0.enter();
@@ -122,11 +121,6 @@ impl Thread {
         match unsafe { ((*s.st).vm.traced)(s.st, (*s.st).base.add(at), 1) } {
             Ok(_) => {
                 s.cut(at);
-                Ok(())
-            }
-            // the error that ended the coroutine was reported before
-            Err(_) if status == ThreadStatus::Error => {
-                let _ = s.caught(at);
                 Ok(())
             }
             Err(_) => Err(s.caught(at)),
@@ -159,14 +153,22 @@ fn status(cx: &Cx) -> std::result::Result<Status, Raised> {
     if co.is_thread() { Ok(cx.thread_status(co)) } else { Err(cx.error("a coroutine is expected")) }
 }
 
-/// Implements the closing of a coroutine: closes the argument, and propagates errors.
+/// Implements the closing of a coroutine: closes the argument, and propagates errors, except for
+/// the one that ended the coroutine.
 fn close(cx: &mut Cx) -> NativeResult {
     if matches!(status(cx)?, Status::Running | Status::Normal) {
         return Err(cx.error("cannot close a running coroutine"));
     }
+    let reported = cx.thread_error(cx.get(0));
+    let has_failed = reported.is_some();
+    cx.push(reported.unwrap_or(Val::NIL));
+    let reported = cx.top() - 1;
     if cx.close_thread(0) {
         return cx.ret(0);
     }
     let e = cx.get(cx.top() - 1);
+    if has_failed && e.raw_equals(cx.get(reported)) {
+        return cx.ret(0);
+    }
     Err(cx.raise(e))
 }

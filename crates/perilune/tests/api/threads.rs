@@ -49,6 +49,21 @@ fn errors_and_reset() -> Result<()> {
     co.resume::<()>(())?;
     co.close()?;
     assert!(lua.globals().get::<bool>("closed")?);
+
+    // only what the coroutine itself has raised was returned before
+    for (closing, is_new) in [("", false), ("error(e, 0)", false), ("error('later', 0)", true)] {
+        let text = format!(
+            "local x <close> = setmetatable({{}}, {{__close = function(_, e) {closing} end}}) \
+             error('first', 0)"
+        );
+        let co = lua.create_thread(lua.load(text).into_function()?)?;
+        assert!(co.resume::<()>(()).unwrap_err().to_string().contains("first"));
+        match co.close() {
+            Ok(()) => assert!(!is_new, "{closing}"),
+            Err(e) => assert!(is_new && e.to_string().contains("later"), "{closing}: {e}"),
+        }
+        co.close()?;
+    }
     Ok(())
 }
 

@@ -253,6 +253,19 @@ impl Cx {
         }
     }
 
+    /// Returns the error that has ended a coroutine and that no closing has reported yet.
+    ///
+    /// # Panics
+    /// Panics if `co` is not a coroutine.
+    pub fn thread_error(&self, co: Val<'_>) -> Option<Val<'_>> {
+        assert!(co.is_thread());
+        // SAFETY: N2; the coroutine keeps the error.
+        unsafe {
+            let th = co.raw().as_thread();
+            (*th).failed.then(|| Val::new((*th).death))
+        }
+    }
+
     /// Resumes the coroutine at value `co` with the last `nargs` values, which are removed. An
     /// attempt to resume a coroutine that cannot be resumed fails like an error in it.
     ///
