@@ -202,7 +202,7 @@ local function tables(t)
   end
   return s + count
 end
-for _ = 1, 30 do hot(tables, numbers) end
+hot(tables, numbers)
 collectgarbage()
 print(tables(numbers))
 local function points(t)
