@@ -5,6 +5,8 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use wait4::{ResUse, Wait4};
 
 /// The cost of one run of a process.
@@ -39,12 +41,17 @@ pub(crate) fn run(command: &mut Command, timeout: Duration) -> Result<Finished, 
     let mut child = command.spawn().map_err(|error| cannot_start(command, &error))?;
     let mut pipe = child.stdout.take().expect("standard output is piped");
 
-    // The end of the output marks the end of the process. So a wait on a channel with a timeout
-    // replaces a wait on the process with one.
+    // A wait on a channel with a timeout replaces a wait on the process with one. The reader only
+    // waits for the end of the process and does not reap it, so what is killed after a timeout
+    // still is that process.
     let (sender, receiver) = mpsc::channel();
+    let process = WaitId::Pid(Pid::from_child(&child));
     let reader = std::thread::spawn(move || {
         let mut output = Vec::new();
         let result = pipe.read_to_end(&mut output).map(|_| output);
+        let wait = || waitid(process.clone(), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+        // If it fails, so does the wait below.
+        let _ = retry_on_intr(wait);
         // The receiver is only gone after a timeout, when the output is no longer needed.
         let _ = sender.send(result);
     });
@@ -116,8 +123,10 @@ mod tests {
     fn failure_and_timeout_are_errors() {
         assert!(run(&mut shell("exit 3"), Duration::from_secs(20)).unwrap_err().contains('3'));
         assert!(run_silent(&mut shell("exit 3")).is_err());
-        let error = run(&mut shell("exec sleep 30"), Duration::from_millis(50)).unwrap_err();
-        assert!(error.contains("no end"), "{error}");
+        for script in ["exec sleep 30", "exec sleep 30 >&-"] {
+            let error = run(&mut shell(script), Duration::from_millis(50)).unwrap_err();
+            assert!(error.contains("no end"), "{script}: {error}");
+        }
         let mut missing = Command::new("/nonexistent/engine");
         assert!(run_silent(&mut missing).unwrap_err().contains("cannot start"));
     }
