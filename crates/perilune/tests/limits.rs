@@ -401,3 +401,27 @@ fn long_sources_load_near_the_memory_limit() {
         assert(load(s))";
     lua.load(text).exec().unwrap();
 }
+
+/// Functions that search for patterns collect garbage before they report a lack of memory.
+#[test]
+fn patterns_collect_garbage_near_the_memory_limit() {
+    for call in [
+        "s:gsub(s, 'y')",
+        "s:gsub('x', 'yz')",
+        "s:gsub('(x)', '%1%1')",
+        "s:gsub(s, {})",
+        "s:gmatch(s)()",
+        "s:gmatch('.*')()",
+    ] {
+        let lua = Lua::with_engine(&Engine::interpreter());
+        lua.set_memory_limit(lua.used_memory() + (4 << 20)).unwrap();
+        let text = format!(
+            "collectgarbage('stop')
+             local s = ('x'):rep(1 << 18)
+             local function fill() return ('y'):rep((15 << 18) - (1 << 17)) end
+             fill()
+             return {call}"
+        );
+        lua.load(text).exec().expect(call);
+    }
+}

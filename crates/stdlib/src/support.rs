@@ -219,7 +219,7 @@ pub(crate) fn room_for(cx: &mut Cx, buffer: &[u8]) -> Result<(), Raised> {
 
 /// Runs a function without side effects. If there is no room for its results, performs a collection
 /// and runs it again.
-pub(crate) fn twice(cx: &mut Cx, f: impl Fn(&Cx) -> NativeResult) -> NativeResult {
+pub(crate) fn twice<T>(cx: &mut Cx, f: impl Fn(&Cx) -> Result<T, Raised>) -> Result<T, Raised> {
     let top = cx.top();
     match f(cx) {
         Err(raised) => {

@@ -191,12 +191,15 @@ pub(super) fn gmatch(cx: &mut Cx) -> NativeResult {
 /// Implements the iterator of `gmatch`. Its bound values are the subject, the pattern, and the end
 /// of the last match, where the next search begins.
 pub(super) fn gmatch_step(cx: &mut Cx) -> NativeResult {
-    let cx = &*cx;
+    let last = cx.bound(2).as_int().unwrap_or(0);
+    twice(cx, |cx| gmatch_once(cx, last))
+}
+
+fn gmatch_once(cx: &Cx, last: i64) -> NativeResult {
     let (Some(s), Some(p)) = (cx.bound(0).as_str(), cx.bound(1).as_str()) else {
         return cx.ret(0);
     };
     let s = s.bytes();
-    let last = cx.bound(2).as_int().unwrap_or(0);
     let mut from = if last < 0 { !last } else { last } as usize;
     // The pattern is searched everywhere, so `^` is not an anchor.
     let pattern = compiled(cx, p, false)?;

@@ -8,7 +8,7 @@ use super::compile::compiled;
 use super::find::{capture_value, push_captures, raise};
 use super::matcher::{Capture, Matcher};
 use super::pattern::Pattern;
-use crate::support::{extend, give_buffer, room_for, take_buffer};
+use crate::support::{extend, give_buffer, room_for, take_buffer, twice};
 
 /// The place of the subject, above the arguments: C code that a replacement calls may change the
 /// arguments.
@@ -30,6 +30,7 @@ enum Replacement {
 }
 
 /// The progress of a replacement.
+#[derive(Default)]
 struct Progress {
     /// The next position to match at.
     from: usize,
@@ -71,8 +72,8 @@ impl Progress {
 
 /// Implements `string.gsub(s, pattern, replacement [, n])`.
 pub(super) fn gsub(cx: &mut Cx) -> NativeResult {
-    let s = cx.check_str(0)?;
-    let p = cx.check_str(1)?;
+    let len = cx.check_str(0)?.bytes().len();
+    cx.check_str(1)?;
     let r = cx.get(2);
     let kind = if r.is_number() {
         cx.check_str(2)?;
@@ -92,19 +93,23 @@ pub(super) fn gsub(cx: &mut Cx) -> NativeResult {
         cx.opt_int(3, 0)?;
         return Err(cx.type_error(2, "string/function/table"));
     };
-    let limit = cx.opt_int(3, s.bytes().len() as i64 + 1)?;
-    let pattern = compiled(cx, p, true)?;
-    let mut out = take_buffer();
-    let len = s.bytes().len();
-    let mut at = Progress { from: 0, copied: 0, last: None, count: 0, changed: false, len };
+    let limit = cx.opt_int(3, len as i64 + 1)?;
+    let begin = || (Progress { len, ..Progress::default() }, take_buffer());
+    let pattern = twice(cx, |cx| compiled(cx, cx.check_str(1)?, true))?;
     cx.set_top(SUBJECT);
     cx.push(cx.get(0));
-    match kind {
-        Replacement::Plain | Replacement::Template => {
+    let (at, mut out) = match kind {
+        Replacement::Plain | Replacement::Template => twice(cx, |cx| {
+            let (mut at, mut out) = begin();
             with_string(cx, &pattern, &mut at, &mut out, limit, kind)?;
+            Ok((at, out))
+        })?,
+        _ => {
+            let (mut at, mut out) = begin();
+            with_calls(cx, &pattern, &mut at, &mut out, limit, kind)?;
+            (at, out)
         }
-        _ => with_calls(cx, &pattern, &mut at, &mut out, limit, kind)?,
-    }
+    };
     if at.changed {
         let rest = at.subject(cx).map_or(&b""[..], |s| &s.bytes()[at.copied..]);
         extend(cx, &mut out, rest)?;
