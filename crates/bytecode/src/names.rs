@@ -51,7 +51,7 @@ fn destination(proto: &Proto, pc: usize, r: usize) -> Option<Vec<u8>> {
         Op::SetField if next.c() == r => {
             let field = key(next.b())?;
             match register_name(proto, pc, next.a()) {
-                Some((_, table)) => Some([&table[..], b".", &field].concat()),
+                Some((_, table)) => Some([table, b".", &field].concat()),
                 None => Some(field),
             }
         }

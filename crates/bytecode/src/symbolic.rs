@@ -55,22 +55,22 @@ pub enum Operand {
     Constant(usize),
 }
 
-/// A kind and a name.
-type Named = (NameKind, Vec<u8>);
+/// A kind and a name, which may be a string constant of any length.
+type Named<'p> = (NameKind, &'p [u8]);
 
 /// Returns the name by which a message refers to an operand of the instruction at `pc`.
-pub fn operand_name(proto: &Proto, pc: usize, operand: Operand) -> Option<Named> {
+pub fn operand_name(proto: &Proto, pc: usize, operand: Operand) -> Option<Named<'_>> {
     match operand {
         Operand::Register(register) => register_name(proto, pc, register),
-        Operand::Upvalue(index) => Some((NameKind::Upvalue, upvalue_name(proto, index).to_vec())),
+        Operand::Upvalue(index) => Some((NameKind::Upvalue, upvalue_name(proto, index))),
         Operand::Constant(_) => None,
     }
 }
 
 /// Returns the name of the value that `register` holds when the instruction at `pc` runs.
-pub fn register_name(proto: &Proto, pc: usize, register: usize) -> Option<Named> {
+pub fn register_name(proto: &Proto, pc: usize, register: usize) -> Option<Named<'_>> {
     let setter = match plain_name(proto, pc, register) {
-        Plain::Named(kind, name) => return Some((kind, name.to_vec())),
+        Plain::Named(kind, name) => return Some((kind, name)),
         Plain::SetAt(setter) => setter,
         Plain::Unknown => return None,
     };
@@ -89,18 +89,18 @@ pub fn register_name(proto: &Proto, pc: usize, register: usize) -> Option<Named>
         Op::SelfR => (NameKind::Method, constant_in_register(proto, setter, instr.c())),
         _ => return None,
     };
-    Some((kind, name.to_vec()))
+    Some((kind, name))
 }
 
 /// Returns the name of the function that the instruction at `pc` is calling.
-pub fn call_name(proto: &Proto, pc: usize) -> Option<Named> {
+pub fn call_name(proto: &Proto, pc: usize) -> Option<Named<'_>> {
     let instr = *proto.code.get(pc)?;
     match instr.op() {
         Op::Call | Op::CallMeta | Op::TailCall => register_name(proto, pc, instr.a()),
-        Op::TForCall => Some((NameKind::ForIterator, b"for iterator".to_vec())),
+        Op::TForCall => Some((NameKind::ForIterator, b"for iterator")),
         op => {
             let event = metamethod_event(op)?;
-            Some((NameKind::Metamethod, event.as_bytes().to_vec()))
+            Some((NameKind::Metamethod, event.as_bytes()))
         }
     }
 }
@@ -294,7 +294,7 @@ mod tests {
         let pc = proto.code.iter().rposition(|i| is_call(i.op()));
         let name = call_name(&proto, pc.expect("a call"));
         let text = match name {
-            Some((kind, name)) => format!("{} '{}'", kind.text(), String::from_utf8_lossy(&name)),
+            Some((kind, name)) => format!("{} '{}'", kind.text(), String::from_utf8_lossy(name)),
             None => String::from("?"),
         };
         assert_eq!(text, expect, "{}", crate::disassemble(&proto, true));
@@ -341,9 +341,9 @@ mod tests {
         let add = inner.code.iter().position(|i| i.op() == Op::Add).expect("an ADD");
         let (b, c) = (inner.code[add].b(), inner.code[add].c());
         let name = |operand| operand_name(inner, add, operand);
-        assert_eq!(name(Operand::Register(b)), Some((NameKind::Field, b"c".to_vec())));
-        assert_eq!(name(Operand::Register(c)), Some((NameKind::Upvalue, b"a".to_vec())));
-        assert_eq!(name(Operand::Upvalue(0)), Some((NameKind::Upvalue, b"a".to_vec())));
-        assert_eq!(call_name(inner, add), Some((NameKind::Metamethod, b"add".to_vec())));
+        assert_eq!(name(Operand::Register(b)), Some((NameKind::Field, &b"c"[..])));
+        assert_eq!(name(Operand::Register(c)), Some((NameKind::Upvalue, &b"a"[..])));
+        assert_eq!(name(Operand::Upvalue(0)), Some((NameKind::Upvalue, &b"a"[..])));
+        assert_eq!(call_name(inner, add), Some((NameKind::Metamethod, &b"add"[..])));
     }
 }

@@ -425,3 +425,21 @@ fn patterns_collect_garbage_near_the_memory_limit() {
         lua.load(text).exec().expect(call);
     }
 }
+
+/// A traceback contains the name of a function once for each of many levels.
+#[test]
+fn tracebacks_with_long_names_stay_below_the_memory_limit() {
+    let lua = Lua::with_engine(&Engine::interpreter());
+    let limit = 16 << 20;
+    lua.set_memory_limit(lua.used_memory() + limit).unwrap();
+    let text = "local name = ('x'):rep(1 << 20)
+        local f = assert(load('local n = ... local function go(n) if n > 0 then ' .. name
+          .. '(n - 1) return end error(\"end\") end return go'))()
+        _G[name] = f
+        name = nil
+        collectgarbage()
+        f(30)";
+    let e = lua.load(text).exec().unwrap_err().to_string();
+    assert!(e.contains(": end\nstack traceback:\n") && e.contains("'xxx"), "{}", e.len());
+    assert!(e.contains("in function '?'") && e.len() < limit, "{}", e.len());
+}

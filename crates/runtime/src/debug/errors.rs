@@ -1,6 +1,6 @@
 //! Run-time errors, worded as PUC Lua words them.
 
-use perilune_bytecode::{Instr, LocalDesc, Op, Operand, operand_name};
+use perilune_bytecode::{Instr, LocalDesc, NameKind, Op, Operand, operand_name};
 
 use super::level::Level;
 use crate::convert;
@@ -84,10 +84,13 @@ fn operands(i: Instr) -> [Option<Operand>; 2] {
     }
 }
 
-/// Returns ` (local 'x')` for the operand of the current instruction that holds `v`, or nothing.
-unsafe fn operand_info(st: *mut State, v: Value) -> Vec<u8> {
-    let Some(l) = Level::innermost(st, (*st).thread) else { return Vec::new() };
-    let (Some(proto), Some(pc)) = (l.proto(), l.pc()) else { return Vec::new() };
+/// The parts of ` (local 'x')`, or nothing. The name may be a string of the program of any length.
+type Info<'a> = [&'a [u8]; 5];
+
+/// Returns the parts that describe the operand of the current instruction that holds `v`.
+unsafe fn operand_info<'a>(st: *mut State, v: Value) -> Info<'a> {
+    let Some(l) = Level::innermost(st, (*st).thread) else { return Info::default() };
+    let (Some(proto), Some(pc)) = (l.proto(), l.pc()) else { return Info::default() };
     for operand in operands(proto.code[pc]).into_iter().flatten() {
         let holds = match operand {
             Operand::Register(r) => l.register(r).same_bits(v),
@@ -98,20 +101,21 @@ unsafe fn operand_info(st: *mut State, v: Value) -> Vec<u8> {
             Operand::Constant(_) => false,
         };
         if holds {
-            return named(operand_name(proto, pc, operand).map(|(k, n)| (k.text(), n)));
+            return named(operand_name(proto, pc, operand));
         }
     }
-    Vec::new()
+    Info::default()
 }
 
-fn named(name: Option<(&'static str, Vec<u8>)>) -> Vec<u8> {
-    let Some((kind, name)) = name else { return Vec::new() };
-    [b" (", kind.as_bytes(), b" '", crate::cfmt::c_str(&name), b"')"].concat()
+fn named(name: Option<(NameKind, &[u8])>) -> Info<'_> {
+    let Some((kind, name)) = name else { return Info::default() };
+    [b" (", kind.text().as_bytes(), b" '", crate::cfmt::c_str(name), b"')"]
 }
 
-unsafe fn type_error(st: *mut State, what: &[u8], v: Value, info: &[u8]) -> Raised {
+unsafe fn type_error(st: *mut State, what: &[u8], v: Value, info: Info<'_>) -> Raised {
     let t = type_name_for_error(st, v);
-    runtime_error_of(st, &[b"attempt to ", what, b" a ", t, b" value", info])
+    let [a, b, c, d, e] = info;
+    runtime_error_of(st, &[b"attempt to ", what, b" a ", t, b" value", a, b, c, d, e])
 }
 
 /// Raises "attempt to `what` a … value", with the name of the operand.
@@ -120,8 +124,7 @@ unsafe fn type_error(st: *mut State, what: &[u8], v: Value, info: &[u8]) -> Rais
 /// As for [`runtime_error`].
 #[cold]
 pub unsafe fn operand_error(st: *mut State, what: &[u8], v: Value) -> Raised {
-    let info = operand_info(st, v);
-    type_error(st, what, v, &info)
+    type_error(st, what, v, operand_info(st, v))
 }
 
 /// Raises "attempt to index a … value".
@@ -141,7 +144,7 @@ pub unsafe fn index_error(st: *mut State, object: Value, _key: Value) -> Raised 
 pub unsafe fn call_error(st: *mut State, callee: *mut Value) -> Raised {
     let v = callee.get();
     let name = Level::innermost(st, (*st).thread).and_then(|l| l.call_name());
-    type_error(st, b"call", v, &named(name.map(|(k, n)| (k.text(), n))))
+    type_error(st, b"call", v, named(name))
 }
 
 /// Raises the error of a finalizer that cannot be called.
@@ -150,7 +153,7 @@ pub unsafe fn call_error(st: *mut State, callee: *mut Value) -> Raised {
 /// As for [`runtime_error`].
 #[cold]
 pub unsafe fn finalizer_error(st: *mut State, finalizer: Value) -> Raised {
-    type_error(st, b"call", finalizer, b" (metamethod '__gc')")
+    type_error(st, b"call", finalizer, named(Some((NameKind::Metamethod, b"__gc"))))
 }
 
 /// Raises the error of a failed arithmetic or bitwise operation.
@@ -161,8 +164,9 @@ pub unsafe fn finalizer_error(st: *mut State, finalizer: Value) -> Raised {
 pub unsafe fn arith_error(st: *mut State, a: Value, b: Value, bitwise: bool) -> Raised {
     if bitwise && a.is_number() && b.is_number() {
         let culprit = if convert::to_integer(a).is_none() { a } else { b };
-        let info = operand_info(st, culprit);
-        return runtime_error_of(st, &[b"number", &info, b" has no integer representation"]);
+        let [a, b, c, d, e] = operand_info(st, culprit);
+        let end: &[u8] = b" has no integer representation";
+        return runtime_error_of(st, &[b"number", a, b, c, d, e, end]);
     }
     let culprit = if a.is_number() { b } else { a };
     operand_error(
@@ -184,13 +188,13 @@ pub unsafe fn concat_error(st: *mut State, first: *mut Value) -> Raised {
         Some(l) => match (l.proto(), l.pc()) {
             (Some(p), Some(pc)) => {
                 let register = place.offset_from((*st).base) as usize;
-                named(operand_name(p, pc, Operand::Register(register)).map(|(k, n)| (k.text(), n)))
+                named(operand_name(p, pc, Operand::Register(register)))
             }
-            _ => Vec::new(),
+            _ => Info::default(),
         },
-        None => Vec::new(),
+        None => Info::default(),
     };
-    type_error(st, b"concatenate", place.get(), &info)
+    type_error(st, b"concatenate", place.get(), info)
 }
 
 /// Raises "attempt to compare …".

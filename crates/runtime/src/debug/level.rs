@@ -233,7 +233,7 @@ impl Level {
     ///
     /// # Safety
     /// As for [`Level::caller`].
-    pub unsafe fn name(self) -> Option<(&'static str, Vec<u8>)> {
+    pub unsafe fn name<'a>(self) -> Option<(&'static str, &'a [u8])> {
         let fl = self.frame.link().flags();
         if fl & flags::TAIL != 0 {
             return None;
@@ -241,10 +241,10 @@ impl Level {
         let called_by = self.frame.caller().map_or(0, |frame| frame.link().flags());
         let hidden_hook = flags::HIDDEN | flags::HOOK;
         if fl & flags::HOOK != 0 || called_by & hidden_hook == hidden_hook {
-            return Some(("hook", b"?".to_vec()));
+            return Some(("hook", b"?"));
         }
         if fl & flags::FINALIZER != 0 {
-            return Some(("metamethod", b"__gc".to_vec()));
+            return Some(("metamethod", b"__gc"));
         }
         let caller = self.caller()?;
         caller.call_name().map(|(kind, name)| (kind.text(), name))
@@ -254,13 +254,13 @@ impl Level {
     ///
     /// # Safety
     /// As for [`Level::caller`].
-    pub(crate) unsafe fn call_name(self) -> Option<(NameKind, Vec<u8>)> {
+    pub(crate) unsafe fn call_name<'a>(self) -> Option<(NameKind, &'a [u8])> {
         let (proto, pc) = (self.proto()?, self.pc()?);
         if self.divides_integers(proto.code[pc]) {
             return None;
         }
         let (kind, name) = call_name(proto, pc)?;
-        Some((kind, crate::cfmt::c_str(&name).to_vec()))
+        Some((kind, crate::cfmt::c_str(name)))
     }
 
     /// Returns whether `i`, the current instruction, divides integers. Such an instruction calls no

@@ -20,27 +20,33 @@ impl Cx {
 
     /// Returns the message for the bad argument `i`, counted from 0 here. C code also passes
     /// numbers that are not arguments' indices.
-    pub(crate) fn argument_message(&self, i: usize, msg: &[u8]) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// Returns a memory error if there is no memory for the message. The function may have a name
+    /// of any length.
+    pub(crate) fn argument_message(&self, i: usize, msg: &[u8]) -> Result<Vec<u8>, Raised> {
         let mut number = i as isize + 1;
         // SAFETY: N1.
         let (kind, name) = match unsafe { self.level(0).and_then(|l| l.name()) } {
-            Some((kind, name)) => (kind, Some(name)),
+            Some((kind, name)) => (kind, Some([name, b"", b""])),
             None => ("", None),
         };
-        if kind == "method" {
-            number -= 1;
-            if number == 0 {
-                let name = name.unwrap_or_else(|| b"?".to_vec());
-                return [b"calling '", &name[..], b"' on bad self (", msg, b")"].concat();
-            }
-        }
         let name = name
             // SAFETY: N1.
             .or_else(|| unsafe {
                 self.level(0).and_then(|l| traceback::exported_name(self.state(), l.function()))
             })
-            .unwrap_or_else(|| b"?".to_vec());
-        [format!("bad argument #{number} to '").as_bytes(), &name, b"' (", msg, b")"].concat()
+            .unwrap_or([b"?", b"", b""]);
+        self.check_room(msg.len() + name.iter().map(|part| part.len()).sum::<usize>())?;
+        let [a, b, c] = name;
+        if kind == "method" {
+            number -= 1;
+            if number == 0 {
+                return Ok([b"calling '", a, b, c, b"' on bad self (", msg, b")"].concat());
+            }
+        }
+        let start = format!("bad argument #{number} to '");
+        Ok([start.as_bytes(), a, b, c, b"' (", msg, b")"].concat())
     }
 
     /// Raises "attempt to index …" for a value that is not an operand of an instruction.

@@ -12,19 +12,24 @@ use crate::value::{Tag, Value};
 /// Number of levels shown at the top and at the bottom of a long traceback.
 const FIRST: usize = 10;
 const LAST: usize = 11;
+/// The length of a name from which on it may take much memory.
+const LONG: usize = 1 << 10;
+
+/// The parts of a name, which may be strings of the program of any length.
+type Name<'a> = [&'a [u8]; 3];
 
 /// Returns the name of a function that a loaded library exports, such as `table.insert`; those of
 /// `_G` have no prefix.
 ///
 /// # Safety
-/// `f` is a live value of `st`.
-pub(crate) unsafe fn exported_name(st: *mut State, f: Value) -> Option<Vec<u8>> {
+/// `f` is a live value of `st`, and the result is not used after the next safepoint.
+pub(crate) unsafe fn exported_name<'a>(st: *mut State, f: Value) -> Option<Name<'a>> {
     exported_names(st, &[f]).pop()?
 }
 
 /// Returns what [`exported_name`] returns for each of several functions, with one walk over the
 /// libraries.
-unsafe fn exported_names(st: *mut State, functions: &[Value]) -> Vec<Option<Vec<u8>>> {
+unsafe fn exported_names<'a>(st: *mut State, functions: &[Value]) -> Vec<Option<Name<'a>>> {
     let mut names = vec![None; functions.len()];
     let mut s = StateRef::new(st);
     let key = s.intern(b"_LOADED");
@@ -33,10 +38,10 @@ unsafe fn exported_names(st: *mut State, functions: &[Value]) -> Vec<Option<Vec<
         return names;
     }
     // The first name found is used.
-    let mut note = |v: Value, module: &[u8], field: &[u8]| {
+    let mut note = |v: Value, parts: Name<'a>| {
         for (name, f) in names.iter_mut().zip(functions) {
             if name.is_none() && v.raw_equals(*f) {
-                *name = Some([module, field].concat());
+                *name = Some(parts);
             }
         }
     };
@@ -48,31 +53,37 @@ unsafe fn exported_names(st: *mut State, functions: &[Value]) -> Vec<Option<Vec<
             continue;
         }
         let name = LuaString::bytes(name.as_string());
-        note(module, b"", name);
+        note(module, [b"", b"", name]);
         if !module.is_table() {
             continue;
         }
-        let prefix = if name == b"_G" { Vec::new() } else { [name, b"."].concat() };
+        let (prefix, dot): (&[u8], &[u8]) = if name == b"_G" { (b"", b"") } else { (name, b".") };
         let module = module.as_table();
         let mut at = Table::start(st, module);
         while let Some((next, k, v)) = Table::next_index(module, at) {
             at = next;
             if matches!(v.tag(), Tag::FUNCTION | Tag::NATIVE) && k.is_string() {
-                note(v, &prefix, LuaString::bytes(k.as_string()));
+                note(v, [prefix, dot, LuaString::bytes(k.as_string())]);
             }
         }
     }
     names
 }
 
-/// Returns the description of a level in a traceback; `exported` is the exported name of its
-/// function.
-unsafe fn describe(l: Level, exported: Option<Vec<u8>>) -> Vec<u8> {
-    if let Some(name) = exported {
-        return [b"function '", &name[..], b"'"].concat();
-    }
-    if let Some((kind, name)) = l.name() {
-        return [kind.as_bytes(), b" '", &name, b"'"].concat();
+/// Returns the description of a level in a traceback of `st`; `exported` is the exported name of
+/// its function. A name for which there is no memory after `size` bytes is replaced by `?`.
+unsafe fn describe(st: *mut State, l: Level, exported: Option<Name<'_>>, size: usize) -> Vec<u8> {
+    let named = match exported {
+        Some(name) => Some(("function", name)),
+        None => l.name().map(|(kind, name)| (kind, [name, b"", b""])),
+    };
+    if let Some((kind, mut name)) = named {
+        let len = name.iter().map(|part| part.len()).sum::<usize>();
+        if len > LONG && !(*st).check_room(2 * (size + len)) {
+            name = [b"?", b"", b""];
+        }
+        let [a, b, c] = name;
+        return [kind.as_bytes(), b" '", a, b, c, b"'"].concat();
     }
     let info = FunctionInfo::of(l.function());
     match info.what {
@@ -138,7 +149,7 @@ pub unsafe fn traceback(
             Some(line) => out.extend_from_slice(format!(":{line}: in ").as_bytes()),
             None => out.extend_from_slice(b": in "),
         }
-        out.extend_from_slice(&describe(*l, exported.next().flatten()));
+        out.extend_from_slice(&describe(st, *l, exported.next().flatten(), out.len()));
         if l.is_tail_call() {
             out.extend_from_slice(b"\n\t(...tail calls...)");
         }

@@ -56,11 +56,10 @@ impl Cx {
     #[cold]
     pub fn arg_error(&self, i: usize, msg: impl AsRef<[u8]>) -> Raised {
         let msg = msg.as_ref();
-        if let Err(no_memory) = self.check_room(msg.len()) {
-            return no_memory;
+        match self.argument_message(i, msg) {
+            Ok(text) => self.error(text),
+            Err(no_memory) => no_memory,
         }
-        let text = self.argument_message(i, msg);
-        self.error(text)
     }
 
     /// Raises "bad argument #i to 'f' (expected expected, got …)".

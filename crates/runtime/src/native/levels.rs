@@ -106,7 +106,8 @@ impl Cx {
         unsafe {
             let th = self.thread_or_running(co);
             let transfer = if l.is_in_hook() { (*th).hook_transfer } else { (0, 0) };
-            let (line, name, is_tail_call) = (l.line(), l.name(), l.is_tail_call());
+            let (line, is_tail_call) = (l.line(), l.is_tail_call());
+            let name = l.name().map(|(kind, name)| (kind, name.to_vec()));
             Some((Val::new(l.function()), LevelInfo { line, name, is_tail_call, transfer }))
         }
     }
