@@ -87,6 +87,10 @@ pub(crate) unsafe fn resume(
     // Lua code that was suspended by a hook receives no values
     let nargs = if by_hook.is_some() { 0 } else { nargs };
     if let Err(e) = carry(st, args_end, nargs, "arguments") {
+        if idle {
+            // the function is the last value again
+            s.top = s.top.sub(1);
+        }
         Thread::save_registers(st);
         Thread::load_registers(st, from);
         return Err(e);

@@ -15,6 +15,8 @@ extern lua_Integer luaL_checkinteger(lua_State *, int);
 extern void lua_createtable(lua_State *, int, int), luaL_setfuncs(lua_State *, const luaL_Reg *,
     int);
 extern void lua_pushinteger(lua_State *, lua_Integer), lua_settop(lua_State *, int);
+extern int lua_checkstack(lua_State *, int);
+extern void lua_pushvalue(lua_State *, int);
 extern int lua_gettop(lua_State *), lua_yieldk(lua_State *, int, ptrdiff_t, void *);
 extern int lua_pcallk(lua_State *, int, int, int, ptrdiff_t, void *);
 extern void lua_sethook(lua_State *, void (*)(lua_State *, void *), int, int);
@@ -42,6 +44,17 @@ static int replace(lua_State *L) {
 
 static int thread(lua_State *L) {
   lua_newthread(L);
+  return 1;
+}
+
+/* A coroutine that has so many numbers below its function. */
+static int above(lua_State *L) {
+  lua_Integer n = luaL_checkinteger(L, 2);
+  lua_State *co = lua_newthread(L);
+  lua_checkstack(co, (int)n + 1);
+  for (; n > 0; n--) lua_pushinteger(co, n);
+  lua_pushvalue(L, 1);
+  lua_xmove(L, co, 1);
   return 1;
 }
 
@@ -100,12 +113,12 @@ static int was_refused(lua_State *L) {
   return 1;
 }
 
-static const luaL_Reg functions[] = {{"save", save}, {"replace", replace}, {"thread", thread},
+static const luaL_Reg functions[] = {{"save", save}, {"replace", replace}, {"thread", thread}, {"above", above},
     {"call", call}, {"yield_in_hook", yield_in_hook}, {"was_refused", was_refused},
     {"limit", limit}, {"is_limited", is_limited}, {NULL, NULL}};
 
 int luaopen_threads(lua_State *L) {
-  lua_createtable(L, 0, 8);
+  lua_createtable(L, 0, 9);
   luaL_setfuncs(L, functions, 0);
   return 1;
 }

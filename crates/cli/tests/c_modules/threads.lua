@@ -100,6 +100,11 @@ end)
 same({ false, false }, results[1], results[2])
 co = nil
 
+-- a coroutine that has not begun stays as it is when there are too many arguments
+co = threads.above(function(...) return select("#", ...) end, 500000)
+same({ false, "too many arguments to resume" }, coroutine.resume(co, table.unpack({}, 1, 600000)))
+same({ "suspended", 500002 }, coroutine.status(co), select("#", coroutine.resume(co, 1, 2)))
+
 -- a coroutine that C code makes does not inherit a hook of Lua code
 local lines = 0
 debug.sethook(function() lines = lines + 1 end, "l")
