@@ -133,6 +133,9 @@ fn measure(mode: Mode, name: &str, megabytes: usize, time: Duration) -> Result<M
             break total;
         }
     };
+    if pauses.is_empty() {
+        return Err(format!("{name}: the collector has not stopped the program"));
+    }
     Ok(Measured::of(live, total, pauses))
 }
 
