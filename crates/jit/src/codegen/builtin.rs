@@ -124,6 +124,11 @@ impl Inlined {
 }
 
 /// Returns whether a library function may change tables.
+///
+/// `next` is one that does not, although it may sort the nodes of a hash part, which moves values.
+/// Code relies on the places of values only while it searches the nodes for one key: every path
+/// through nodes meets another one at the end of the search, so nothing that was loaded from nodes,
+/// and no bit that says how they are organized, is available after it.
 pub(crate) fn changes_tables(number: u32) -> bool {
     const ALL: [Builtin; 3] = [Builtin::SetMetatable, Builtin::Insert, Builtin::Remove];
     ALL.iter().any(|&function| function as u32 == number)
