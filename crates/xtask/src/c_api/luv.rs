@@ -9,13 +9,14 @@ use super::{output, scratch, text};
 /// The modes in which the command runs the tests, besides the default one.
 const MODES: [&str; 4] = ["--jit=off", "--mode=gc-stress", "--mode=chaos", "--mode=tier2-sync"];
 
-/// Returns the lines of the tests' results, if all have passed.
+/// Returns the lines of the tests' results, if there are any and all have passed.
 fn results(command: &mut Command, checkout: &Path, folder: &Path) -> Option<Vec<String>> {
     let command = command.current_dir(checkout).arg("tests/run.lua");
     let run = output(command.env("LUA_CPATH", folder.join("?.so")))?;
     let printed = String::from_utf8_lossy(&run.stdout);
     let lines = printed.lines().filter(|l| l.starts_with("ok ") || l.starts_with("not ok "));
-    run.status.success().then(|| lines.map(str::to_owned).collect())
+    let results: Vec<String> = lines.map(str::to_owned).collect();
+    (run.status.success() && !results.is_empty()).then_some(results)
 }
 
 /// Compiles the module, and runs its tests; returns whether the results are the same.
