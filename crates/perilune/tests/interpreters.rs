@@ -366,6 +366,17 @@ fn metamethods_and_iterators() {
              local x, y = o(a, b) return x, y, g()"
         ));
     }
+    // several iterators, with any number of parameters
+    for parameters in ["", "x", "x, y", "x, y, z"] {
+        cases.push(format!(
+            "local n = 0 \
+             local function step({parameters}) n = n + 1 if n % 4 ~= 0 then return n, x, y end end \
+             local function other({parameters}) n = n + 1 if n % 3 ~= 0 then return y or n end end \
+             local steps, out = {{step, other, next}}, '' \
+             for i = 1, 9 do for j, k, l in steps[i % 3 + 1], {{a, b}} do \
+             out = out .. type(j) .. type(k) .. type(l) end end return out, n"
+        ));
+    }
     check_pairs(&cases, 9);
 }
 

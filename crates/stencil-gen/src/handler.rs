@@ -259,16 +259,20 @@ impl Handler {
         [self.base, self.pc, instance, constants, distance, self.table]
     }
 
+    /// Returns whether this is a call.
+    fn is_call(&self) -> bool {
+        matches!(self.symbol, Symbol::Handler(Op::Call | Op::TailCall | Op::TForCall, _))
+    }
+
     /// Returns whether this is a call or a return, which needs many registers.
     fn is_transfer(&self) -> bool {
         let Symbol::Handler(op, _) = self.symbol else { return false };
-        matches!(op, Op::Call | Op::TailCall | Op::Return | Op::Return0 | Op::Return1)
+        self.is_call() || matches!(op, Op::Return | Op::Return0 | Op::Return1)
     }
 
     /// Returns whether the other part is entered after much of the work is done.
     fn is_entered_late(&self, part: usize) -> bool {
-        let Symbol::Handler(op, _) = self.symbol else { return false };
-        self.is_transfer() && (part == 2 || !matches!(op, Op::Call | Op::TailCall))
+        self.is_transfer() && (part == 2 || !self.is_call())
     }
 }
 

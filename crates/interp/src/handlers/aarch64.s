@@ -6296,14 +6296,136 @@ perilune_TFORPREP:
     .type perilune_TFORCALL, @function
 perilune_TFORCALL:
     .cfi_startproc
-    .inst 0x385fd06a // ldurb w10, [x3, #-0x3]
-    .inst 0x8b0a104a // add x10, x2, x10, lsl #4
-    .inst 0x3940614a // ldrb w10, [x10, #0x18]
-    .inst 0x53001d4a // uxtb w10, w10
-    .inst 0x7101055f // cmp w10, #0x41
-    b.ne .Lperilune_TFORCALL_1c
+    .inst 0x385fd060 // ldurb w0, [x3, #-0x3]
+    .inst 0xd37cec01 // lsl x1, x0, #0x4
+    .inst 0x8b001040 // add x0, x2, x0, lsl #4
+    .inst 0x39402008 // ldrb w8, [x0, #0x8]
+    .inst 0x53001d08 // uxtb w8, w8
+    .inst 0x7101091f // cmp w8, #0x42
+    b.eq .Lperilune_TFORCALL_194
+    .inst 0x39406000 // ldrb w0, [x0, #0x18]
+    .inst 0x53001c00 // uxtb w0, w0
+    .inst 0x7101041f // cmp w0, #0x41
+    b.ne .Lperilune_TFORCALL_1d8
     b perilune_TFORCALL_1
-.Lperilune_TFORCALL_1c:
+.Lperilune_TFORCALL_30:
+    .inst 0x3940c888 // ldrb w8, [x4, #0x32]
+    .inst 0x72001d1f // tst w8, #0xff
+    b.ne .Lperilune_TFORCALL_1d8
+    .inst 0x3940c088 // ldrb w8, [x4, #0x30]
+    .inst 0xaa1503e9 // mov x9, x21
+    .inst 0xf9430d29 // ldr x9, [x9, #0x618]
+    .inst 0x9101800a // add x10, x0, #0x60
+    .inst 0xcb0a0129 // sub x9, x9, x10
+    .inst 0xd37ced08 // lsl x8, x8, #0x4
+    .inst 0xeb08013f // cmp x9, x8
+    b.lt .Lperilune_TFORCALL_1d8
+    .inst 0xaa1503e8 // mov x8, x21
+    .inst 0xb945f908 // ldr w8, [x8, #0x5f8]
+    cbnz w8, .Lperilune_TFORCALL_1d8
+    .inst 0xb9403488 // ldr w8, [x4, #0x34]
+    .inst 0xaa1503e9 // mov x9, x21
+    .inst 0xb9468929 // ldr w9, [x9, #0x688]
+    .inst 0xaa1503ea // mov x10, x21
+    .inst 0xb9468d4a // ldr w10, [x10, #0x68c]
+    .inst 0x11000508 // add w8, w8, #0x1
+    .inst 0x0a090108 // and w8, w8, w9
+    .inst 0x6b0a011f // cmp w8, w10
+    b.eq .Lperilune_TFORCALL_1d8
+    .inst 0x3940c488 // ldrb w8, [x4, #0x31]
+    .inst 0xf100091f // cmp x8, #0x2
+    b.hi .Lperilune_TFORCALL_1d8
+    .inst 0x92800068 // mov x8, #0xfffffffffffffffc
+    .inst 0x8b080068 // add x8, x3, x8
+    .inst 0xb8666908 // ldr w8, [x8, x6]
+    .inst 0xaa0b03ea // mov x10, x11
+    .inst 0xf9402949 // ldr x9, [x10, #0x50]
+    .inst 0xd37ced0b // lsl x11, x8, #0x4
+    .inst 0x8b081128 // add x8, x9, x8, lsl #4
+    .inst 0xf86b6929 // ldr x9, [x9, x11]
+    .inst 0xeb04013f // cmp x9, x4
+    b.ne .Lperilune_TFORCALL_1bc
+    b .Lperilune_TFORCALL_dc
+.Lperilune_TFORCALL_c4:
+    .inst 0xb9400909 // ldr w9, [x8, #0x8]
+    .inst 0x1280000b // mov w11, #0xffffffff
+    .inst 0x1100052c // add w12, w9, #0x1
+    .inst 0x6b0b013f // cmp w9, w11
+    .inst 0x9a8c0129 // csel x9, x9, x12, eq
+    .inst 0xb9000909 // str w9, [x8, #0x8]
+.Lperilune_TFORCALL_dc:
+    .inst 0xb9403488 // ldr w8, [x4, #0x34]
+    .inst 0x11000508 // add w8, w8, #0x1
+    .inst 0xb9003488 // str w8, [x4, #0x34]
+    .inst 0xf9400548 // ldr x8, [x10, #0x8]
+    .inst 0xcb080068 // sub x8, x3, x8
+    .inst 0xd342fd08 // lsr x8, x8, #0x2
+    .inst 0xf81f0048 // stur x8, [x2, #-0x10]
+    .inst 0xf9002001 // str x1, [x0, #0x40]
+    .inst 0x52800841 // mov w1, #0x42
+    .inst 0x39012001 // strb w1, [x0, #0x48]
+    .inst 0xf9400802 // ldr x2, [x0, #0x10]
+    .inst 0x39406008 // ldrb w8, [x0, #0x18]
+    .inst 0x91018001 // add x1, x0, #0x60
+    .inst 0xf9003002 // str x2, [x0, #0x60]
+    .inst 0x3901a008 // strb w8, [x0, #0x68]
+    .inst 0xf9401002 // ldr x2, [x0, #0x20]
+    .inst 0x3940a008 // ldrb w8, [x0, #0x28]
+    .inst 0xf9003802 // str x2, [x0, #0x70]
+    .inst 0x3901e008 // strb w8, [x0, #0x78]
+    .inst 0xd2800002 // mov x2, #0x0
+    .inst 0xf9002802 // str x2, [x0, #0x50]
+    .inst 0x385fd062 // ldurb w2, [x3, #-0x3]
+    .inst 0x91001842 // add x2, x2, #0x6
+    .inst 0xd28000e8 // mov x8, #0x7
+    .inst 0xaa02b102 // orr x2, x8, x2, lsl #44
+    .inst 0xf9002c02 // str x2, [x0, #0x58]
+    .inst 0xaa1503e2 // mov x2, x21
+    .inst 0xf9030441 // str x1, [x2, #0x608]
+    .inst 0xf9401481 // ldr x1, [x4, #0x28]
+    cbnz x1, .Lperilune_TFORCALL_1cc
+    .inst 0xb9403481 // ldr w1, [x4, #0x34]
+    .inst 0xaa1503e2 // mov x2, x21
+    .inst 0xb9469842 // ldr w2, [x2, #0x698]
+    .inst 0x6b02003f // cmp w1, w2
+    b.hs .Lperilune_TFORCALL_1c4
+    .inst 0xf9400481 // ldr x1, [x4, #0x8]
+    .inst 0xf9400c86 // ldr x6, [x4, #0x18]
+    .inst 0xf9400885 // ldr x5, [x4, #0x10]
+    .inst 0x39400022 // ldrb w2, [x1]
+    .inst 0xf86278e8 // ldr x8, [x7, x2, lsl #3]
+    .inst 0x91018002 // add x2, x0, #0x60
+    .inst 0x91001023 // add x3, x1, #0x4
+    .inst 0xcb0100c6 // sub x6, x6, x1
+    .inst 0xaa0803e1 // mov x1, x8
+    .inst 0xd61f0020 // br x1
+    b .Lperilune_TFORCALL_1d8
+.Lperilune_TFORCALL_194:
+    .inst 0xaa0403eb // mov x11, x4
+    .inst 0xf8616841 // ldr x1, [x2, x1]
+    .inst 0xf9400424 // ldr x4, [x1, #0x8]
+    .inst 0xf9401088 // ldr x8, [x4, #0x20]
+    .inst 0xf9400108 // ldr x8, [x8]
+    adrp x9, :got:{interpret}
+    ldr x9, [x9, :got_lo12:{interpret}]
+    .inst 0xeb09011f // cmp x8, x9
+    b.eq .Lperilune_TFORCALL_30
+    b .Lperilune_TFORCALL_1d8
+.Lperilune_TFORCALL_1bc:
+    cbnz x9, .Lperilune_TFORCALL_c4
+    b .Lperilune_TFORCALL_1d8
+.Lperilune_TFORCALL_1c4:
+    .inst 0x91018002 // add x2, x0, #0x60
+    b perilune_STITCH
+.Lperilune_TFORCALL_1cc:
+    .inst 0xd1008021 // sub x1, x1, #0x20
+    .inst 0x91018002 // add x2, x0, #0x60
+    .inst 0xd61f0020 // br x1
+.Lperilune_TFORCALL_1d8:
+    .inst 0xf85e0044 // ldur x4, [x2, #-0x20]
+    .inst 0xf9400484 // ldr x4, [x4, #0x8]
+    .inst 0xaa0703e5 // mov x5, x7
+    .inst 0xaa0703e6 // mov x6, x7
     b perilune_STEP_ITERATE
     .cfi_endproc
     .size perilune_TFORCALL, . - perilune_TFORCALL
@@ -8640,27 +8762,27 @@ perilune_TFORCALL_1:
     .inst 0x910003fd // mov x29, sp
     .cfi_def_cfa_register x29
     .inst 0xaa0703f3 // mov x19, x7
-    .inst 0xaa0603f4 // mov x20, x6
-    .inst 0xaa0503f6 // mov x22, x5
+    .inst 0xaa0203f4 // mov x20, x2
     .inst 0xaa0403f7 // mov x23, x4
-    .inst 0xaa0203f8 // mov x24, x2
-    .inst 0x385fd06e // ldurb w14, [x3, #-0x3]
+    .inst 0xaa0603f8 // mov x24, x6
+    .inst 0xaa0503fb // mov x27, x5
+    .inst 0x385fd061 // ldurb w1, [x3, #-0x3]
     .inst 0x385ff062 // ldurb w2, [x3, #-0x1]
-    .inst 0xaa0303f9 // mov x25, x3
+    .inst 0xaa0303f6 // mov x22, x3
     .inst 0xaa1503e0 // mov x0, x21
-    .inst 0xaa1803e3 // mov x3, x24
-    .inst 0x8b0e1061 // add x1, x3, x14, lsl #4
+    .inst 0xaa1403e3 // mov x3, x20
+    .inst 0x8b011061 // add x1, x3, x1, lsl #4
     bl {for_next}
     cbz x0, .Lperilune_TFORCALL_1_80
-    .inst 0xaa1903e3 // mov x3, x25
-    .inst 0x3940006f // ldrb w15, [x3]
+    .inst 0xaa1603e3 // mov x3, x22
+    .inst 0x39400060 // ldrb w0, [x3]
     .inst 0xaa1303e7 // mov x7, x19
-    .inst 0xf86f78e1 // ldr x1, [x7, x15, lsl #3]
+    .inst 0xf86078e1 // ldr x1, [x7, x0, lsl #3]
     .inst 0x91001063 // add x3, x3, #0x4
-    .inst 0xaa1803e2 // mov x2, x24
+    .inst 0xaa1403e2 // mov x2, x20
     .inst 0xaa1703e4 // mov x4, x23
-    .inst 0xaa1603e5 // mov x5, x22
-    .inst 0xaa1403e6 // mov x6, x20
+    .inst 0xaa1b03e5 // mov x5, x27
+    .inst 0xaa1803e6 // mov x6, x24
     .inst 0xa8c17bfd // ldp x29, x30, [sp], #0x10
     .cfi_remember_state
     .cfi_def_cfa sp, 0
@@ -8669,12 +8791,13 @@ perilune_TFORCALL_1:
     .inst 0xd61f0020 // br x1
     .cfi_restore_state
 .Lperilune_TFORCALL_1_80:
-    .inst 0xaa1803e2 // mov x2, x24
-    .inst 0xaa1903e3 // mov x3, x25
-    .inst 0xaa1703e4 // mov x4, x23
-    .inst 0xaa1603e5 // mov x5, x22
-    .inst 0xaa1403e6 // mov x6, x20
+    .inst 0xaa1403e2 // mov x2, x20
+    .inst 0xaa1603e3 // mov x3, x22
     .inst 0xaa1303e7 // mov x7, x19
+    .inst 0xf85e0040 // ldur x0, [x2, #-0x20]
+    .inst 0xf9400404 // ldr x4, [x0, #0x8]
+    .inst 0xaa0703e5 // mov x5, x7
+    .inst 0xaa0703e6 // mov x6, x7
     .inst 0xa8c17bfd // ldp x29, x30, [sp], #0x10
     .cfi_remember_state
     .cfi_def_cfa sp, 0

@@ -5200,13 +5200,121 @@ perilune_TFORPREP:
     .type perilune_TFORCALL, @function
 perilune_TFORCALL:
     .cfi_startproc
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x17, 0x18                     # movzx r11,byte ptr [rdi+r10+18h]
-    .byte 0x41, 0x80, 0xfb, 0x41                                 # cmp r11b,41h
-    jne .Lperilune_TFORCALL_26
+    .byte 0x4c, 0x0f, 0xb6, 0x76, 0xfd                           # movzx r14,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe6, 0x04                                 # shl r14,4
+    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x37, 0x08                     # movzx r10,byte ptr [rdi+r14+8]
+    .byte 0x41, 0x80, 0xfa, 0x42                                 # cmp r10b,42h
+    je .Lperilune_TFORCALL_1f8
+    .byte 0x4a, 0x0f, 0xb6, 0x44, 0x37, 0x18                     # movzx rax,byte ptr [rdi+r14+18h]
+    .byte 0x3c, 0x41                                             # cmp al,41h
+    jne .Lperilune_TFORCALL_279
     jmp perilune_TFORCALL_1
-.Lperilune_TFORCALL_26:
+.Lperilune_TFORCALL_62:
+    .byte 0x4c, 0x0f, 0xb6, 0x52, 0x32                           # movzx r10,byte ptr [rdx+32h]
+    .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
+    jne .Lperilune_TFORCALL_279
+    .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x30                           # movzx r11,byte ptr [rdx+30h]
+    mov rbx, [r15 + 0x618]
+    .byte 0x4e, 0x8d, 0x54, 0x37, 0x60                           # lea r10,[rdi+r14+60h]
+    .byte 0x49, 0x2b, 0xda                                       # sub rbx,r10
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
+    jl .Lperilune_TFORCALL_279
+    mov r10d, [r15 + 0x5f8]
+    .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
+    jne .Lperilune_TFORCALL_279
+    .byte 0x44, 0x8b, 0x5a, 0x34                                 # mov r11d,[rdx+34h]
+    mov ebx, [r15 + 0x688]
+    mov r10d, [r15 + 0x68c]
+    .byte 0x41, 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00               # add r11d,1
+    .byte 0x44, 0x23, 0xdb                                       # and r11d,ebx
+    .byte 0x45, 0x3b, 0xda                                       # cmp r11d,r10d
+    je .Lperilune_TFORCALL_279
+    .byte 0x4c, 0x0f, 0xb6, 0x52, 0x31                           # movzx r10,byte ptr [rdx+31h]
+    .byte 0x49, 0x83, 0xfa, 0x02                                 # cmp r10,2
+    ja .Lperilune_TFORCALL_279
+    .byte 0x42, 0x8b, 0x5c, 0x06, 0xfc                           # mov ebx,[rsi+r8-4]
+    .byte 0x4d, 0x89, 0xe3                                       # mov r11,r12
+    .byte 0x4d, 0x8b, 0x63, 0x50                                 # mov r12,[r11+50h]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x4d, 0x8b, 0x14, 0x1c                                 # mov r10,[r12+rbx]
+    .byte 0x4c, 0x3b, 0xd2                                       # cmp r10,rdx
+    jne .Lperilune_TFORCALL_21f
+    jmp .Lperilune_TFORCALL_119
+.Lperilune_TFORCALL_103:
+    .byte 0x45, 0x8b, 0x6c, 0x1c, 0x08                           # mov r13d,[r12+rbx+8]
+    .byte 0x45, 0x8d, 0x55, 0x01                                 # lea r10d,[r13+1]
+    .byte 0x41, 0x83, 0xfd, 0xff                                 # cmp r13d,0FFFFFFFFh
+    .byte 0x45, 0x0f, 0x44, 0xd5                                 # cmove r10d,r13d
+    .byte 0x45, 0x89, 0x54, 0x1c, 0x08                           # mov [r12+rbx+8],r10d
+.Lperilune_TFORCALL_119:
+    .byte 0x83, 0x42, 0x34, 0x01                                 # add dword ptr [rdx+34h],1
+    .byte 0x49, 0x89, 0xf2                                       # mov r10,rsi
+    .byte 0x4d, 0x2b, 0x53, 0x08                                 # sub r10,[r11+8]
+    .byte 0x49, 0xc1, 0xea, 0x02                                 # shr r10,2
+    .byte 0x4c, 0x89, 0x57, 0xf0                                 # mov [rdi-10h],r10
+    .byte 0x4a, 0x89, 0x44, 0x37, 0x40                           # mov [rdi+r14+40h],rax
+    .byte 0x42, 0xc6, 0x44, 0x37, 0x48, 0x42                     # mov byte ptr [rdi+r14+48h],42h
+    .byte 0x4e, 0x8b, 0x54, 0x37, 0x10                           # mov r10,[rdi+r14+10h]
+    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x37, 0x18                     # movzx r11,byte ptr [rdi+r14+18h]
+    .byte 0x4a, 0x8d, 0x44, 0x37, 0x60                           # lea rax,[rdi+r14+60h]
+    .byte 0x4e, 0x89, 0x54, 0x37, 0x60                           # mov [rdi+r14+60h],r10
+    .byte 0x46, 0x88, 0x5c, 0x37, 0x68                           # mov [rdi+r14+68h],r11b
+    .byte 0x4e, 0x8b, 0x54, 0x37, 0x20                           # mov r10,[rdi+r14+20h]
+    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x37, 0x28                     # movzx r11,byte ptr [rdi+r14+28h]
+    .byte 0x4e, 0x89, 0x54, 0x37, 0x70                           # mov [rdi+r14+70h],r10
+    .byte 0x46, 0x88, 0x5c, 0x37, 0x78                           # mov [rdi+r14+78h],r11b
+    .byte 0x4a, 0xc7, 0x44, 0x37, 0x50, 0x00, 0x00, 0x00, 0x00   # mov qword ptr [rdi+r14+50h],0
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
+    .byte 0x49, 0x81, 0xc2, 0x06, 0x00, 0x00, 0x00               # add r10,6
+    .byte 0x49, 0xc1, 0xe2, 0x2c                                 # shl r10,2Ch
+    .byte 0x49, 0x83, 0xca, 0x07                                 # or r10,7
+    .byte 0x4e, 0x89, 0x54, 0x37, 0x58                           # mov [rdi+r14+58h],r10
+    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
+    .byte 0x49, 0x89, 0x82, 0x08, 0x06, 0x00, 0x00               # mov [r10+608h],rax
+    .byte 0x48, 0x8b, 0x42, 0x28                                 # mov rax,[rdx+28h]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_TFORCALL_252
+    .byte 0x8b, 0x42, 0x34                                       # mov eax,[rdx+34h]
+    mov r10d, [r15 + 0x698]
+    .byte 0x41, 0x3b, 0xc2                                       # cmp eax,r10d
+    jae .Lperilune_TFORCALL_22d
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x48, 0x0f, 0xb6, 0x30                                 # movzx rsi,byte ptr [rax]
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x4a, 0x8d, 0x7c, 0x37, 0x60                           # lea rdi,[rdi+r14+60h]
+    .byte 0x48, 0x8d, 0x70, 0x04                                 # lea rsi,[rax+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    jmp .Lperilune_TFORCALL_279
+.Lperilune_TFORCALL_1f8:
+    .byte 0x49, 0x89, 0xd4                                       # mov r12,rdx
+    .byte 0x4a, 0x8b, 0x04, 0x37                                 # mov rax,[rdi+r14]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x4c, 0x8b, 0x52, 0x20                                 # mov r10,[rdx+20h]
+    .byte 0x4d, 0x8b, 0x12                                       # mov r10,[r10]
+    mov r11, [rip + {interpret}@GOTPCREL]
+    .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
+    je .Lperilune_TFORCALL_62
+    jmp .Lperilune_TFORCALL_279
+.Lperilune_TFORCALL_21f:
+    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
+    jne .Lperilune_TFORCALL_103
+    jmp .Lperilune_TFORCALL_279
+.Lperilune_TFORCALL_22d:
+    .byte 0x4a, 0x8d, 0x7c, 0x37, 0x60                           # lea rdi,[rdi+r14+60h]
+    jmp perilune_STITCH
+.Lperilune_TFORCALL_252:
+    .byte 0x4c, 0x8d, 0x50, 0xe0                                 # lea r10,[rax-20h]
+    .byte 0x4a, 0x8d, 0x7c, 0x37, 0x60                           # lea rdi,[rdi+r14+60h]
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_TFORCALL_279:
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
+    .byte 0x4d, 0x89, 0xc8                                       # mov r8,r9
     jmp perilune_STEP_ITERATE
     .cfi_endproc
     .size perilune_TFORCALL, . - perilune_TFORCALL
@@ -7482,29 +7590,29 @@ perilune_TFORCALL_1:
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
-    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
-    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
-    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
-    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    .byte 0x49, 0x89, 0xfc                                       # mov r12,rdi
+    .byte 0x4d, 0x89, 0xc6                                       # mov r14,r8
+    .byte 0x48, 0x89, 0x14, 0x24                                 # mov [rsp],rdx
+    .byte 0x48, 0x89, 0x4c, 0x24, 0x08                           # mov [rsp+8],rcx
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0x0f, 0xb6, 0x56, 0xff                           # movzx rdx,byte ptr [rsi-1]
-    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
+    .byte 0x49, 0x89, 0xf5                                       # mov r13,rsi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x48, 0x8b, 0x0c, 0x24                                 # mov rcx,[rsp]
+    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
     .byte 0x48, 0x8d, 0x34, 0x01                                 # lea rsi,[rcx+rax]
     call {for_next}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_TFORCALL_1_9b
-    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    je .Lperilune_TFORCALL_1_9a
+    .byte 0x4c, 0x89, 0xee                                       # mov rsi,r13
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x08                           # mov rcx,[rsp+8]
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7512,13 +7620,14 @@ perilune_TFORCALL_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_TFORCALL_1_9b:
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+.Lperilune_TFORCALL_1_9a:
+    .byte 0x4c, 0x89, 0xee                                       # mov rsi,r13
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
+    .byte 0x4d, 0x89, 0xc8                                       # mov r8,r9
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp

@@ -17,6 +17,8 @@ use crate::runtime::Runtime;
 const LOG_CACHE: u32 = 4;
 /// The distance in bytes from the register with the callee to the frame's base.
 const RESERVED: i64 = (Frame::RESERVED * layout::value::SIZE) as i64;
+/// The distance from `R[A]` to the first result of TFORCALL, where the callee is before.
+const FIRST_RESULT: usize = 4;
 
 /// The frame that a function returns to.
 struct Caller {
@@ -72,14 +74,7 @@ impl<F: Form> Emitter<'_, F> {
         }
         self.count_entry(instance);
         self.store_position();
-        let word = self.int(FrameWord::new(FrameWord::INTERPRETER, 0).0 as i64);
-        self.store(word, Place { base, offset: layout::frame::WORD });
-        let a = self.number(Field::A);
-        let distance = self.b.ins().iadd_imm_s(a, Frame::RESERVED as i64);
-        let distance = self.b.ins().ishl_imm_u(distance, i64::from(Link::DISTANCE_SHIFT));
-        let empty = self.int(Link::new(0, 0, 0).0 as i64);
-        let link = self.b.ins().bor(distance, empty);
-        self.store(link, Place { base, offset: layout::frame::LINK });
+        self.start_frame(base, Frame::RESERVED);
         // It is loaded again, since otherwise it would have to be kept in a native frame.
         let function = self.bits(callee);
         let instance = self.load64(function, layout::closure::INSTANCE);
@@ -102,6 +97,49 @@ impl<F: Form> Emitter<'_, F> {
         self.switch(other);
         self.guard_tag(tag, Tag::NATIVE);
         self.part(1);
+    }
+
+    /// Emits TFORCALL of an iterator, at a place, that is a Lua function with at most two
+    /// parameters and is interpreted.
+    pub(super) fn call_iterator(&mut self, iterator: Place) {
+        let nth = |n| iterator.plus(layout::value::nth(n));
+        let function = self.bits(iterator);
+        let instance = self.load64(function, layout::closure::INSTANCE);
+        let offset = i64::from(nth(FIRST_RESULT + Frame::RESERVED).offset);
+        let base = self.b.ins().iadd_imm_s(iterator.base, offset);
+        let compiled = self.slow();
+        self.check_enterable(instance, base, compiled);
+        let parameters = self.load8(instance, layout::instance::NUM_PARAMS);
+        let more = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, parameters, 2);
+        self.guard_not(more);
+        let record = self.record(layout::instance::CALLEES, LOG_CACHE);
+        let known = self.load64(record, layout::callee_cache::CALLEE);
+        let same = self.b.ins().icmp(IntCC::Equal, known, instance);
+        let different = self.cold();
+        self.count_callee(record, known, same, different);
+        self.count_entry(instance);
+        self.store_position();
+        self.put_tagged(nth(FIRST_RESULT), function, Tag::FUNCTION);
+        let arguments = Place { base, offset: 0 };
+        self.copy(arguments, nth(1));
+        self.copy(arguments.plus(layout::value::nth(1)), nth(2));
+        self.start_frame(base, FIRST_RESULT + Frame::RESERVED);
+        let at = self.in_state(layout::state::BASE);
+        self.store(base, at);
+        self.form.enter(&mut self.b, base, instance);
+    }
+
+    /// Stores the word and the link of a frame at `base`, which begins `distance` registers after
+    /// `R[A]`, for a function that the running one enters.
+    fn start_frame(&mut self, base: Value, distance: usize) {
+        let word = self.int(FrameWord::new(FrameWord::INTERPRETER, 0).0 as i64);
+        self.store(word, Place { base, offset: layout::frame::WORD });
+        let a = self.number(Field::A);
+        let distance = self.b.ins().iadd_imm_s(a, distance as i64);
+        let distance = self.b.ins().ishl_imm_u(distance, i64::from(Link::DISTANCE_SHIFT));
+        let empty = self.int(Link::new(0, 0, 0).0 as i64);
+        let link = self.b.ins().bor(distance, empty);
+        self.store(link, Place { base, offset: layout::frame::LINK });
     }
 
     /// Counts a callee other than the one in a record, and continues; if the record has none, the
@@ -304,7 +342,6 @@ impl<F: Form> Emitter<'_, F> {
     /// iterator. Some of these instructions want one value in their register A, stores want none,
     /// and TFORCALL wants as many as operand C says. Others are left to the runtime.
     fn return_to_other(&mut self, caller: &Caller, call: Value, from: Value, end: Value) {
-        let size = layout::value::SIZE as i64;
         let op = self.b.ins().band_imm_u(call, 0xFF);
         let (iterator, value, nil, some) = (self.cold(), self.block(), self.cold(), self.block());
         let (storing, done) = (self.cold(), self.block());
@@ -334,7 +371,7 @@ impl<F: Form> Emitter<'_, F> {
         let generic = self.b.ins().icmp_imm_u(IntCC::Equal, op, Op::TForCall as i64);
         self.guard(generic);
         let to = self.destination(caller, call).base;
-        let to = self.b.ins().iadd_imm_s(to, 4 * size);
+        let to = self.b.ins().iadd_imm_s(to, i64::from(layout::value::nth(FIRST_RESULT)));
         let wanted = self.b.ins().ushr_imm_u(call, i64::from(Instr::C_SHIFT));
         let wanted = self.b.ins().uextend(I64, wanted);
         let wanted_end = self.element(to, wanted, layout::value::LOG_SIZE);

@@ -112,13 +112,20 @@ impl<F: Form> Emitter<'_, F> {
         self.go(Jump::Ahead);
     }
 
-    /// Emits TFORCALL of a loop over a table that runs inline.
+    /// Emits TFORCALL: part 0 is for an iterator that is a Lua function, and part 1 for a loop over
+    /// a table that runs inline.
     pub(super) fn generic_call(&mut self, part: usize) {
         if part == 0 {
-            let object = self.after_a(1);
-            let tag = self.tag(object);
-            self.guard_tag(tag, Tag::TABLE);
-            return self.part(1);
+            let iterator = self.register(Field::A);
+            let tag = self.tag(iterator);
+            let lua = self.cold();
+            let is_lua = self.has_tag(tag, Tag::FUNCTION);
+            self.check_not(is_lua, lua);
+            let object = self.tag(iterator.plus(layout::value::nth(1)));
+            self.guard_tag(object, Tag::TABLE);
+            self.part(1);
+            self.switch(lua);
+            return self.call_iterator(iterator);
         }
         let first = self.first();
         let count = self.number(Field::C);
