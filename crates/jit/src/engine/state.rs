@@ -305,10 +305,9 @@ impl JitState {
             let proto = &(*callee).proto;
             // how often it was called in lower tiers, at this call among others
             let called = (*callee).entries;
-            // Calls of optimized code are not counted.
-            let is_counted = !self.is_optimized(proto);
+            // Calls of optimized code are not counted, so its function may be called more often.
             let is_hot = called >= self.jit.options.threshold.min(16)
-                && (called >= (*inst).entries / 4 || !is_counted);
+                && (called >= (*inst).entries / 4 || self.is_optimized(proto));
             let call = (&(*inst).proto).code[pc as usize];
             let too_many = |length: usize| left.looks == 0 || length > left.of(length <= SMALL);
             // A function that calls itself is inlined in itself once if it has early returns. The
@@ -409,8 +408,7 @@ impl JitState {
             return;
         };
         let code = caller.word().code();
-        let Some(version) = self.jit.space.version(CodeId::from_raw(code)) else { return };
-        let Some(method) = version.method().filter(|_| !version.is_retired()) else { return };
+        let Some(method) = self.method_of(code) else { return };
         let history = History::of(&method);
         let Some(known) = history.to_inline_more(&method) else { return };
         let Some(proto) = known.proto.upgrade() else { return };
@@ -422,6 +420,12 @@ impl JitState {
             history.change();
             self.compile(st, &method, inst, known.entry, now, shapes);
         }
+    }
+
+    /// Returns the method of a version, unless the version is retired: frames leave that soon.
+    fn method_of(&self, code: u32) -> Option<Arc<Method>> {
+        let version = self.jit.space.version(CodeId::from_raw(code))?;
+        version.method().filter(|_| !version.is_retired())
     }
 
     /// Returns whether a function has optimized code.
@@ -635,9 +639,7 @@ impl Tier for JitState {
     }
 
     unsafe fn missed(&mut self, st: *mut State, code: u32, misses: u32, left: bool) {
-        let Some(version) = self.jit.space.version(CodeId::from_raw(code)) else { return };
-        // frames in retired code leave it soon
-        let Some(method) = version.method().filter(|_| !version.is_retired()) else { return };
+        let Some(method) = self.method_of(code) else { return };
         let history = History::of(&method);
         let Some(known) = history.known() else { return };
         let Some(proto) = known.proto.upgrade() else { return };

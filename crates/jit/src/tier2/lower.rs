@@ -847,13 +847,13 @@ impl<'a> Lower<'_, 'a> {
         let pc = self.f.states[state].pc;
         let has_virtuals = self.f.states[state].has_virtuals();
         self.emit().charge(inst.pc, pc);
-        let left = self.rounds_left(inst, state).filter(|_| self.polls_rarely);
+        let left = self.iterations_left(inst, state).filter(|_| self.polls_rarely);
         let left = left.map(|left| self.bits(left));
         self.emit().poll_in_loop(pc, &homes, has_virtuals, is_quiet, left);
     }
 
     /// Returns the number of further iterations at the poll of a counting loop.
-    fn rounds_left(&self, inst: &Inst, state: State) -> Option<Value> {
+    fn iterations_left(&self, inst: &Inst, state: State) -> Option<Value> {
         let i = self.instr(inst);
         let count = Reg::new(self.f.frames[inst.frame].offset + i.a() + 1);
         let held = self.f.states[state].registers.iter().find(|&&(r, _)| r == count);

@@ -112,12 +112,7 @@ impl<F: Form> Emitter<'_, F> {
         let parameters = self.load8(instance, layout::instance::NUM_PARAMS);
         let more = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, parameters, 2);
         self.guard_not(more);
-        let record = self.record(layout::instance::CALLEES, LOG_CACHE);
-        let known = self.load64(record, layout::callee_cache::CALLEE);
-        let same = self.b.ins().icmp(IntCC::Equal, known, instance);
-        let different = self.cold();
-        self.count_callee(record, known, same, different);
-        self.count_entry(instance);
+        self.note_entered(instance);
         self.store_position();
         self.put_tagged(nth(FIRST_RESULT), function, Tag::FUNCTION);
         let arguments = Place { base, offset: 0 };
@@ -140,6 +135,16 @@ impl<F: Form> Emitter<'_, F> {
         let empty = self.int(Link::new(0, 0, 0).0 as i64);
         let link = self.b.ins().bor(distance, empty);
         self.store(link, Place { base, offset: layout::frame::LINK });
+    }
+
+    /// Records the callee of the instruction, and counts its entry.
+    fn note_entered(&mut self, instance: Value) {
+        let record = self.record(layout::instance::CALLEES, LOG_CACHE);
+        let known = self.load64(record, layout::callee_cache::CALLEE);
+        let same = self.b.ins().icmp(IntCC::Equal, known, instance);
+        let different = self.cold();
+        self.count_callee(record, known, same, different);
+        self.count_entry(instance);
     }
 
     /// Counts a callee other than the one in a record, and continues; if the record has none, the
@@ -259,12 +264,7 @@ impl<F: Form> Emitter<'_, F> {
         let base = self.form.base();
         let compiled = self.slow();
         self.check_enterable(instance, base, compiled);
-        let record = self.record(layout::instance::CALLEES, LOG_CACHE);
-        let known = self.load64(record, layout::callee_cache::CALLEE);
-        let same = self.b.ins().icmp(IntCC::Equal, known, instance);
-        let different = self.cold();
-        self.count_callee(record, known, same, different);
-        self.count_entry(instance);
+        self.note_entered(instance);
 
         // The new frame replaces the old one in its place.
         self.store(function, Place { base, offset: layout::frame::CALLEE });
